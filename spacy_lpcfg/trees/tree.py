@@ -1,0 +1,247 @@
+"""The constituency tree: an immutable value that everything else in the package speaks of.
+
+A node is either a *leaf* (a preterminal: its label is the tag, and it has a word) or an inner node
+(a label and at least one child). Nothing here recurses, so the depth of a tree is bounded by
+memory only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+Span = tuple[int, int, str]
+
+
+class Tree:
+    """A labelled, ordered tree over the words of a sentence.
+
+    label (str): The category, or the tag when the node is a leaf; "" for an unlabelled root.
+    children (tuple[Tree, ...]): The children from left to right; empty for a leaf.
+    word (str or None): The word of a leaf; None for an inner node.
+
+    Trees are immutable, and equal when labels, words and shape are equal.
+    RAISES (ValueError): Unless exactly one of `children` and `word` is given.
+    """
+
+    __slots__ = ("children", "label", "word")
+
+    label: str
+    children: tuple[Tree, ...]
+    word: str | None
+
+    def __init__(self, label: str, children: Iterable[Tree] = (), word: str | None = None) -> None:
+        children = tuple(children)
+        if bool(children) == (word is not None):
+            raise ValueError(
+                f"A node has either children or a word, but {label!r} got {len(children)} children "
+                f"and the word {word!r}. Give a leaf its word, and any other node its children."
+            )
+        _set_label(self, label)
+        _set_children(self, children)
+        _set_word(self, word)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A Tree is immutable: build a new one instead of setting {name!r}.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"A Tree is immutable: {name!r} cannot be deleted.")
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the node is a preterminal, that is a tag over a word."""
+        return self.word is not None
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the sentence, left to right."""
+        return [node.word for node in self.nodes() if node.word is not None]
+
+    @property
+    def tags(self) -> list[str]:
+        """The tags of the words, left to right."""
+        return [leaf.label for leaf in self.leaves()]
+
+    def leaves(self) -> list[Tree]:
+        """The preterminals, left to right."""
+        return [node for node in self.nodes() if node.word is not None]
+
+    def nodes(self) -> Iterator[Tree]:
+        """All nodes in pre-order (a node before its children, left to right), leaves included."""
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(node.children[::-1])
+
+    def spans(self) -> list[Span]:
+        """The brackets of the inner nodes, in pre-order.
+
+        RETURNS (list of (int, int, str)): start, end and label; positions are half-open fenceposts
+            between words, [start, end).
+        """
+        spans: list[Span] = []
+        position = 0
+        stack: list[Tree | int] = [self]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, int):  # the subtree of spans[item] is complete
+                start, _, label = spans[item]
+                spans[item] = (start, position, label)
+            elif item.word is not None:
+                position += 1
+            else:
+                stack.append(len(spans))
+                spans.append((position, position, item.label))
+                stack.extend(item.children[::-1])
+        return spans
+
+    def fold(self, function: Callable[[Tree, list[Result]], Result]) -> Result:
+        """Compute a value bottom-up, as a recursive function would, without its recursion.
+
+        function (callable): Takes a node and the list of its children's results (empty for a leaf);
+            called once a node in post-order, left to right.
+        RETURNS: The result of the root.
+        """
+        results: list[Result] = []
+        for node in reversed(self._right_to_left()):
+            if node.children:
+                n_children = len(node.children)
+                below = results[-n_children:]
+                del results[-n_children:]
+                results.append(function(node, below))
+            else:
+                results.append(function(node, []))
+        return results[0]
+
+    @classmethod
+    def from_spans(cls, words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) -> Tree:
+        """Build the tree that has these brackets: the inverse of `words`, `tags` and `spans()`.
+
+        words (sequence of str): The words, at least one.
+        tags (sequence of str): Their tags, one a word.
+        spans (iterable of (int, int, str)): Half-open brackets in pre-order, so that the first one
+            covers the sentence and the outer of two equal brackets comes first. May be empty for a
+            sentence of one word.
+        RAISES (ValueError): If brackets cross, are empty, lie outside the sentence, are out of
+            order, or the first does not cover the sentence; or if words and tags differ in number.
+        """
+        if not words or len(words) != len(tags):
+            raise ValueError(
+                f"A tree needs at least one word and one tag for each, but got {len(words)} words "
+                f"and {len(tags)} tags."
+            )
+        leaves = [cls(tag, word=word) for word, tag in zip(words, tags)]
+        found: list[Tree] = []
+        open_brackets: list[tuple[Span, list[Tree]]] = [((0, len(leaves), ""), found)]
+        position = 0
+        for span in spans:
+            position = _advance(open_brackets, leaves, position, span[0])
+            _check_bracket(span, open_brackets[-1][0], position)
+            open_brackets.append((span, []))
+        _advance(open_brackets, leaves, position, len(leaves))
+        if len(found) != 1:
+            raise ValueError(
+                f"The first bracket must cover all {len(leaves)} words, but the brackets leave "
+                f"{len(found)} separate parts. Put a bracket (0, {len(leaves)}, label) first."
+            )
+        return found[0]
+
+    def __len__(self) -> int:
+        """The number of words."""
+        return sum(node.word is not None for node in self.nodes())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return self is other or self._flat() == other._flat()
+
+    def __hash__(self) -> int:
+        return hash(self._flat())
+
+    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[tuple[Any, ...]]]:
+        return _from_flat, (self._flat(),)
+
+    def __str__(self) -> str:
+        """The tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept)))."""
+        pieces: list[str] = []
+        stack: list[Tree | None] = [self]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                pieces.append(")")
+            elif node.word is not None:
+                pieces.append(f" ({node.label} {node.word})")
+            else:
+                pieces.append(f" ({node.label}")
+                stack.append(None)
+                stack.extend(node.children[::-1])
+        return "".join(pieces)[1:]
+
+    def __repr__(self) -> str:
+        return f"<Tree {self}>"
+
+    def _right_to_left(self) -> list[Tree]:
+        """The nodes, a node before its children, right to left: post-order read backwards."""
+        order: list[Tree] = []
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(node.children)
+        return order
+
+    def _flat(self) -> tuple[Any, ...]:
+        """The tree as a flat tuple: of each node, in post-order, the label and the word or arity."""
+        flat: list[Any] = []
+        for node in reversed(self._right_to_left()):
+            flat.append(node.label)
+            flat.append(len(node.children) if node.word is None else node.word)
+        return tuple(flat)
+
+
+# The slots' own setters, which the refusal in `Tree.__setattr__` does not reach.
+_set_label = Tree.__dict__["label"].__set__
+_set_children = Tree.__dict__["children"].__set__
+_set_word = Tree.__dict__["word"].__set__
+
+
+def _from_flat(flat: tuple[Any, ...]) -> Tree:
+    """Rebuild a tree from `Tree._flat`; a module-level function, so that pickle can name it."""
+    nodes: list[Tree] = []
+    for label, content in zip(flat[::2], flat[1::2]):
+        if isinstance(content, str):
+            nodes.append(Tree(label, word=content))
+        else:
+            children = nodes[-content:]
+            del nodes[-content:]
+            nodes.append(Tree(label, children))
+    return nodes[0]
+
+
+def _advance(
+    open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int
+) -> int:
+    """Put the leaves up to `end` into the open brackets, and close the brackets that end there."""
+    while True:
+        (_, bracket_end, label), children = open_brackets[-1]
+        stop = min(end, bracket_end)
+        children.extend(leaves[position:stop])
+        position = max(position, stop)
+        if bracket_end > end or len(open_brackets) == 1:
+            return position
+        open_brackets.pop()
+        open_brackets[-1][1].append(Tree(label, children))
+
+
+def _check_bracket(span: Span, parent: Span, position: int) -> None:
+    start, end, label = span
+    if start != position or start >= end or end > parent[1]:
+        raise ValueError(
+            f"Brackets must be non-empty, nested and in pre-order, but ({start}, {end}, {label!r}) "
+            f"came at word {position} inside ({parent[0]}, {parent[1]}, {parent[2]!r})."
+        )
