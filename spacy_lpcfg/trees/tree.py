@@ -196,7 +196,7 @@ class Tree:
         return order
 
     def _flat(self) -> tuple[Any, ...]:
-        """The tree as a flat tuple: of each node, in post-order, the label and the word or arity."""
+        """The tree as a flat tuple: label and word or arity of each node, in post-order."""
         flat: list[Any] = []
         for node in reversed(self._right_to_left()):
             flat.append(node.label)

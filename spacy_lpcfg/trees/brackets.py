@@ -1,0 +1,376 @@
+"""Bracketed treebank files: read as a stream, with errors that name the place, and written.
+
+The format is that of the Penn Treebank and its many relatives. White space outside of words is
+free: several trees a line and a tree over many lines are both read. The outermost bracket may be
+unlabelled, `( (S ...))`. Labels and words may hold any character but ASCII white space and round
+brackets, and are kept as they stand (`unescape_token` knows what stands for what). A node
+`(ID ...)` or `(METADATA ...)` beside the tree in an unlabelled outermost bracket, as in the
+Icelandic and the historical English treebanks, names the tree and is dropped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from typing import IO, Union
+
+from spacy_lpcfg.trees.tree import Tree
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+_TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
+_END = ""  # the token that says: here a tree must be complete
+_TREE_NAMES = frozenset({"ID", "METADATA"})
+
+
+class TreebankError(ValueError):
+    """A treebank file that cannot be read at some place.
+
+    path (str): The file, or what `parse_trees` was told to call the text.
+    line (int): The line, from 1, where the broken tree begins.
+    """
+
+    def __init__(self, message: str, path: str, line: int) -> None:
+        super().__init__(message, path, line)
+        self.message = message
+        self.path = path
+        self.line = line
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+def parse_trees(
+    lines: str | Iterable[str],
+    *,
+    path: str = "<text>",
+    on_error: Callable[[TreebankError], None] | None = None,
+) -> Iterator[Tree]:
+    """Read the trees of a bracketed text, one at a time.
+
+    lines (str or iterable of str): The lines, such as an open file gives; or a text.
+    path (str): What to call the text in errors.
+    on_error (callable or None): Called once with the error of every broken tree, which is skipped;
+        None raises the error. Reading goes on after the broken tree, which ends at its closing
+        bracket, or before the next line that begins with a bracket no deeper than the tree's own
+        first line. Once a tree was found to run over such a line, all of them begin a tree.
+    YIELDS (Tree): The trees; none is not an error.
+    RAISES (TreebankError): For the first broken tree, if `on_error` is None.
+    """
+    source = _Source(lines.split("\n") if isinstance(lines, str) else lines)
+    builder = _Builder(path)
+    for number, line in source:
+        if not builder.is_open:
+            source.forget()
+        tokens = iter(source.tokens(line, after_error=builder.is_broken))
+        while True:
+            try:
+                yield from builder.read(tokens, number)
+                break
+            except TreebankError as error:
+                if on_error is None:
+                    raise
+                on_error(error)
+                if source.go_back(error.line):
+                    builder = _Builder(path)
+                    break
+
+
+def read_trees(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    on_error: Callable[[TreebankError], None] | None = None,
+) -> Iterator[Tree]:
+    """Read the trees of files, one at a time: memory does not grow with the files.
+
+    paths (path or iterable of paths): UTF-8 files, with or without a byte order mark, plain or
+        compressed with gzip (told by the content).
+    on_error (callable or None): As in `parse_trees`: `errors.append` skips and keeps.
+    YIELDS (Tree): The trees of the files in their order.
+    RAISES (TreebankError): For the first broken tree, if `on_error` is None; and in any case for a
+        file that is not UTF-8 or a damaged gzip file. (OSError): For a file that cannot be opened.
+    """
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        yield from parse_trees(_read_lines(path), path=os.fspath(path), on_error=on_error)
+
+
+def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
+    """Write trees, one a line, in UTF-8; compressed with gzip if the name ends in `.gz`.
+
+    The file appears when it is complete: an error leaves what was there before.
+
+    path (path): The file.
+    trees (iterable of Tree): The trees.
+    RAISES (ValueError): For a label or word that brackets cannot hold.
+    """
+    target = os.path.realpath(path)
+    with _replacing(target) as file:
+        stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else file
+        for tree in trees:
+            _check_writable(tree)
+            stream.write(f"{tree}\n".encode())
+        if stream is not file:
+            stream.close()
+
+
+class _Source:
+    """Numbered lines as tokens, that can be read again from where an unclosed tree hid others."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), 1)
+        self._lines = numbered  # None stands for the end of the text
+        self._again: deque[tuple[int, str | None]] = deque()
+        self._kept: list[tuple[int, str | None]] = []  # the lines of the tree that is being read
+        self._indent = 0  # of the line where the last broken tree began
+        self._went_back = False
+
+    def __iter__(self) -> Iterator[tuple[int, str | None]]:
+        while True:
+            entry = self._again.popleft() if self._again else next(self._lines, None)
+            if entry is None:
+                return
+            self._kept.append(entry)
+            yield entry
+
+    def forget(self) -> None:
+        """Keep only the last line, because no tree was open before it."""
+        del self._kept[:-1]
+
+    def tokens(self, line: str | None, *, after_error: bool) -> list[str]:
+        """The tokens of a line; after an error, a line that begins a tree ends the one before."""
+        if line is None:
+            return [_END]
+        tokens = list(map(sys.intern, _TOKEN.findall(line)))
+        if (after_error or self._went_back) and self._begins_tree(line):
+            tokens.insert(0, _END)
+        return tokens
+
+    def go_back(self, number: int) -> bool:
+        """Return to the first line after `number` that begins a tree, if one was read already."""
+        self._indent = next(_indent(line) for n, line in self._kept if n == number)
+        for i, (n, line) in enumerate(self._kept):
+            if n > number and self._begins_tree(line):
+                self._again.extendleft(reversed(self._kept[i:]))
+                self._kept.clear()
+                self._went_back = True
+                return True
+        return False
+
+    def _begins_tree(self, line: str | None) -> bool:
+        return line is not None and line.lstrip()[:1] == "(" and _indent(line) <= self._indent
+
+
+def _indent(line: str | None) -> int:
+    return len(line) - len(line.lstrip()) if line is not None else 0
+
+
+class _OpenNode:
+    __slots__ = ("children", "label", "word")
+
+    def __init__(self) -> None:
+        self.label: str | None = None
+        self.word: str | None = None
+        self.children: list[Tree] = []
+
+    def __str__(self) -> str:
+        return "( ...)" if self.label is None else f"({self.label} ...)"
+
+
+class _Builder:
+    """Builds trees from tokens. After an error it only counts brackets until the next tree."""
+
+    def __init__(self, path: str) -> None:
+        self.is_broken = False
+        self._path = path
+        self._line = 0  # where the current tree began
+        self._stack: list[_OpenNode] = []
+        self._finished: Tree | None = None  # complete, unless more follows that is not a tree
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the tokens so far end inside a tree."""
+        return bool(self._stack)
+
+    def read(self, tokens: Iterable[str], number: int) -> Iterator[Tree]:
+        """Take the tokens of a line (after an error: those that are left); yield its trees."""
+        for token in tokens:
+            if token == "(":
+                if not self._stack:
+                    yield from self._take_finished()
+                    self._line = number
+                    self.is_broken = False
+                self._open(number)
+            elif self.is_broken:
+                self._skip(token)
+            elif token == ")":
+                self._close(number)
+            elif token == _END:
+                self._end()
+            else:
+                self._text(token, number)
+        yield from self._take_finished()
+
+    def _take_finished(self) -> Iterator[Tree]:
+        tree, self._finished = self._finished, None
+        if tree is not None:
+            yield tree
+
+    def _skip(self, token: str) -> None:
+        if token == _END:
+            self._stack.clear()
+        elif token == ")" and self._stack:
+            self._stack.pop()
+
+    def _open(self, number: int) -> None:
+        node = _OpenNode()
+        self._stack.append(node)
+        if len(self._stack) == 1 or self.is_broken:
+            return
+        parent = self._stack[-2]
+        if parent.word is not None:
+            raise self._error(_WORD_BESIDE_NODES.format(word=parent.word, node=parent), number)
+        if parent.label is None:
+            if len(self._stack) > 2:
+                raise self._error(_NO_LABEL, number)
+            parent.label = ""
+
+    def _text(self, token: str, number: int) -> None:
+        if not self._stack:
+            raise self._error(_TEXT_OUTSIDE.format(word=token), number, stray=True)
+        node = self._stack[-1]
+        if node.label is None:
+            node.label = token
+        elif node.children:
+            raise self._error(_WORD_BESIDE_NODES.format(word=token, node=node), number)
+        elif node.word is not None:
+            raise self._error(_TWO_WORDS.format(node=node, first=node.word, second=token), number)
+        else:
+            node.word = token
+
+    def _close(self, number: int) -> None:
+        if not self._stack:
+            raise self._error(_NOT_OPENED, number, stray=True)
+        node = self._stack.pop()
+        if node.word is None and not node.children:
+            raise self._error(_EMPTY_NODE.format(node=node), number)
+        tree = Tree(node.label or "", node.children, node.word)
+        if self._stack:
+            self._stack[-1].children.append(tree)
+        else:
+            self._finished = _without_names(tree)
+
+    def _end(self) -> None:
+        if self._stack:
+            n_open = len(self._stack)
+            self._stack.clear()
+            raise self._error(_NOT_CLOSED.format(n_open=n_open), self._line)
+
+    def _error(self, message: str, number: int, *, stray: bool = False) -> TreebankError:
+        """The error of the current tree; of a stray token when no tree precedes it on its line."""
+        self.is_broken = True
+        if stray and self._finished is None:
+            self._line = number
+        self._finished = None
+        seen = f" (seen in line {number})" if number > self._line else ""
+        return TreebankError(f"{message}{seen}", self._path, self._line)
+
+
+_NOT_OPENED = (
+    "Expected a new tree, but got a closing bracket that closes nothing. Remove it, or add the "
+    "opening bracket that is missing before it."
+)
+_NOT_CLOSED = (
+    "Expected closing brackets for the tree that begins here, but {n_open} of its nodes are still "
+    "open where the next tree begins or the text ends. Add the missing brackets."
+)
+_TEXT_OUTSIDE = (
+    "Expected a tree in brackets, but got {word!r} outside of any. Remove it, or check that the "
+    "file holds bracketed trees."
+)
+_EMPTY_NODE = (
+    "Expected a word or other nodes in {node}, but got nothing. Remove the node, or write a leaf "
+    "as (TAG word)."
+)
+_WORD_BESIDE_NODES = (
+    "Expected one word or other nodes in {node}, but got {word!r} beside other nodes. Give the "
+    "word a tag: (TAG word). In a word, write brackets as -LRB- and -RRB-."
+)
+_TWO_WORDS = (
+    "Expected one word in {node}, but got {first!r} and {second!r}. Join a word with a space by "
+    "an underscore, or give each word a tag: (TAG word)."
+)
+_NO_LABEL = (
+    "Expected a label after the opening bracket, but got another bracket. Only the outermost "
+    "bracket of a tree may be unlabelled: give this one a label."
+)
+
+
+def _without_names(tree: Tree) -> Tree | None:
+    """Drop `(ID ...)` and the like beside the tree in an unlabelled outermost bracket."""
+    if tree.label != "" or all(child.label not in _TREE_NAMES for child in tree.children):
+        return tree
+    children = [child for child in tree.children if child.label not in _TREE_NAMES]
+    return Tree("", children) if children else None
+
+
+def _read_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a UTF-8 file, plain or compressed."""
+    number = 0
+    with open(path, "rb") as file:
+        is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
+        stream = gzip.GzipFile(fileobj=file) if is_zipped else file
+        try:
+            for number, line in enumerate(stream, 1):
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise TreebankError(
+                f"Expected UTF-8, but got the byte {error.object[error.start]:#04x}. Convert the "
+                "file, for instance with iconv.",
+                os.fspath(path),
+                number,
+            ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TreebankError(
+                f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the "
+                "file again.",
+                os.fspath(path),
+                number + 1,
+            ) from error
+
+
+@contextmanager
+def _replacing(target: str) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `target` when the block succeeds, and vanishes otherwise."""
+    temporary = f"{target}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+        os.replace(temporary, target)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def _check_writable(tree: Tree) -> None:
+    for node in tree.nodes():
+        texts = [node.label] if node.word is None else [node.label, node.word]
+        for text in texts:
+            if not _is_writable(text) and not (node is tree and text == "" and node.children):
+                raise ValueError(
+                    f"Labels and words in brackets are not empty and hold neither white space nor "
+                    f"round brackets, but got {text!r} in {str(node)[:80]}. Use `escape_token` for "
+                    f"brackets in words, and join words with spaces by underscores."
+                )
+
+
+def _is_writable(text: str) -> bool:
+    match = _TOKEN.fullmatch(text)
+    return match is not None and text not in "()"
