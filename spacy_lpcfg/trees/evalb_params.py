@@ -1,0 +1,107 @@
+"""The settings of EVALB and its parameter files (COLLINS.prm, new.prm)."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_SETTINGS: dict[str, tuple[str, type]] = {
+    "DEBUG": ("debug", int),
+    "MAX_ERROR": ("max_error", int),
+    "CUTOFF_LEN": ("cutoff", int),
+    "LABELED": ("labeled", bool),
+    "DELETE_LABEL": ("deleted", str),
+    "DELETE_LABEL_FOR_LENGTH": ("deleted_for_length", str),
+    "QUOTE_LABEL": ("quotes", str),
+    "EQ_LABEL": ("equal_labels", tuple),
+    "EQ_WORD": ("equal_words", tuple),
+}
+_FORMS = {int: "a whole number", bool: "0 or 1", str: "one label", tuple: "two values"}
+_QUOTE_WORDS = frozenset({"'", '"', "/"})
+
+
+@dataclass(frozen=True)
+class Params:
+    """What counts in a comparison of trees. `Params()` counts everything, as EVALB without a file.
+
+    deleted (frozenset of str): tags whose words, and labels whose brackets, do not count.
+    deleted_for_length (frozenset of str): tags whose words do not count in the sentence length.
+    equal_labels (frozenset of pairs of str): labels, and tags, that match each other. A pair works
+        both ways, but pairs do not chain: with A-B and B-C, A and C still differ.
+    equal_words (frozenset of pairs of str): words that match each other, in the same way.
+    quotes (frozenset of str): tags under which `'`, `"` or `/` may be a quote that one side tagged
+        as something that is deleted and the other as something that is not; see `score_sentence`.
+    cutoff (int): sentences up to this many words also get statistics of their own.
+    labeled (bool): whether brackets must have equal labels to match, or only equal spans.
+    max_error (int): EVALB exits without totals soon after this many error sentences. Ours never
+        stops: `Evaluation.table()` remarks on it instead.
+    """
+
+    deleted: frozenset[str] = frozenset()
+    deleted_for_length: frozenset[str] = frozenset()
+    equal_labels: frozenset[tuple[str, str]] = frozenset()
+    equal_words: frozenset[tuple[str, str]] = frozenset()
+    quotes: frozenset[str] = frozenset()
+    cutoff: int = 40
+    labeled: bool = True
+    max_error: int = 10
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Params:
+        """Read an EVALB parameter file.
+
+        path (path): a line holds a keyword and its values; `#` opens a comment line; labels and
+            pairs accumulate, a later number replaces an earlier one; DEBUG is without effect.
+        RETURNS (Params): the settings.
+        RAISES (ValueError): a keyword or value that EVALB does not know, with file and line.
+        """
+        found: dict[str, Any] = {}
+        for number, line in enumerate(Path(path).read_text("utf-8").split("\n"), start=1):
+            if line.strip() and not line.startswith("#"):
+                field, value = _read_setting(line, f"{path}:{number}")
+                is_number = isinstance(value, int)
+                found[field] = value if is_number else found.get(field, frozenset()) | {value}
+        found.pop("debug", None)
+        return cls(**found)
+
+    def same_label(self, one: str, other: str) -> bool:
+        """Whether two labels, or two tags, are the same or equivalent."""
+        return one == other or bool({(one, other), (other, one)} & self.equal_labels)
+
+    def same_word(self, one: str, other: str) -> bool:
+        """Whether two words are the same or equivalent."""
+        return one == other or bool({(one, other), (other, one)} & self.equal_words)
+
+    def deletes_bracket(self, label: str) -> bool:
+        """Whether brackets with this label do not count (tags have to be in `deleted` exactly)."""
+        return any(self.same_label(label, deleted) for deleted in self.deleted)
+
+    def may_be_quote(self, tag: str, word: str) -> bool:
+        """Whether this is a quotation mark that the other tree may have tagged otherwise."""
+        return tag in self.quotes and word in _QUOTE_WORDS
+
+
+def _read_setting(line: str, place: str) -> tuple[str, Any]:
+    """The field of `Params` that a line sets, and the value."""
+    keyword, *values = line.split()
+    if keyword not in _SETTINGS:
+        known = ", ".join(_SETTINGS)
+        raise ValueError(f"{place}: unknown keyword {keyword!r}; the known ones are {known}")
+    field, kind = _SETTINGS[keyword]
+    if kind is tuple and len(values) == 2:
+        return field, tuple(values)
+    if kind is str and len(values) == 1:
+        return field, values[0]
+    if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal():
+        return field, kind(int(values[0]))
+    raise ValueError(f"{place}: {keyword} takes {_FORMS[kind]}, got {' '.join(values)!r}")
+
+
+COLLINS = Params(
+    deleted=frozenset({"TOP", "-NONE-", ",", ":", "``", "''", "."}),
+    deleted_for_length=frozenset({"-NONE-"}),
+    equal_labels=frozenset({("ADVP", "PRT")}),
+)
+"""The settings of COLLINS.prm, by which parsers of English are compared since Collins (1997)."""
