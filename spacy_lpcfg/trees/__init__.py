@@ -1,0 +1,38 @@
+"""Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
+
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.transforms import (
+    binarize,
+    collapse_unaries,
+    escape_token,
+    escape_tokens,
+    expand_unaries,
+    normalize,
+    remove_empty,
+    split_chain,
+    strip_functions,
+    strip_root,
+    unbinarize,
+    unescape_token,
+)
+from spacy_lpcfg.trees.tree import Tree
+
+__all__ = [
+    "Tree",
+    "TreebankError",
+    "binarize",
+    "collapse_unaries",
+    "escape_token",
+    "escape_tokens",
+    "expand_unaries",
+    "normalize",
+    "parse_trees",
+    "read_trees",
+    "remove_empty",
+    "split_chain",
+    "strip_functions",
+    "strip_root",
+    "unbinarize",
+    "unescape_token",
+    "write_trees",
+]

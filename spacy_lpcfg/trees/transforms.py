@@ -1,0 +1,282 @@
+r"""What is done to trees between the treebank and the grammar, and undone on the way back.
+
+Pairs that undo each other exactly: `binarize` and `unbinarize`, `collapse_unaries` and
+`expand_unaries`. What cannot be undone is `normalize` and its parts.
+
+A chain of unary nodes is collapsed into one node whose label joins theirs by "|", outermost first:
+`(S (VP (VB Go)))` becomes the leaf `(S|VP|VB Go)`. In labels that hold "|" themselves it is escaped
+by a backslash, as is the backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` reads both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Container, Sequence
+from itertools import chain
+from operator import is_
+
+from spacy_lpcfg.trees.tree import Tree
+
+ROOT_LABELS = ("", "ROOT", "TOP", "S1", "VROOT")
+EMPTY_TAG = "-NONE-"
+NEW_NODE = "@"
+
+_SPECIAL = re.compile(r"[\\|]")
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_PART = re.compile(r"(?:^|\|)((?:[^\\|]|\\.?)*)", re.DOTALL)
+
+_BRACKET_NAMES = {
+    "(": "-LRB-",
+    ")": "-RRB-",
+    "[": "-LSB-",
+    "]": "-RSB-",
+    "{": "-LCB-",
+    "}": "-RCB-",
+}
+_STANDS_FOR = {name: bracket for bracket, name in _BRACKET_NAMES.items()}
+_STANDS_FOR.update({r"\/": "/", r"\*": "*"})
+_BRACKET = re.compile(r"[()\[\]{}]")
+_ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
+
+
+def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
+    """Give every node at most two children, by nodes with labels that begin with "@".
+
+    "left" groups from the left, `(VP (@VP (@VP V NP) PP) SBAR)`; "right" from the right,
+    `(VP V (@VP NP (@VP PP SBAR)))`.
+
+    tree (Tree): A tree; unary nodes are left as they are.
+    direction (str): "left" or "right".
+    markov (int): How many of the siblings outside of a new node, the nearest, its label records:
+        with 2, the innermost new node of the second example is `@VP->_V_NP`. 0 gives `@VP`.
+    RETURNS (Tree): The tree that `unbinarize` turns back.
+    RAISES (ValueError): If a label of the tree begins with "@".
+    """
+    if direction not in ("left", "right"):
+        raise ValueError(f"The direction is 'left' or 'right', but got {direction!r}.")
+    if markov < 0:
+        raise ValueError(f"The Markov order is 0 or more, but got {markov}.")
+    group = _group_left if direction == "left" else _group_right
+
+    def build(node: Tree, children: list[Tree]) -> Tree:
+        if node.label.startswith(NEW_NODE):
+            raise ValueError(
+                f"Labels that begin with {NEW_NODE!r} are those of binarization, but the tree has "
+                f"the label {node.label!r}. Rename it in the treebank."
+            )
+        if len(children) > 2:
+            children = group(node.label, children, markov)
+        return _with_children(node, children)
+
+    return tree.fold(build)
+
+
+def unbinarize(tree: Tree) -> Tree:
+    """Undo `binarize`: splice out the nodes whose labels begin with "@".
+
+    tree (Tree): A binarized tree, of any direction and Markov order.
+    RAISES (ValueError): If the root's own label begins with "@".
+    """
+    if tree.label.startswith(NEW_NODE):
+        raise ValueError(
+            f"The root of a binarized tree has a label of its own, but got {tree.label!r}. Pass the "
+            "whole tree."
+        )
+
+    def splice(node: Tree, parts: list[list[Tree]]) -> list[Tree]:
+        children = list(chain.from_iterable(parts))
+        if node.label.startswith(NEW_NODE) and children:
+            return children
+        return [_with_children(node, children)]
+
+    return tree.fold(splice)[0]
+
+
+def collapse_unaries(tree: Tree) -> Tree:
+    """Make one node of every chain of unary nodes; a word's tag is the last label of its chain.
+
+    tree (Tree): Any tree.
+    RETURNS (Tree): A tree without unary nodes, that `expand_unaries` turns back.
+    """
+
+    def collapse(node: Tree, children: list[Tree]) -> Tree:
+        label = _SPECIAL.sub(r"\\\g<0>", node.label)
+        if len(children) == 1:
+            child = children[0]
+            return Tree(f"{label}|{child.label}", child.children, child.word)
+        return Tree(label, children, node.word)
+
+    return tree.fold(collapse)
+
+
+def expand_unaries(tree: Tree) -> Tree:
+    """Undo `collapse_unaries`."""
+
+    def expand(node: Tree, children: list[Tree]) -> Tree:
+        *outer, innermost = split_chain(node.label)
+        if innermost == node.label:
+            return _with_children(node, children)
+        expanded = Tree(innermost, children, node.word)
+        for label in reversed(outer):
+            expanded = Tree(label, (expanded,))
+        return expanded
+
+    return tree.fold(expand)
+
+
+def split_chain(label: str) -> list[str]:
+    """The labels of the nodes that `collapse_unaries` joined in this one, outermost first.
+
+    label (str): A label of a collapsed tree, as `S|VP` or `ADVP\\|PRT`.
+    RETURNS (list of str): At least one label, as `["S", "VP"]` or `["ADVP|PRT"]`.
+    """
+    if "\\" not in label:
+        return label.split("|")
+    return [_ESCAPED.sub(r"\1", part) for part in _PART.findall(label)]
+
+
+def strip_functions(tree: Tree) -> Tree:
+    """Cut categories before their first "-" or "=": `NP-SBJ-1` and `NP=2` become `NP`.
+
+    Tags are left alone, and so are categories that begin with "-" or "=".
+    """
+
+    def strip(node: Tree, children: list[Tree]) -> Tree:
+        if node.is_leaf:
+            return node
+        label = node.label.partition("-")[0].partition("=")[0] or node.label
+        return _with_children(node, children) if label == node.label else Tree(label, children)
+
+    return tree.fold(strip)
+
+
+def remove_empty(tree: Tree) -> Tree | None:
+    """Remove the words with the tag `-NONE-`, and the nodes that have no other words.
+
+    RETURNS (Tree or None): The rest of the tree; None if there is none.
+    """
+
+    def prune(node: Tree, children: list[Tree | None]) -> Tree | None:
+        if node.is_leaf:
+            return None if node.label == EMPTY_TAG else node
+        rest = [child for child in children if child is not None]
+        return _with_children(node, rest) if rest else None
+
+    return tree.fold(prune)
+
+
+def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, Tree]:
+    """Take off the artificial root, which is a unary node with a label that says so.
+
+    tree (Tree): Any tree. A root with several children stays: they are held together by nothing
+        else.
+    labels (collection of str): The labels of artificial roots. Nested ones all come off.
+    RETURNS (str, Tree): The root's label (of nested ones, the last that is not empty) and the tree
+        below; "" and the tree itself if there is no such root.
+    """
+    root = ""
+    while tree.label in labels and len(tree.children) == 1:
+        root = tree.label or root
+        tree = tree.children[0]
+    return root, tree
+
+
+def normalize(tree: Tree) -> Tree | None:
+    """The tree as learning and scoring see it.
+
+    Empty elements, the artificial root and the function labels come off, in this order; then a
+    category right over the same category becomes one. An unlabelled root that has to stay because
+    it has several children is called TOP, which EVALB does not count.
+
+    RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
+    """
+    rest = remove_empty(tree)
+    if rest is None:
+        return None
+    _, rest = strip_root(rest)
+    if rest.label == "":
+        rest = Tree("TOP", rest.children)
+    return _merge_unaries(strip_functions(rest))
+
+
+def escape_token(word: str) -> str:
+    """Write the brackets in a word as the Penn Treebank does: `(` as `-LRB-`, `:)` as `:-RRB-`.
+
+    The six brackets are `()`, `[]` and `{}`: round, square (-LSB-) and curly (-LCB-).
+    Quotation marks depend on their place in the sentence: see `escape_tokens`.
+    """
+    return _BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], word)
+
+
+def unescape_token(word: str) -> str:
+    r"""Write a treebank's word as text does: the inverse of `escape_token`, and more.
+
+    `-LRB-` and the other five become brackets, `\/` and `\*` lose the backslash, and the words
+    ``` `` ``` and `''` become `"`.
+    """
+    if word in ("``", "''"):
+        return '"'
+    return _ESCAPE.sub(lambda match: _STANDS_FOR[match[0]], word)
+
+
+def escape_tokens(words: Sequence[str], *, keep: Container[str] = ()) -> list[str]:
+    """Write the words of a sentence as the Penn Treebank does: brackets and quotation marks.
+
+    A straight double quotation mark opens and closes by turns, and closes at the end of the
+    sentence; curly ones say themselves what they do.
+
+    words (sequence of str): The words of one sentence, as in the text.
+    keep (container of str): Words that the treebank at hand writes as the text does, for instance
+        all that its grammar knows: some treebanks have `[` and `"` beside `-LRB-`.
+    RETURNS (list of str): The words to look up in a grammar of that treebank.
+    """
+    escaped = []
+    is_open = False
+    for i, word in enumerate(words):
+        if word in ('"', "“", "”"):
+            closes = word == "”" or (word == '"' and (is_open or i == len(words) - 1))
+            is_open = not closes
+            mark = "''" if closes else "``"
+            escaped.append(word if word in keep else mark)
+        else:
+            escaped.append(word if word in keep else escape_token(word))
+    return escaped
+
+
+def _merge_unaries(tree: Tree) -> Tree:
+    """Make one node of X over X, if both are categories."""
+
+    def merge(node: Tree, children: list[Tree]) -> Tree:
+        if len(children) == 1 and children[0].label == node.label and not children[0].is_leaf:
+            return children[0]
+        return _with_children(node, children)
+
+    return tree.fold(merge)
+
+
+def _with_children(node: Tree, children: list[Tree]) -> Tree:
+    """The node with other children; itself if they are the ones it has."""
+    if len(children) == len(node.children) and all(map(is_, children, node.children)):
+        return node
+    return Tree(node.label, children)
+
+
+def _group_left(label: str, children: list[Tree], markov: int) -> list[Tree]:
+    left = children[0]
+    for i in range(1, len(children) - 1):
+        outside = children[i + 1 : i + 1 + markov]
+        left = Tree(_new_label(label, outside), (left, children[i]))
+    return [left, children[-1]]
+
+
+def _group_right(label: str, children: list[Tree], markov: int) -> list[Tree]:
+    right = children[-1]
+    for i in range(len(children) - 2, 0, -1):
+        outside = children[max(i - markov, 0) : i]
+        right = Tree(_new_label(label, outside), (children[i], right))
+    return [children[0], right]
+
+
+def _new_label(label: str, outside: list[Tree]) -> str:
+    context = "".join(f"_{sibling.label}" for sibling in outside)
+    return f"{NEW_NODE}{label}->{context}" if context else f"{NEW_NODE}{label}"
