@@ -1,0 +1,46 @@
+"""Hypothesis strategies: random labels, words and trees."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from spacy_lpcfg.trees import Tree
+
+SPACE_OR_BRACKET = " \t\n\r\f\v()"
+
+# What treebanks write, beside what nobody would.
+CATEGORIES = ["S", "NP", "VP", "NP-SBJ-1", "NP=2", "ADVP|PRT", "S.fp", "grup.nom", "sn-SUJ"]
+TAGS = ["NN", "PRP$", "-LRB-", "``", ",", "$kat", "NPR-N", "NN|SYM"]
+SPECIAL = st.text(alphabet="|\\-=_>.AB", min_size=1, max_size=4)
+
+
+def words() -> st.SearchStrategy[str]:
+    """Words that a bracketed file can hold."""
+    characters = st.characters(exclude_characters=SPACE_OR_BRACKET, exclude_categories=["Cs"])
+    return st.text(alphabet=characters, min_size=1, max_size=6)
+
+
+def labels(usual: list[str] = CATEGORIES) -> st.SearchStrategy[str]:
+    """Labels: usual ones, and strange ones with the characters that transforms give a meaning."""
+    return (st.sampled_from(usual) | SPECIAL | words()).filter(lambda label: label[0] != "@")
+
+
+def trees(
+    categories: st.SearchStrategy[str] | None = None,
+    tags: st.SearchStrategy[str] | None = None,
+    *,
+    max_leaves: int = 12,
+) -> st.SearchStrategy[Tree]:
+    """Trees with n-ary nodes and unary chains, down to a single leaf.
+
+    categories, tags (strategies of str): The labels of inner nodes and of leaves; `labels()` if
+        None.
+    max_leaves (int): About the most words that a tree has.
+    """
+    category = labels() if categories is None else categories
+    leaf = st.builds(lambda tag, word: Tree(tag, word=word), tags or labels(TAGS), words())
+    return st.recursive(
+        leaf,
+        lambda nodes: st.builds(Tree, category, st.lists(nodes, min_size=1, max_size=4)),
+        max_leaves=max_leaves,
+    )
