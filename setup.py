@@ -1,8 +1,10 @@
-import numpy
+import sys
+
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ["spacy_lpcfg.chart._coarse", "spacy_lpcfg.chart._fine"]
+KERNELS = [f"spacy_lpcfg.chart.{name}" for name in ("_forest", "_coarse", "_fine", "_decode")]
+FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
 
 setup(
     ext_modules=cythonize(
@@ -10,9 +12,8 @@ setup(
             Extension(
                 name,
                 [name.replace(".", "/") + ".pyx"],
-                include_dirs=[numpy.get_include()],
-                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=["-O3"],
+                include_dirs=["spacy_lpcfg/chart"],
+                extra_compile_args=FLAGS,
                 language="c++",
             )
             for name in KERNELS

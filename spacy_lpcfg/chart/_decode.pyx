@@ -1,0 +1,132 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The best tree of a forest by any scores of its edges (Goodman 1996), and its brackets with their posteriors."""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
+from libcpp.vector cimport vector
+
+from spacy_lpcfg.chart._forest cimport Edge, Forest, Item
+
+
+def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] item_scores):
+    """The items of the tree that maximises the sum of the scores of its edges and leaves.
+
+    edge_scores (float64, (n_edges,)), item_scores (float64, (n_items,)): of the latter only leaves are read.
+    RETURNS (int32, (n_nodes,)): items in pre-order; empty if the forest holds no tree.
+    """
+    cdef vector[double] best
+    cdef vector[int32_t] choice, stack, nodes
+    cdef int item, e, root = -1, k
+    cdef double score
+    cdef Edge edge
+    with nogil:
+        best.assign(forest.items.size(), -INFINITY)
+        choice.assign(forest.items.size(), -1)
+        for item in range(<int>forest.items.size()):
+            if forest.items[item].row >= 0:
+                best[item] = item_scores[item]
+            for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
+                edge = forest.edges[e]
+                score = edge_scores[e] + best[edge.left] + best[edge.right]
+                if score > best[item]:
+                    best[item] = score
+                    choice[item] = e
+        for k in range(<int>forest.roots.size()):
+            item = forest.roots[k]
+            if best[item] > -INFINITY and (root < 0 or best[item] > best[root]):
+                root = item
+        if root >= 0:
+            stack.push_back(root)
+        while not stack.empty():
+            item = stack.back()
+            stack.pop_back()
+            nodes.push_back(item)
+            if choice[item] >= 0:
+                stack.push_back(forest.edges[choice[item]].right)
+                stack.push_back(forest.edges[choice[item]].left)
+    return np.array(nodes, dtype=np.int32)
+
+
+cdef class LabelTable:
+    """The labels of each symbol's collapsed chain as ids; of a preterminal without its tag; none for "@" symbols."""
+
+    cdef const int32_t[::1] offsets
+    cdef const int32_t[::1] labels
+    cdef const int32_t[::1] tag_of
+    cdef int n_labels
+
+    def __init__(self, offsets, labels, tag_of, n_labels):
+        self.offsets = offsets
+        self.labels = labels
+        self.tag_of = tag_of
+        self.n_labels = n_labels
+
+
+cdef class Brackets:
+    """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it."""
+
+    cdef vector[int32_t] starts
+    cdef vector[int32_t] ends
+    cdef vector[int32_t] labels
+    cdef vector[double] scores
+    cdef vector[int32_t] tags
+    cdef vector[double] tag_scores
+
+    def __init__(self, Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
+        """forest, nodes: a tree as `best_tree` gives it; marginals (float64, (n_items,)): of the items."""
+        cdef vector[double] sums
+        cdef int k
+        with nogil:
+            sums.assign(table.n_labels, 0)
+            for k in range(<int>nodes.shape[0]):
+                self.add(forest, table, nodes[k], marginals, sums)
+
+    cdef void add(self, Forest forest, LabelTable table, int item, const double[::1] marginals,
+                  vector[double]& sums) noexcept nogil:
+        cdef Item node = forest.items[item]
+        cdef int first = item, last = item, other, c, tag
+        cdef double tag_score = 0
+        while first > 0 and same_cell(forest.items[first - 1], node):
+            first -= 1
+        while last < <int>forest.items.size() and same_cell(forest.items[last], node):
+            last += 1
+        for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
+            sums[table.labels[c]] = 0
+        for other in range(first, last):
+            for c in range(table.offsets[forest.items[other].symbol], table.offsets[forest.items[other].symbol + 1]):
+                sums[table.labels[c]] += marginals[other]
+        for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
+            self.starts.push_back(node.start)
+            self.ends.push_back(node.end)
+            self.labels.push_back(table.labels[c])
+            self.scores.push_back(sums[table.labels[c]])
+        if node.row >= 0:
+            tag = table.tag_of[node.symbol]
+            for other in range(first, last):
+                if forest.items[other].row >= 0 and table.tag_of[forest.items[other].symbol] == tag:
+                    tag_score += marginals[other]
+            self.tags.push_back(tag)
+            self.tag_scores.push_back(tag_score)
+
+    def spans(self):
+        """Pre-order (start, end, label id), list of n_spans tuples."""
+        cdef size_t k
+        return [(self.starts[k], self.ends[k], self.labels[k]) for k in range(self.starts.size())]
+
+    def span_scores(self):
+        """Posteriors of the spans, float64 (n_spans,)."""
+        return np.array(self.scores, dtype=np.float64)
+
+    def tag_ids(self):
+        """Tag id of every word, list of n_words."""
+        return list(self.tags)
+
+    def tag_posteriors(self):
+        """Posteriors of the tags, float64 (n_words,)."""
+        return np.array(self.tag_scores, dtype=np.float64)
+
+
+cdef inline bint same_cell(const Item& x, const Item& y) noexcept nogil:
+    return x.start == y.start and x.end == y.end

@@ -1,0 +1,56 @@
+"""The treebank PCFG: relative frequencies of the roots and rules of skeletal trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.learning.skeletons import Skeletons
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of a treebank's symbols, roots and binary rules.
+
+    symbols (float64, (n_symbols,)): nodes of each symbol.
+    roots (float64, (n_symbols,)): trees under each symbol.
+    rules (int32, (n_rules, 3)): a, b, c, sorted.
+    rule_counts (float64, (n_rules,)).
+    rule_of (int64, (n_nodes,)): the rule of each inner node, -1 for leaves.
+    """
+
+    symbols: np.ndarray
+    roots: np.ndarray
+    rules: np.ndarray
+    rule_counts: np.ndarray
+    rule_of: np.ndarray
+
+    @property
+    def rule_weights(self) -> np.ndarray:
+        """t(a -> b c | a), float64 (n_rules,)."""
+        return self.rule_counts / self.symbols[self.rules[:, 0]]
+
+
+def count(nodes: Skeletons) -> Counts:
+    """Count what a treebank PCFG is made of."""
+    n_symbols = len(nodes.symbols)
+    inner = nodes.inner
+    triples = np.stack([nodes.symbol[inner], nodes.symbol[nodes.left[inner]], nodes.symbol[nodes.right[inner]]], axis=1)
+    rules, rule_of, rule_counts = np.unique(triples, axis=0, return_inverse=True, return_counts=True)
+    of_nodes = np.full(nodes.n_nodes, -1, dtype=np.int64)
+    of_nodes[inner] = rule_of.reshape(-1)
+    return Counts(
+        symbols=np.bincount(nodes.symbol, minlength=n_symbols).astype(np.float64),
+        roots=np.bincount(nodes.symbol[nodes.roots], minlength=n_symbols).astype(np.float64),
+        rules=np.ascontiguousarray(rules, dtype=np.int32).reshape(-1, 3),
+        rule_counts=rule_counts.astype(np.float64),
+        rule_of=of_nodes,
+    )
+
+
+def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
+    """pi(a): root frequencies, of which `share` goes to all symbols but "@" ones by their frequency, float64 (S,)."""
+    allowed = np.array([not name.startswith("@") for name in symbols])
+    everywhere = counts.symbols * allowed
+    return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()

@@ -1,0 +1,185 @@
+"""The terminals of a treebank, and the smoothed emissions of a grammar.
+
+Emissions are smoothed twice, both times so that they stay distributions over terminals: a word may bear a tag it was
+not seen with as far as its form suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from spacy_lpcfg.grammar.grammar import offsets
+from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, ladder, tag_terminal
+from spacy_lpcfg.learning.skeletons import NONE, Skeletons
+from spacy_lpcfg.trees.transforms import split_chain
+
+
+@dataclass(frozen=True)
+class LexicalSettings:
+    """How words become terminals and emissions are smoothed.
+
+    rare (int): words seen at most this often are emitted by their form.
+    form_weight (float): pseudo-tokens by which a word's form suggests tags that it was not seen with.
+    chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
+    least_posterior (float): rows less likely than this, given their terminal, are left out.
+    """
+
+    rare: int = 3
+    form_weight: float = 0.5
+    chain_weight: float = 3.0
+    least_posterior: float = 1e-4
+
+
+class Vocabulary:
+    """Terminals of a treebank: words seen more than `rare` times, and the forms of the others.
+
+    word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
+    """
+
+    def __init__(self, word_counts: Counter[tuple[str, bool]], rare: int) -> None:
+        totals: Counter[str] = Counter()
+        for (word, _), count in word_counts.items():
+            totals[word] += count
+        known = {word for word, count in totals.items() if count > rare}
+        forms: Counter[str] = Counter()
+        for (word, first), count in word_counts.items():
+            rungs = ladder(word, first)
+            if not known.intersection(rungs):
+                forms.update(dict.fromkeys(rungs, count))
+        known.update(form for form, count in forms.items() if count > rare and form.startswith("<form"))
+        self.terminals = tuple(sorted(known | {UNKNOWN}))
+        self._index = {name: i for i, name in enumerate(self.terminals)}
+
+    def find(self, word: str, first: bool) -> int:
+        """Id of the terminal that emits the word."""
+        return next(self._index[name] for name in ladder(word, first) if name in self._index)
+
+    def form(self, word: str) -> int:
+        """Id of the terminal that would emit a known word if it were unknown."""
+        return next(self._index[name] for name in ladder(word, False)[1:] if name in self._index)
+
+    def of_leaves(self, nodes: Skeletons) -> np.ndarray:
+        """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
+        table = np.array([[self.find(word, first) for word in nodes.words] for first in (False, True)], dtype=np.int32)
+        terminal = np.full(nodes.n_nodes, NONE, dtype=np.int32)
+        leaves = nodes.leaves
+        terminal[leaves] = table[(nodes.start[leaves] == 0).astype(int), nodes.word[leaves]]
+        return terminal
+
+
+def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
+    """Tokens of each (word, whether it opens the sentence)."""
+    keys, counts = np.unique(
+        2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0), return_counts=True
+    )
+    return Counter({(nodes.words[key // 2], bool(key % 2)): int(n) for key, n in zip(keys, counts)})
+
+
+@dataclass(frozen=True, eq=False)
+class Emissions:
+    """What a learner found about the rules a -> x; k seen pairs, sorted by symbol, then terminal.
+
+    symbols, terminals (int32, (k,)): the pairs.
+    counts (float64, (k,)): how often each was seen.
+    vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
+    means (float64, (n_preterminals, m)): E[Z | a], for pairs that were not seen.
+    """
+
+    symbols: np.ndarray
+    terminals: np.ndarray
+    counts: np.ndarray
+    vectors: np.ndarray
+    means: np.ndarray
+
+
+def build_lexicon(
+    emissions: Emissions,
+    vocabulary: Vocabulary,
+    preterminals: Sequence[str],
+    n_states: np.ndarray,
+    settings: LexicalSettings,
+) -> Lexicon:
+    """The lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
+
+    n_states (int32, (n_preterminals,)): states of the preterminals.
+    """
+    tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
+    tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])
+    rows = _smoothed_rows(emissions, vocabulary, tag_of, len(tags), settings)
+    rows += [
+        _Row(len(vocabulary.terminals) + tag, symbol, _TAG_WEIGHT, _TAG_WEIGHT * emissions.means[symbol])
+        for symbol, tag in enumerate(tag_of)
+    ]
+    rows.sort(key=lambda row: (row.terminal, row.symbol))
+    symbols = np.array([row.symbol for row in rows], dtype=np.int32)
+    terminals = vocabulary.terminals + tuple(map(tag_terminal, tags))
+    per_terminal = np.bincount([row.terminal for row in rows], minlength=len(terminals))
+    return Lexicon(
+        terminals=terminals,
+        tags=tags,
+        offsets=offsets(per_terminal).astype(np.int32),
+        symbols=symbols,
+        weights=np.array([row.weight for row in rows]),
+        vector_offsets=offsets(n_states[symbols]),
+        vectors=np.concatenate([row.vector[: n_states[row.symbol]] for row in rows]).astype(np.float32),
+    )
+
+
+_TAG_WEIGHT = 1e-3
+
+
+class _Row(NamedTuple):
+    terminal: int
+    symbol: int
+    weight: float
+    vector: np.ndarray
+
+
+def _smoothed_rows(
+    emissions: Emissions, vocabulary: Vocabulary, tag_of: np.ndarray, n_tags: int, settings: LexicalSettings
+) -> list[_Row]:
+    """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it."""
+    n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
+    seen = coo_array(
+        (emissions.counts, (emissions.symbols, emissions.terminals)), shape=(n_symbols, n_terminals)
+    ).tocsr()
+    to_tags = coo_array((np.ones(n_symbols), (tag_of, np.arange(n_symbols))), shape=(n_tags, n_symbols)).tocsr()
+    by_tag = _tag_emissions((to_tags @ seen).toarray(), vocabulary, settings.form_weight)
+    totals = np.asarray(seen.sum(axis=1))
+    order = np.argsort(emissions.symbols, kind="stable")
+    first = offsets(np.bincount(emissions.symbols, minlength=n_symbols))
+    weights = [
+        (seen[[a]].toarray()[0] + settings.chain_weight * by_tag[tag_of[a]]) / (totals[a] + settings.chain_weight)
+        for a in range(n_symbols)
+    ]
+    least = settings.least_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    rows: list[_Row] = []
+    for a, weight in enumerate(weights):
+        kept = (weight > 0) & (weight * totals[a] >= least)
+        scale = weight.sum() / weight[kept].sum()
+        pairs = order[first[a] : first[a + 1]]
+        own = dict(zip(emissions.terminals[pairs].tolist(), pairs.tolist()))
+        for x in np.flatnonzero(kept).tolist():
+            vector = weight[x] * emissions.means[a]
+            if x in own:
+                share = emissions.counts[own[x]] / (totals[a] + settings.chain_weight)
+                vector = vector + share * (emissions.vectors[own[x]] - emissions.means[a])
+            rows.append(_Row(x, a, scale * weight[x], scale * vector))
+    return rows
+
+
+def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float) -> np.ndarray:
+    """P(x | tag), with `form_weight` tokens a word shared among the tags that its form suggests, (n_tags, n_terminals)."""
+    suggested = np.zeros_like(seen)
+    for x, name in enumerate(vocabulary.terminals):
+        if not name.startswith("<form"):
+            form = seen[:, vocabulary.form(name)]
+            suggested[:, x] = form_weight * form / max(form.sum(), 1.0)
+    smoothed = seen + suggested
+    return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -1,0 +1,100 @@
+"""Step 2 of spectral learning: moments of the projections, and their backed-off smoothing (section 3.2 of Cohen et al. 2013)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import offsets
+from spacy_lpcfg.learning.counts import Counts
+from spacy_lpcfg.learning.skeletons import Skeletons
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """Projections of all nodes; rows are padded with zeros to the largest number of states.
+
+    inside (float64, (n_nodes, m)): Y of each node's inside tree.
+    outside (float64, (n_nodes, m)): Z of each node's outside tree.
+    n_states (int32, (n_symbols,)): states of each symbol.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    n_states: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RuleMoments:
+    """Moments of one rule a -> b c over its n occurrences; i, j, k index the states of a, b and c.
+
+    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k]; ij, ik, jk: of two; i, j, k: of one.
+    """
+
+    n: int
+    ijk: np.ndarray
+    ij: np.ndarray
+    ik: np.ndarray
+    jk: np.ndarray
+    i: np.ndarray
+    j: np.ndarray
+    k: np.ndarray
+
+    @classmethod
+    def of(cls, z: np.ndarray, left: np.ndarray, right: np.ndarray) -> RuleMoments:
+        """z (n, m_a), left (n, m_b), right (n, m_c): projections of the rule's occurrences."""
+        n = len(z)
+        pairs = (left[:, :, None] * right[:, None, :]).reshape(n, -1)
+        return cls(
+            n=n,
+            ijk=(z.T @ pairs / n).reshape(z.shape[1], left.shape[1], right.shape[1]),
+            ij=z.T @ left / n,
+            ik=z.T @ right / n,
+            jk=left.T @ right / n,
+            i=z.mean(axis=0),
+            j=left.mean(axis=0),
+            k=right.mean(axis=0),
+        )
+
+    def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
+        """The smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
+
+        outside_mean (float64, (m_a,)): H^a; left_mean, right_mean: F^b, F^c.
+        c (float): C; 0 for no smoothing.
+        """
+        lam = np.sqrt(self.n) / (c + np.sqrt(self.n))
+        e2 = (
+            self.ij[:, :, None] * self.k + self.ik[:, None, :] * self.j[:, None] + self.i[:, None, None] * self.jk
+        ) / 3
+        e3 = _outer(self.i, self.j, self.k)
+        e4 = _outer(outside_mean, left_mean, right_mean)
+        return lam * self.ijk + (1 - lam) * (lam * e2 + (1 - lam) * (lam * e3 + (1 - lam) * e4))
+
+
+def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+    return i[:, None, None] * j[:, None] * k
+
+
+def rule_moments(nodes: Skeletons, counts: Counts, projections: Projections) -> list[RuleMoments]:
+    """Moments of every rule, in the order of `counts.rules`."""
+    order = np.argsort(counts.rule_of, kind="stable")[len(nodes.leaves) :]
+    starts = offsets(counts.rule_counts)
+    moments = []
+    for rule, (a, b, c) in enumerate(counts.rules):
+        occurrences = order[starts[rule] : starts[rule + 1]]
+        moments.append(
+            RuleMoments.of(
+                projections.outside[occurrences, : projections.n_states[a]],
+                projections.inside[nodes.left[occurrences], : projections.n_states[b]],
+                projections.inside[nodes.right[occurrences], : projections.n_states[c]],
+            )
+        )
+    return moments
+
+
+def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
+    """Mean of the rows of each group, float64 (n_groups, m); zeros for empty groups."""
+    sums = np.zeros((n_groups, values.shape[1]))
+    np.add.at(sums, groups, values)
+    return sums / np.maximum(np.bincount(groups, minlength=n_groups), 1)[:, None]

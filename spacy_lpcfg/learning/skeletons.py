@@ -1,0 +1,202 @@
+"""Skeletal trees as arrays: the form in which a treebank is learned from.
+
+Every tree is normalised, its unary chains are collapsed and it is binarised; what is left is one table with a row
+for every node, children before parents, tree after tree. All statistics of the learners are then array operations.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import islice
+
+import numpy as np
+
+from spacy_lpcfg.trees.heads import head_rules
+from spacy_lpcfg.trees.transforms import binarize, collapse_unaries, normalize, strip_root
+from spacy_lpcfg.trees.tree import Tree
+
+_ESCAPES = {"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-", "``", "''"}
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Skeletons:
+    """The skeletal trees of a treebank, or of a shard of it; n nodes, children before parents.
+
+    preterminals, interminals (tuple[str, ...]): names of the symbols; ids count the preterminals first.
+    words (tuple[str, ...]): the distinct words.
+    symbol (int32, (n,)): the symbol of each node.
+    left, right, parent (int64, (n,)): nodes; -1 for none.
+    word (int32, (n,)): id of a leaf's word; -1 for inner nodes.
+    head (int64, (n,)): the node of the lexical head.
+    start, end (int32, (n,)): the words that the node spans.
+    length (int32, (n,)): words of the node's sentence.
+    root_label (str): the commonest label over whole trees; "" for none.
+    """
+
+    preterminals: tuple[str, ...]
+    interminals: tuple[str, ...]
+    words: tuple[str, ...]
+    symbol: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    parent: np.ndarray
+    word: np.ndarray
+    head: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    length: np.ndarray
+    root_label: str
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.symbol)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        return self.preterminals + self.interminals
+
+    @cached_property
+    def roots(self) -> np.ndarray:
+        """Root nodes, one a tree."""
+        return np.flatnonzero(self.parent == NONE)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        return np.flatnonzero(self.left == NONE)
+
+    @cached_property
+    def inner(self) -> np.ndarray:
+        """Nodes with two children."""
+        return np.flatnonzero(self.left != NONE)
+
+    @property
+    def escapes(self) -> bool:
+        """Whether words carry treebank escapes."""
+        return not _ESCAPES.isdisjoint(self.words)
+
+
+class _Builder:
+    """Rows of the table as they grow; symbols and words get ids as they come."""
+
+    def __init__(self, lang: str, markov: int) -> None:
+        self.markov = markov
+        self.head_side = lru_cache(maxsize=None)(partial_head(lang))
+        self.preterminals: dict[str, int] = {}
+        self.interminals: dict[str, int] = {}
+        self.words: dict[str, int] = {}
+        self.rows: list[tuple[int, ...]] = []
+        self.is_leaf: list[bool] = []
+        self.lengths: list[int] = []
+        self.root_labels: Counter[str] = Counter()
+        self.position = 0
+
+    def add(self, tree: Tree) -> None:
+        label, _ = strip_root(tree)
+        normal = normalize(tree)
+        if normal is None:
+            return
+        self.root_labels[label] += 1
+        self.position = 0
+        first = len(self.rows)
+        binarize(collapse_unaries(normal), markov=self.markov).fold(self._row)
+        self.lengths += [self.position] * (len(self.rows) - first)
+
+    def _row(self, node: Tree, children: list[tuple[int, str]]) -> tuple[int, str]:
+        """Add a node; what its parent needs of it: its row, and the label that stands for it among head candidates."""
+        row = len(self.rows)
+        if node.word is not None:
+            symbol = self.preterminals.setdefault(node.label, len(self.preterminals))
+            word = self.words.setdefault(node.word, len(self.words))
+            self.rows.append((symbol, NONE, NONE, word, row, self.position, self.position + 1))
+            self.position += 1
+            self.is_leaf.append(True)
+            return row, node.label
+        (left, left_label), (right, right_label) = children
+        symbol = self.interminals.setdefault(node.label, len(self.interminals))
+        side = self.head_side(node.label, left_label, right_label)
+        head_child = self.rows[(left, right)[side]]
+        self.rows.append((symbol, left, right, NONE, head_child[4], self.rows[left][5], self.rows[right][6]))
+        self.is_leaf.append(False)
+        return row, (left_label, right_label)[side] if node.label.startswith("@") else node.label
+
+    def build(self) -> Skeletons:
+        table = np.array(self.rows, dtype=np.int64).reshape(-1, 7).T
+        is_leaf = np.array(self.is_leaf, dtype=bool)
+        parent = np.full(table.shape[1], NONE, dtype=np.int64)
+        for child in table[1:3]:
+            parent[child[~is_leaf]] = np.flatnonzero(~is_leaf)
+        return Skeletons(
+            preterminals=tuple(self.preterminals),
+            interminals=tuple(self.interminals),
+            words=tuple(self.words),
+            symbol=(table[0] + np.where(is_leaf, 0, len(self.preterminals))).astype(np.int32),
+            left=table[1],
+            right=table[2],
+            parent=parent,
+            word=table[3].astype(np.int32),
+            head=table[4],
+            start=table[5].astype(np.int32),
+            end=table[6].astype(np.int32),
+            length=np.array(self.lengths, dtype=np.int32),
+            root_label=max(self.root_labels, key=lambda label: self.root_labels[label], default=""),
+        )
+
+
+def partial_head(lang: str):
+    """Which of the two children of a binarised node is the head: function of label, left and right label."""
+    rules = head_rules(lang)
+    return lambda label, left, right: rules.head(label.lstrip("@").split("->")[0], [left, right])
+
+
+def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Skeletons:
+    """The skeletal trees of a treebank.
+
+    trees (Iterable[Tree]): raw or normalised; trees of nothing but empty elements are left out.
+    lang (str): language, for the head rules.
+    markov (int): siblings that an "@" symbol remembers.
+    """
+    builder = _Builder(lang, markov)
+    for tree in trees:
+        builder.add(tree)
+    return builder.build()
+
+
+def unify(shards: Sequence[Skeletons]) -> list[Skeletons]:
+    """The same shards over one table of symbols and words, sorted by name, so that their ids agree."""
+    preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
+    interminals = tuple(sorted({name for shard in shards for name in shard.interminals}))
+    words = tuple(sorted({word for shard in shards for word in shard.words}))
+    roots: Counter[str] = Counter()
+    for shard in shards:
+        roots[shard.root_label] += len(shard.roots)
+    root_label = max(sorted(roots), key=lambda label: roots[label], default="")
+    symbol_ids = {("P", name): i for i, name in enumerate(preterminals)}
+    symbol_ids.update({("I", name): i + len(preterminals) for i, name in enumerate(interminals)})
+    word_ids = {word: i for i, word in enumerate(words)}
+    return [
+        replace(
+            shard,
+            preterminals=preterminals,
+            interminals=interminals,
+            words=words,
+            symbol=np.array(
+                [symbol_ids["P", name] for name in shard.preterminals]
+                + [symbol_ids["I", name] for name in shard.interminals],
+                dtype=np.int32,
+            )[shard.symbol],
+            word=np.array([word_ids[word] for word in shard.words] + [NONE], dtype=np.int32)[shard.word],
+            root_label=root_label,
+        )
+        for shard in shards
+    ]
+
+
+def shards_of(trees: Iterable[Tree], size: int) -> Iterable[list[Tree]]:
+    """Cut a stream of trees into lists of at most `size`."""
+    stream = iter(trees)
+    while shard := list(islice(stream, size)):
+        yield shard
