@@ -38,7 +38,8 @@ def trees(
     max_leaves (int): About the most words that a tree has.
     """
     category = labels() if categories is None else categories
-    leaf = st.builds(lambda tag, word: Tree(tag, word=word), tags or labels(TAGS), words())
+    tag = labels(TAGS) if tags is None else tags
+    leaf = st.builds(lambda tag, word: Tree(tag, word=word), tag, words())
     return st.recursive(
         leaf,
         lambda nodes: st.builds(Tree, category, st.lists(nodes, min_size=1, max_size=4)),

@@ -35,6 +35,7 @@ _BRACKET_NAMES = {
 }
 _STANDS_FOR = {name: bracket for bracket, name in _BRACKET_NAMES.items()}
 _STANDS_FOR.update({r"\/": "/", r"\*": "*"})
+_SLASHED = re.compile(r"[/*]")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 
@@ -219,28 +220,33 @@ def unescape_token(word: str) -> str:
     return _ESCAPE.sub(lambda match: _STANDS_FOR[match[0]], word)
 
 
-def escape_tokens(words: Sequence[str], *, keep: Container[str] = ()) -> list[str]:
-    """Write the words of a sentence as the Penn Treebank does: brackets and quotation marks.
+def escape_tokens(words: Sequence[str], *, known: Container[str] = ()) -> list[str]:
+    r"""Write the words of a sentence as a treebank does.
 
-    A straight double quotation mark opens and closes by turns, and closes at the end of the
-    sentence; curly ones say themselves what they do.
+    Brackets are named; a straight double quotation mark opens and closes by turns and closes at
+    the end of the sentence, and curly ones say themselves what they do.
 
     words (sequence of str): The words of one sentence, as in the text.
-    keep (container of str): Words that the treebank at hand writes as the text does, for instance
-        all that its grammar knows: some treebanks have `[` and `"` beside `-LRB-`.
+    known (container of str): Words in the spelling of the treebank at hand, for instance all that
+        its grammar has. A word among them stays as it is, since some treebanks have `[` and `"`
+        beside `-LRB-`, and `1/2` becomes `1\/2` where that is known.
     RETURNS (list of str): The words to look up in a grammar of that treebank.
     """
     escaped = []
     is_open = False
     for i, word in enumerate(words):
+        mark = ""
         if word in ('"', "“", "”"):
-            closes = word == "”" or (word == '"' and (is_open or i == len(words) - 1))
-            is_open = not closes
-            mark = "''" if closes else "``"
-            escaped.append(word if word in keep else mark)
-        else:
-            escaped.append(word if word in keep else escape_token(word))
+            is_last = i == len(words) - 1
+            is_open = word == "“" or (word == '"' and not is_open and not is_last)
+            mark = "``" if is_open else "''"
+        escaped.append(word if word in known else mark or _spell(word, known))
     return escaped
+
+
+def _spell(word: str, known: Container[str]) -> str:
+    slashed = _SLASHED.sub(r"\\\g<0>", word)
+    return slashed if slashed in known else escape_token(word)
 
 
 def _merge_unaries(tree: Tree) -> Tree:
