@@ -1,0 +1,489 @@
+"""How a tree lies on a Doc, and how to look at it.
+
+`doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
+sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
+word is its `token.tag_`, or stands in `attrs["tags"]`. The attributes of the group are plain arrays
+and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
+
+    format (int): 1
+    tags (list of str): tag of each token, where the trees' tags are not to be `token.tag_`
+    scores (float32 array (n_spans,)): posterior probability of each span
+    tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
+    log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
+    status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"
+
+Trees of a treebank have only the first two. A key that is absent means "not annotated"; an empty
+group means that no sentence has a bracket. Whitespace tokens are carried, not parsed: a span may
+surround them, but does not begin or end with one. Root labels (TOP and the like) are not written:
+words that no bracket holds together are read as a tree with the root label "".
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import import_module
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from spacy.tokens import Doc, Span, SpanGroup, Token
+
+from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.chart import Parse
+
+KEY = "constituents"
+FORMAT = 1
+EMPTY = "empty"
+
+_SPACE = re.compile(r"\s+", re.ASCII)
+_Bracket = tuple[int, int, str]
+
+
+class NonConstituentError(ValueError):
+    """The words of a span are not one constituent of the tree of their sentence."""
+
+
+# Sentences and words -----------------------------------------------------------------------------
+
+
+def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
+    """Start and end of each sentence; without sentence boundaries the Doc is one sentence."""
+    if doc.has_annotation("SENT_START"):
+        return [(sent.start, sent.end) for sent in doc.sents]
+    return [(0, len(doc))]
+
+
+def words_of(doc: Doc, start: int, end: int) -> list[int]:
+    """Positions in the Doc of the words, that is tokens other than whitespace, of [start, end)."""
+    texts = [token.text for token in doc[start:end]]
+    return [start + i for i, text in enumerate(texts) if text and not text.isspace()]
+
+
+def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
+    """Texts of the words, with an underscore for white space inside a word, as in treebanks."""
+    return [_SPACE.sub("_", doc[i].text) for i in words]
+
+
+# Writing trees -----------------------------------------------------------------------------------
+
+
+def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
+    """Write the trees of a treebank to `doc.spans[key]` and `token.tag_`.
+
+    doc (Doc): with sentence boundaries
+    trees (sequence of Tree or None): one a sentence; None for one without words
+    key (str): key of `doc.spans`
+
+    Raises ValueError unless there is a tree for each sentence and a leaf for each word.
+    """
+    spans, tags = [], [""] * len(doc)
+    for tree, words in zip(trees, _words_per_sentence(doc, trees)):
+        brackets = tree.spans() if tree else []
+        spans += _spans(doc, words, brackets[_n_roots(brackets) :])
+        _scatter(tags, words, tree.tags if tree else [])
+    _set_tags(doc, tags)
+    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs={"format": FORMAT})
+
+
+def set_parses(
+    doc: Doc,
+    parses: Sequence[Parse | None],
+    *,
+    key: str = KEY,
+    threshold: float = 0.0,
+    set_tags: bool = True,
+) -> None:
+    """Write what a parser found to `doc.spans[key]`, with all scores.
+
+    doc (Doc): with sentence boundaries
+    parses (sequence of Parse or None): one a sentence; None for one without words
+    key (str): key of `doc.spans`
+    threshold (float): spans with a lower posterior are left out
+    set_tags (bool): write the tags to `token.tag_`; otherwise to `attrs["tags"]`
+
+    Raises ValueError unless there is a parse for each sentence and a tag for each word.
+    """
+    spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
+    tag_scores = np.full(len(doc), np.nan, np.float32)
+    for parse, words in zip(parses, _words_per_sentence(doc, parses)):
+        if parse is not None:
+            first = _n_roots(parse.spans)
+            kept = parse.span_scores[first:] >= threshold
+            spans += _spans(doc, words, compress(parse.spans[first:], kept.tolist()))
+            scores.append(parse.span_scores[first:][kept])
+            _scatter(tags, words, parse.tags)
+            tag_scores[words] = parse.tag_scores
+    attrs = {
+        "format": FORMAT,
+        "scores": np.concatenate(scores),
+        "tag_scores": tag_scores,
+        "log_probabilities": np.array([p.log_probability if p else np.nan for p in parses]),
+        "status": [parse.status if parse else EMPTY for parse in parses],
+    }
+    if set_tags:
+        _set_tags(doc, tags)
+    else:
+        attrs["tags"] = tags
+    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+
+
+def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
+    bounds = sentence_bounds(doc)
+    if len(bounds) != len(trees):
+        raise ValueError(f"Expected a tree for each of {len(bounds)} sentences, got {len(trees)}.")
+    return [words_of(doc, start, end) for start, end in bounds]
+
+
+def _n_roots(brackets: Sequence[_Bracket]) -> int:
+    """How many brackets at the front are artificial roots: 0 or 1."""
+    return int(bool(brackets) and brackets[0][2] in ROOT_LABELS)
+
+
+def _spans(doc: Doc, words: list[int], brackets: Iterable[_Bracket]) -> list[Span]:
+    return [Span(doc, words[i], words[j - 1] + 1, label) for i, j, label in brackets]
+
+
+def _scatter(tags: list[str], words: list[int], found: Sequence[str]) -> None:
+    """Put the tags of a sentence at the positions of its words."""
+    if len(words) != len(found):
+        raise ValueError(
+            f"Expected a tree of {len(words)} words for the sentence at tokens {words[:1]} to "
+            f"{words[-1:]}, got one of {len(found)}. Whitespace tokens are not words of a tree."
+        )
+    for position, tag in zip(words, found):
+        tags[position] = tag
+
+
+def _set_tags(doc: Doc, tags: list[str]) -> None:
+    for token, tag in zip(doc, tags):
+        if tag:
+            token.tag_ = tag
+
+
+# Reading trees -----------------------------------------------------------------------------------
+
+
+def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
+    """The trees of a Doc, one a sentence; None for a sentence without words.
+
+    doc (Doc): annotated under `key`
+    key (str): key of `doc.spans`
+    RETURNS (list of Tree or None): words in treebank form (`escape_tokens`)
+
+    Raises ValueError when the Doc is not annotated, or when the spans make no tree.
+    """
+    sentences = [_sentence(doc, start, end, key) for start, end in sentence_bounds(doc)]
+    return [sentence.tree() if sentence.words else None for sentence in sentences]
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """The brackets of one sentence; ranges count its words, not the tokens of the Doc.
+
+    doc (Doc): where it stands
+    words (tuple of int): positions of the words in the Doc
+    tags (tuple of str): one a word
+    brackets (tuple of (start, end, label)): in pre-order, half-open
+    scores, tag_scores (tuple of float, or None): one a bracket, one a word
+    """
+
+    doc: Doc
+    words: tuple[int, ...]
+    tags: tuple[str, ...]
+    brackets: tuple[_Bracket, ...]
+    scores: tuple[float, ...] | None
+    tag_scores: tuple[float, ...] | None
+
+    @cached_property
+    def texts(self) -> list[str]:
+        return escape_tokens(texts_of(self.doc, self.words))
+
+    @cached_property
+    def chains(self) -> dict[tuple[int, int], list[int]]:
+        """Indices of the brackets over each range of words that is a constituent, in pre-order."""
+        found: dict[tuple[int, int], list[int]] = {(0, len(self.words)): []}
+        for index, (start, end, _) in enumerate(self.brackets):
+            found.setdefault((start, end), []).append(index)
+        for start in range(len(self.words)):
+            found.setdefault((start, start + 1), [])
+        return dict(sorted(found.items(), key=lambda item: (item[0][0], -item[0][1])))
+
+    @cached_property
+    def parents(self) -> dict[tuple[int, int], tuple[int, int] | None]:
+        """The range of the parent of each constituent, in pre-order; None for the root."""
+        found: dict[tuple[int, int], tuple[int, int] | None] = {}
+        above: list[tuple[int, int]] = []
+        for start, end in self.chains:
+            while above and above[-1][1] <= start:
+                above.pop()
+            if above and above[-1][1] < end:
+                raise ValueError(f"The spans over words {above[-1]} and {(start, end)} cross.")
+            found[start, end] = above[-1] if above else None
+            above.append((start, end))
+        return found
+
+    def tree(self, start: int = 0, end: int | None = None) -> Tree:
+        """The tree over the words of [start, end), a constituent."""
+        end = len(self.words) if end is None else end
+        inside = [
+            (i - start, j - start, label)
+            for i, j, label in self.brackets
+            if start <= i and j <= end
+        ]
+        if not self.chains[start, end] and end - start > 1:
+            inside.insert(0, (0, end - start, ""))
+        return Tree.from_spans(self.texts[start:end], self.tags[start:end], inside)
+
+
+def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
+    """Read the sentence at tokens [start, end)."""
+    group = _group(doc, key)
+    words = words_of(doc, start, end)
+    starts = _Starts(group)
+    first, last = bisect_left(starts, start), bisect_left(starts, end)
+    spans = [group[i] for i in range(first, last)]
+    tags, scores, tag_scores = map(group.attrs.get, ("tags", "scores", "tag_scores"))
+    return _Sentence(
+        doc,
+        tuple(words),
+        tuple(doc[i].tag_ if tags is None else tags[i] for i in words),
+        tuple(
+            (bisect_left(words, span.start), bisect_left(words, span.end), span.label_)
+            for span in spans
+        ),
+        None if scores is None else tuple(float(score) for score in scores[first:last]),
+        None if tag_scores is None else tuple(float(tag_scores[i]) for i in words),
+    )
+
+
+class _Starts(Sequence[int]):
+    """First tokens of the spans of a group, which are in order, for bisection."""
+
+    def __init__(self, group: SpanGroup) -> None:
+        self.group = group
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.group[index].start
+
+
+def _group(doc: Doc, key: str) -> SpanGroup:
+    """The annotation of a Doc, checked against it."""
+    if key not in doc.spans:
+        raise ValueError(
+            f"This Doc has no constituents: doc.spans has the keys {sorted(doc.spans)}, but not "
+            f"{key!r}. Run a pipeline with a component that sets it, such as 'lpcfg_parser'."
+        )
+    group = doc.spans[key]
+    if group.attrs.get("format", FORMAT) != FORMAT:
+        raise ValueError(
+            f"doc.spans[{key!r}] has format {group.attrs['format']!r}, but this version reads "
+            f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
+        )
+    for name, length in (("scores", len(group)), ("tags", len(doc)), ("tag_scores", len(doc))):
+        if len(group.attrs.get(name, range(length))) != length:
+            raise ValueError(
+                f"doc.spans[{key!r}] needs {length} {name}, but its attrs have "
+                f"{len(group.attrs[name])}: spans or tokens changed after parsing. Change "
+                f"attrs[{name!r}] with them, or remove it."
+            )
+    return group
+
+
+# Views of a tree ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Constituent:
+    """A node of a tree on a Doc: a range of words with the labels of all brackets over just it."""
+
+    _sentence: _Sentence
+    _range: tuple[int, int]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the unary chain, outermost first; () for a word that has only its tag."""
+        brackets, chain = self._sentence.brackets, self._sentence.chains[self._range]
+        return tuple(brackets[index][2] for index in chain)
+
+    @property
+    def label(self) -> str:
+        """The outermost label; of a word that has none, its tag."""
+        start, end = self._range
+        return next(iter(self.labels), self._sentence.tags[start] if end == start + 1 else "")
+
+    @property
+    def start(self) -> int:
+        """The first token."""
+        return self._sentence.words[self._range[0]]
+
+    @property
+    def end(self) -> int:
+        """The token after the last."""
+        return self._sentence.words[self._range[1] - 1] + 1
+
+    @property
+    def span(self) -> Span:
+        """The tokens, as a Span with the outermost label, if any."""
+        return Span(self._sentence.doc, self.start, self.end, next(iter(self.labels), ""))
+
+    @property
+    def leaves(self) -> tuple[Token, ...]:
+        """The words."""
+        return tuple(self._sentence.doc[i] for i in self._sentence.words[slice(*self._range)])
+
+    @property
+    def probability(self) -> float | None:
+        """Posterior probability of the `label` over these words; None where nothing is known."""
+        start, end = self._range
+        chain = self._sentence.chains[self._range]
+        scores = self._sentence.scores if chain else self._sentence.tag_scores
+        if scores is None or (end > start + 1 and not chain):
+            return None
+        return scores[chain[0] if chain else start]
+
+    @property
+    def parent(self) -> Constituent | None:
+        above = self._sentence.parents[self._range]
+        return Constituent(self._sentence, above) if above else None
+
+    @property
+    def children(self) -> tuple[Constituent, ...]:
+        parents = self._sentence.parents
+        return tuple(node for node in self.nodes() if parents[node._range] == self._range)
+
+    def nodes(self) -> Iterator[Constituent]:
+        """This node and all below it, in pre-order, words included."""
+        start, end = self._range
+        for i, j in self._sentence.chains:
+            if start <= i and j <= end:
+                yield Constituent(self._sentence, (i, j))
+
+    @property
+    def tree(self) -> Tree:
+        """The subtree, over words in treebank form."""
+        return self._sentence.tree(*self._range)
+
+    @property
+    def bracketed(self) -> str:
+        """The subtree in brackets, on one line: `(NP (DT The) (NN time))`."""
+        return str(self.tree)
+
+    def to_nltk(self) -> Any:
+        """The subtree as an `nltk.Tree`; needs NLTK."""
+        nltk_tree = _extra("nltk.tree", "to_nltk()").Tree
+        return self.tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
+
+    def svg(self) -> str:
+        """A drawing of the subtree as SVG; needs svgling."""
+        svgling = _extra("svgling", "svg()")
+        nested = self.tree.fold(lambda node, below: (node.label, *(below or [node.word])))
+        return svgling.draw_tree(nested)._repr_svg_()
+
+    def __repr__(self) -> str:
+        return f"Constituent({'|'.join(self.labels) or self.label}, {self.span.text!r})"
+
+
+def _extra(module: str, what: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f"{what} needs {module}: pip install 'spacy-lpcfg[viz]'.") from error
+
+
+def doc_constituency(doc: Doc, key: str = KEY) -> tuple[Constituent | None, ...]:
+    """The root node of each sentence of a Doc; None for a sentence without words."""
+    return tuple(span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc))
+
+
+def span_constituency(span: Span, key: str = KEY) -> Constituent | None:
+    """The node over the words of a span, whitespace at its edges aside; None if it has no words.
+
+    Raises NonConstituentError when the words are not a constituent; ValueError as `trees`.
+    """
+    doc = span.doc
+    _group(doc, key)
+    inside = words_of(doc, span.start, span.end)
+    if not inside:
+        return None
+    sent = doc[inside[0]].sent if doc.has_annotation("SENT_START") else doc[:]
+    sentence = _sentence(doc, sent.start, sent.end, key)
+    start = sentence.words.index(inside[0])
+    found = (start, start + len(inside))
+    if found not in sentence.chains:
+        raise NonConstituentError(
+            f"{span.text!r} is not a constituent of the tree of its sentence. Walk the tree from "
+            "its root (doc._.constituency) or from a token, or catch this error."
+        )
+    return Constituent(sentence, found)
+
+
+# Extension attributes ----------------------------------------------------------------------------
+
+
+def register_extensions() -> None:
+    """Register `_.constituency`, and benepar's accessors under names that nobody else holds.
+
+    The getters are computed from `doc.spans["constituents"]`; nothing is stored in the Doc twice.
+    """
+    if not Doc.has_extension("constituency"):
+        Doc.set_extension("constituency", getter=doc_constituency)
+    for name, getter in _SPAN_GETTERS.items():
+        if not Span.has_extension(name):
+            Span.set_extension(name, getter=getter)
+        if not Token.has_extension(name):
+            Token.set_extension(name, getter=partial(_of_token, getter))
+
+
+def span_labels(span: Span) -> tuple[str, ...]:
+    """Labels of the constituent, outermost first; () for a bare word. As in benepar."""
+    node = span_constituency(span)
+    return node.labels if node else ()
+
+
+def span_parse_string(span: Span) -> str:
+    """The constituent in brackets. As in benepar."""
+    node = span_constituency(span)
+    return node.bracketed if node else ""
+
+
+def span_constituents(span: Span) -> Iterator[Span]:
+    """The constituent and all below it, in pre-order, words included. As in benepar."""
+    node = span_constituency(span)
+    return iter([span.doc[n.start : n.end] for n in node.nodes()] if node else [])
+
+
+def span_children(span: Span) -> Iterator[Span]:
+    """The children of the constituent. As in benepar."""
+    node = span_constituency(span)
+    return iter([span.doc[n.start : n.end] for n in node.children] if node else [])
+
+
+def span_parent(span: Span) -> Span | None:
+    """The constituent above; None above the root. As in benepar."""
+    node = span_constituency(span)
+    above = node.parent if node else None
+    return span.doc[above.start : above.end] if above else None
+
+
+def _of_token(getter: Callable[[Span], Any], token: Token) -> Any:
+    return getter(token.doc[token.i : token.i + 1])
+
+
+_SPAN_GETTERS: dict[str, Callable[[Span], Any]] = {
+    "constituency": span_constituency,
+    "labels": span_labels,
+    "parse_string": span_parse_string,
+    "constituents": span_constituents,
+    "children": span_children,
+    "parent": span_parent,
+}

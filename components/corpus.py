@@ -1,0 +1,147 @@
+"""Treebanks as a spaCy corpus: bracketed files, or the DocBins made of them, become Examples."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Optional, Union
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import logger
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.constituents import KEY, set_trees
+from spacy_lpcfg.trees import Tree, TreebankError, normalize, read_trees, unescape_token
+
+SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
+
+Paths = Union[str, Path, list[str], list[Path]]
+
+
+def make_treebank_reader(
+    path: Optional[Paths],
+    limit: int = 0,
+    skip_bad: bool = False,
+    gold_tags: bool = False,
+    spans_key: str = KEY,
+) -> Callable[[Language], Iterator[Example]]:
+    """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
+
+    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, or their folders
+    limit (int): most trees to read; 0 means all
+    skip_bad (bool): count broken trees and log their number, instead of raising TreebankError
+    gold_tags (bool): give the tags to the Docs to be parsed too, for a parser with `tags = "given"`
+    spans_key (str): where the trees lie in `Doc.spans`
+    RETURNS (callable): `nlp -> iterator of Example`
+    """
+    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key)
+
+
+class Treebank:
+    """A treebank that can be read again and again; settings as for `make_treebank_reader`."""
+
+    def __init__(
+        self,
+        path: Optional[Paths],
+        *,
+        limit: int = 0,
+        skip_bad: bool = False,
+        gold_tags: bool = False,
+        spans_key: str = KEY,
+    ) -> None:
+        if not path:
+            raise ValueError("The treebank has no path: set it, for example by --paths.train FILE.")
+        self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path)]
+        self.limit = limit
+        self.skip_bad = skip_bad
+        self.gold_tags = gold_tags
+        self.spans_key = spans_key
+        self._warned = False
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Read the treebank as Examples.
+
+        nlp (Language): its vocab; its tokenizer too, for Docs that know their text
+        YIELDS (Example): the reference has words, tags, sentence starts and spans
+
+        Raises ValueError if there are no trees; TreebankError, which names file and line, for a
+        broken tree (unless `skip_bad`); FileNotFoundError.
+        """
+        for reference in self.docs(nlp.vocab):
+            if reference.has_unknown_spaces:
+                yield Example(self._unparsed(reference), reference)
+            else:
+                yield Example(nlp.make_doc(reference.text), reference)
+
+    def docs(self, vocab: Vocab) -> Iterator[Doc]:
+        """The Docs with their trees; one a tree, or as the `.spacy` file has them."""
+        errors: list[TreebankError] = []
+        n_docs = 0
+        for doc in islice(self._docs(vocab, errors), self.limit or None):
+            n_docs += 1
+            yield doc
+        if errors and not self._warned:
+            logger.warning("%d broken trees were skipped, the first at %s", len(errors), errors[0])
+            self._warned = True
+        if not n_docs:
+            raise ValueError(
+                f"No trees in {', '.join(map(str, self.paths))}: expected bracketed trees such as "
+                "(S (NP (PRP It)) (VP (VBZ works))), or a .spacy file made of them."
+            )
+
+    def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
+        on_error = errors.append if self.skip_bad else None
+        for file in _files(self.paths):
+            if file.suffix == ".spacy":
+                yield from _with_trees(
+                    DocBin().from_disk(file).get_docs(vocab), file, self.spans_key
+                )
+            else:
+                trees = map(normalize, read_trees(file, on_error=on_error))
+                yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
+
+    def _unparsed(self, reference: Doc) -> Doc:
+        """The words and sentences of a Doc, as a component sees them before it parses."""
+        return Doc(
+            reference.vocab,
+            words=[token.text for token in reference],
+            sent_starts=[token.is_sent_start for token in reference],
+            tags=[token.tag_ for token in reference] if self.gold_tags else None,
+        )
+
+
+def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
+    """A Doc with a sentence for each tree: words as in text, tags, sentence starts and spans.
+
+    vocab (Vocab): of the Doc
+    trees (sequence of Tree): normalized trees over words in treebank form
+    key (str): where the trees go in `doc.spans`
+    RETURNS (Doc): with unknown spaces, so that nobody tokenizes its text anew
+    """
+    doc = Doc(
+        vocab,
+        words=[unescape_token(word) for tree in trees for word in tree.words],
+        sent_starts=[not i for tree in trees for i in range(len(tree))],
+    )
+    set_trees(doc, trees, key)
+    return doc
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """The files, and of each folder those that have a treebank's suffix, sorted."""
+    for path in paths:
+        if path.is_dir():
+            yield from (file for file in sorted(path.rglob("*")) if file.name.endswith(SUFFIXES))
+        else:
+            yield path
+
+
+def _with_trees(docs: Iterable[Doc], file: Path, key: str) -> Iterator[Doc]:
+    for doc in docs:
+        if key not in doc.spans:
+            raise ValueError(
+                f"{file}: doc.spans of a Doc has no trees under {key!r}, only {sorted(doc.spans)}. "
+                "Make the file with `spacy-lpcfg convert`, or set spans_key."
+            )
+        yield doc

@@ -1,0 +1,350 @@
+"""The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
+
+Learning happens in `initialize`; `update` has nothing to do, so that one epoch of `spacy train` is
+enough. The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
+"""
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Literal, NamedTuple, Optional
+
+from spacy.language import Language
+from spacy.pipeline import Sentencizer, TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model, Shim
+
+from spacy_lpcfg.chart import Parse, Parser
+from spacy_lpcfg.components.constituents import (
+    KEY,
+    register_extensions,
+    sentence_bounds,
+    set_parses,
+    texts_of,
+    trees,
+    words_of,
+)
+from spacy_lpcfg.components.learners import Learner
+from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.trees import Tree, escape_tokens
+
+register_extensions()
+
+Tags = Literal["model", "given", "prior"]
+
+
+@Language.factory(
+    "lpcfg_parser",
+    assigns=["doc.spans", "token.tag"],
+    default_config={
+        "learner": {"@misc": "spacy-lpcfg.Spectral.v1"},
+        "spans_key": KEY,
+        "set_tags": True,
+        "tags": "model",
+        "threshold": 0.0,
+        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
+    },
+    default_score_weights={
+        "evalb_f": 1.0,
+        "evalb_p": 0.0,
+        "evalb_r": 0.0,
+        "complete_match": 0.0,
+    },
+)
+def make_lpcfg_parser(
+    nlp: Language,
+    name: str,
+    learner: Learner,
+    spans_key: str,
+    set_tags: bool,
+    tags: Tags,
+    threshold: float,
+    scorer: Optional[Callable[..., dict[str, Any]]],
+) -> "LPCFGParser":
+    """The factory `lpcfg_parser`; settings as for `LPCFGParser`."""
+    return LPCFGParser(
+        nlp.vocab,
+        grammar_model(),
+        name,
+        learner=learner,
+        spans_key=spans_key,
+        set_tags=set_tags,
+        tags=tags,
+        threshold=threshold,
+        scorer=scorer,
+    )
+
+
+class GrammarShim(Shim):
+    """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
+
+    _model: Optional[Grammar]
+    _parser: Optional[Parser] = None
+
+    @property
+    def grammar(self) -> Optional[Grammar]:
+        return self._model
+
+    @grammar.setter
+    def grammar(self, grammar: Optional[Grammar]) -> None:
+        self._model = grammar
+        self._parser = None
+
+    @property
+    def parser(self) -> Optional[Parser]:
+        """The parser for the grammar, made when it is first needed."""
+        if self._parser is None and self._model is not None:
+            self._parser = Parser(self._model)
+        return self._parser
+
+    def to_bytes(self) -> bytes:
+        return b"" if self._model is None else self._model.to_bytes()
+
+    def from_bytes(self, data: bytes) -> "GrammarShim":
+        self.grammar = Grammar.from_bytes(data) if data else None
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_parser": None}
+
+    def finish_update(self, optimizer: Any) -> None:
+        """There are no gradients."""
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """A grammar stays on the CPU."""
+
+
+def grammar_model() -> Model:
+    """A thinc Model that holds a grammar, for spaCy to save; it computes nothing."""
+    return Model("lpcfg", _no_forward, shims=[GrammarShim(None)])
+
+
+def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
+    raise NotImplementedError("This Model only holds a grammar: use the component's `predict`.")
+
+
+class DocParse(NamedTuple):
+    """What `predict` finds out about a Doc.
+
+    sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
+    parses (list of Parse or None): one a sentence; None for one without words
+    """
+
+    sent_starts: Optional[list[bool]]
+    parses: list[Optional[Parse]]
+
+
+class LPCFGParser(TrainablePipe):
+    """Parses each sentence of a Doc; see `constituents.py` for what it writes.
+
+    vocab (Vocab): of the pipeline
+    model (Model): as made by `grammar_model`
+    name (str): of the component
+    learner (Learner): makes the grammar of the trees of the training corpus
+    spans_key (str): where the trees go in `Doc.spans`, and where they are learned from
+    set_tags (bool): write the tags of the trees to `token.tag_`
+    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is
+        one; "prior": it weighs them
+    threshold (float): posterior probability below which a span is left out; 0 keeps all
+    scorer (callable): `examples -> scores`
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "lpcfg_parser",
+        *,
+        learner: Learner,
+        spans_key: str = KEY,
+        set_tags: bool = True,
+        tags: Tags = "model",
+        threshold: float = 0.0,
+        scorer: Optional[Callable[..., dict[str, Any]]] = None,
+    ) -> None:
+        super().__init__(vocab, model, name)
+        self.learner = learner
+        self.spans_key = spans_key
+        self.set_tags = set_tags
+        self.tags = tags
+        self.threshold = threshold
+        self.scorer = scorer
+        self._warned = False
+
+    # The grammar
+
+    @property
+    def grammar(self) -> Optional[Grammar]:
+        """The grammar; None before training."""
+        return self.model.shims[0].grammar
+
+    @grammar.setter
+    def grammar(self, grammar: Optional[Grammar]) -> None:
+        self.model.shims[0].grammar = grammar
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The categories of the grammar."""
+        return self.grammar.labels if self.grammar else ()
+
+    @property
+    def label_data(self) -> list[str]:
+        """The categories, as `spacy init labels` saves them."""
+        return list(self.labels)
+
+    # Learning
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Optional[Language] = None,
+        labels: Optional[list[str]] = None,
+        grammar: Optional[Grammar] = None,
+    ) -> None:
+        """Learn the grammar from the reference trees, or take a ready one.
+
+        get_examples (callable): gives the whole training corpus
+        nlp (Language): the pipeline, for its training settings
+        labels (list of str): categories that the grammar may have; None allows all
+        grammar (Grammar): a ready grammar; the examples are not used
+
+        Without trees in the examples a grammar that is already there stays. Raises ValueError if
+        there is neither, if the corpus is streamed, or if the treebank has other categories.
+        """
+        if grammar is None:
+            treebank = self._treebank(get_examples())
+            first = next(treebank, None)
+            if first is not None:
+                _refuse_sample(nlp)
+                grammar = self.learner.fit(chain([first], treebank))
+        if grammar is not None:
+            self.grammar = grammar
+            logger.info("%s: a grammar with %d categories", self.name, len(grammar.labels))
+        if self.grammar is None:
+            raise ValueError(
+                f"{self.name!r} found no trees to learn from: no reference Doc has "
+                f"doc.spans[{self.spans_key!r}]. Read the corpus with spacy-lpcfg.Treebank.v1, or "
+                "give a ready grammar in [initialize.components]."
+            )
+        if labels is not None and not set(labels).issuperset(self.labels):
+            raise ValueError(
+                f"The grammar has categories that the given labels have not: "
+                f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
+                "labels`, or leave them out."
+            )
+
+    def _treebank(self, examples: Iterable[Example]) -> Iterator[Tree]:
+        for eg in examples:
+            if self.spans_key in eg.reference.spans:
+                yield from (tree for tree in trees(eg.reference, self.spans_key) if tree)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: Optional[dict[str, float]] = None,
+    ) -> dict[str, float]:
+        """Do nothing: all is learned in `initialize`. The loss is 0."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, "LPCFGParser.update")
+        return losses
+
+    # Parsing
+
+    def predict(self, docs: Iterable[Doc]) -> list[DocParse]:
+        """Parse Docs without changing them.
+
+        docs (iterable of Doc): with or without sentence boundaries
+        RETURNS (list of DocParse): one a Doc
+
+        Raises ValueError if there is no grammar yet; never because of a text.
+        """
+        parser = self.model.shims[0].parser
+        if parser is None:
+            raise ValueError(
+                f"{self.name!r} has no grammar yet. Train it (`spacy train`, or `spacy-lpcfg learn "
+                "lpcfg TREES --output DIR`), or call nlp.initialize with trees."
+            )
+        return [self._parse(parser, doc) for doc in docs]
+
+    def _parse(self, parser: Parser, doc: Doc) -> DocParse:
+        if doc.has_annotation("SENT_START"):
+            starts, bounds = None, sentence_bounds(doc)
+        else:
+            self._warn_once()
+            starts = Sentencizer().predict([doc])[0]
+            firsts = [i for i, is_start in enumerate(starts) if is_start]
+            bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
+        return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
+
+    def _parse_sentence(self, parser: Parser, doc: Doc, start: int, end: int) -> Optional[Parse]:
+        positions = words_of(doc, start, end)
+        if not positions:
+            return None
+        words = texts_of(doc, positions)
+        if parser.grammar.escapes:
+            words = escape_tokens(words)
+        if self.tags == "model":
+            return parser.parse(words)
+        tags = [doc[i].tag_ or None for i in positions]
+        return parser.parse(words, tags)
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
+        """Write the trees, and sentence boundaries where there were none."""
+        for doc, found in zip(docs, scores):
+            if found.sent_starts is not None:
+                for token, is_start in zip(doc, found.sent_starts):
+                    token.is_sent_start = is_start
+            set_parses(
+                doc,
+                found.parses,
+                key=self.spans_key,
+                threshold=self.threshold,
+                set_tags=self.set_tags,
+            )
+
+    def _warn_once(self) -> None:
+        if not self._warned:
+            warnings.warn(
+                f"{self.name!r} got a Doc without sentence boundaries, and splits it where the "
+                "'sentencizer' would. Add a component before it that splits sentences better.",
+                stacklevel=2,
+            )
+            self._warned = True
+
+    # Scoring and storage
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score the predicted trees with the component's scorer."""
+        return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
+        """Load the component; raises GrammarError for damaged or foreign data."""
+        try:
+            return super().from_bytes(bytes_data, exclude=exclude)
+        except Exception as error:
+            raise GrammarError(f"These bytes are no saved {self.name!r}: {error}") from error
+
+    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
+        """Load the component; raises GrammarError for a damaged or foreign folder."""
+        try:
+            return super().from_disk(path, exclude=exclude)
+        except Exception as error:
+            raise GrammarError(f"{path} holds no saved {self.name!r}: {error}") from error
+
+
+def _refuse_sample(nlp: Optional[Language]) -> None:
+    """Refuse to learn from the sample that spaCy passes to `initialize` of a streamed corpus."""
+    training = nlp.config.get("training", {}) if nlp is not None else {}
+    if training.get("max_epochs") == -1:
+        raise ValueError(
+            "With training.max_epochs = -1 spaCy streams the corpus, and the grammar would be "
+            "learned from its first 100 examples only. Set training.max_epochs = 1."
+        )

@@ -1,0 +1,114 @@
+"""EVALB scores of Docs, under the keys that spaCy's commands print."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, Optional
+
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_lpcfg.components.constituents import KEY, sentence_bounds, trees, words_of
+from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.evalb import COLLINS, PRF, Params, evaluate
+
+_NAMES = ("p", "r", "f")
+
+
+def make_constituency_scorer(params: Optional[Path] = None) -> Callable[..., dict[str, Any]]:
+    """The scorer `spacy-lpcfg.constituency_scorer.v1`.
+
+    params (path): an EVALB parameter file; without it, the settings of COLLINS.prm
+    RETURNS (callable): `examples -> scores`; it can be pickled
+    """
+    loaded = COLLINS if params is None else Params.from_file(params)
+    return partial(score_constituents, params=loaded)
+
+
+def score_constituents(
+    examples: Iterable[Example], *, spans_key: str = KEY, params: Params = COLLINS, **_: Any
+) -> dict[str, Any]:
+    """Compare predicted with gold trees by EVALB.
+
+    Tokens need not be the same: the trees are compared over the pieces that the token boundaries
+    of both make of the text. Neither need the sentences: what one side takes for one sentence and
+    the other for two is compared as one.
+
+    examples (iterable of Example): those whose reference lacks trees do not count
+    spans_key (str): where the trees lie in `Doc.spans`
+    params (Params): what counts
+    RETURNS (dict): as fractions, None if no reference has trees: evalb_p, evalb_r, evalb_f,
+        complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
+        spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
+    """
+    pairs = [
+        pair for eg in examples if spans_key in eg.reference.spans for pair in _pairs(eg, spans_key)
+    ]
+    evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
+    found = evaluation.scores()
+    scores: dict[str, Any] = {
+        name: found[name] / 100 if pairs else None
+        for name in ("evalb_p", "evalb_r", "evalb_f", "complete_match", "tag_acc")
+    }
+    scores.update({f"spans_{spans_key}_{name}": scores[f"evalb_{name}"] for name in _NAMES})
+    scores[f"spans_{spans_key}_per_type"] = (
+        {label: _fractions(prf) for label, prf in evaluation.per_label().items()} if pairs else None
+    )
+    scores["evalb_n_sentences"] = found["n_sentences"]
+    scores["evalb_n_error"] = found["n_error"]
+    return scores
+
+
+def _fractions(prf: PRF) -> dict[str, float]:
+    return dict(zip(_NAMES, (prf.precision / 100, prf.recall / 100, prf.fmeasure / 100)))
+
+
+def _pairs(eg: Example, key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
+    """Gold and predicted trees of the shortest stretches that are whole sentences in both."""
+    gold, test = _Side(eg.reference, key), _Side(eg.predicted, key)
+    if gold.text != test.text:
+        raise ValueError(
+            f"The Docs of an Example have different text: {eg.reference.text[:50]!r} and "
+            f"{eg.predicted.text[:50]!r}. They may differ in tokens and white space only."
+        )
+    cuts = sorted({*gold.word_ends, *test.word_ends})
+    ends = {*gold.sentence_ends} & {*test.sentence_ends}
+    yield from zip(gold.stretches(cuts, ends), test.stretches(cuts, ends))
+
+
+class _Side:
+    """The trees of a Doc over its text without white space."""
+
+    def __init__(self, doc: Doc, key: str) -> None:
+        positions = [i for bounds in sentence_bounds(doc) for i in words_of(doc, *bounds)]
+        words = ["".join(doc[i].text.split()) for i in positions]
+        self.trees = [tree for tree in trees(doc, key) if tree is not None]
+        self.text = "".join(words)
+        self.word_ends = list(accumulate(map(len, words)))
+        self.sentence_ends = [self.word_ends[n - 1] for n in accumulate(map(len, self.trees))]
+
+    def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
+        """The trees between the given ends of sentences, their words cut into pieces."""
+        pieces = [self.text[start:end] for start, end in zip([0, *cuts], cuts)]
+        firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
+        words = (pieces[first:last] for first, last in zip(firsts, firsts[1:]))
+        forest: list[Tree] = []
+        for tree, end in zip(self.trees, self.sentence_ends):
+            forest += _cut(tree, words)
+            if end in ends:
+                yield forest
+                forest = []
+
+
+def _cut(tree: Tree, words: Iterator[list[str]]) -> list[Tree]:
+    """The tree with a leaf for each piece of a word; a root without a label is taken off."""
+
+    def build(node: Tree, below: list[list[Tree]]) -> list[Tree]:
+        if node.is_leaf:
+            return [Tree(node.label, word=piece) for piece in next(words)]
+        children = [child for part in below for child in part]
+        return [Tree(node.label, children)] if node.label else children
+
+    return tree.fold(build)
