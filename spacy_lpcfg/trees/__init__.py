@@ -1,6 +1,7 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.transforms import (
     binarize,
     collapse_unaries,
@@ -18,6 +19,9 @@ from spacy_lpcfg.trees.transforms import (
 from spacy_lpcfg.trees.tree import Tree
 
 __all__ = [
+    "DEFAULT",
+    "ENGLISH",
+    "HeadRules",
     "Tree",
     "TreebankError",
     "binarize",
@@ -25,6 +29,8 @@ __all__ = [
     "escape_token",
     "escape_tokens",
     "expand_unaries",
+    "head_rules",
+    "lexical_heads",
     "normalize",
     "parse_trees",
     "read_trees",
