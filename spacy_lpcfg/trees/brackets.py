@@ -304,7 +304,7 @@ _WORD_BESIDE_NODES = (
 )
 _TWO_WORDS = (
     "Expected one word in {node}, but got {first!r} and {second!r}. Join a word with a space by "
-    "an underscore, or give each word a tag: (TAG word)."
+    "an underscore, give each word a tag: (TAG word), and remove lemmas."
 )
 _NO_LABEL = (
     "Expected a label after the opening bracket, but got another bracket. Only the outermost "
