@@ -110,13 +110,13 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
     trees (iterable of Tree): The trees.
     RAISES (ValueError): For a label or word that brackets cannot hold.
     """
-    target = os.path.realpath(path)
-    with _replacing(target) as file:
-        stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if target.endswith(".gz") else file
+    is_zipped = os.fspath(path).endswith(".gz")
+    with _replacing(os.path.realpath(path)) as file:
+        stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
         for tree in trees:
             _check_writable(tree)
             stream.write(f"{tree}\n".encode())
-        if stream is not file:
+        if is_zipped:
             stream.close()
 
 
