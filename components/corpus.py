@@ -121,11 +121,17 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     """
     doc = Doc(
         vocab,
-        words=[unescape_token(word) for tree in trees for word in tree.words],
+        words=[_text_of(word) for tree in trees for word in tree.words],
         sent_starts=[not i for tree in trees for i in range(len(tree))],
     )
     set_trees(doc, trees, key)
     return doc
+
+
+def _text_of(word: str) -> str:
+    """A treebank's word as text; an underscore for a word of white space, which is no word here."""
+    text = unescape_token(word)
+    return "_" if text.isspace() else text
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
