@@ -112,7 +112,6 @@ cdef class _Chart:
     cdef vector[double] right_inside     # (n_symbols,): of the right cell at hand
     cdef vector[int32_t] right_item
     cdef vector[int32_t] item_of         # (n_symbols,): of the cell at hand
-    cdef double log_scale                # natural log taken out of the emissions
 
     def __cinit__(self, CoarseGrammar grammar, int n):
         self.grammar = grammar
@@ -126,7 +125,6 @@ cdef class _Chart:
         self.right_inside.assign(grammar.n_symbols, 0)
         self.right_item.assign(grammar.n_symbols, 0)
         self.item_of.assign(grammar.n_symbols, -1)
-        self.log_scale = 0
 
     cdef int cell(self, int start, int end) noexcept nogil:
         return start * (self.n + 1) + end
@@ -142,30 +140,28 @@ cdef class _Chart:
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position, int terminal, int tag, double tag_weight) noexcept nogil:
-        """Items of one word: all rows of its terminal; under a given tag the others keep a share of `tag_weight`."""
+    cdef void emit(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
+        """Items of one word: the rows of its terminal, weighted by tag; and those of a given tag that it lacks."""
         cdef int cell = self.cell(position, position + 1)
-        cdef int row, symbol, found = 0
-        cdef double scale
         self.first_item[cell] = <int32_t>self.items.size()
-        for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
-            symbol = self.grammar.row_symbols[row]
-            scale = 1.0
-            if tag >= 0:
-                if self.grammar.tag_of[symbol] == tag:
-                    found += 1
-                else:
-                    scale = tag_weight
-            if scale > 0:
-                self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
-        if tag >= 0 and found == 0:
-            terminal = self.grammar.tag_terminals[tag]
-            for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
-                self.add_item(
-                    position, position + 1, self.grammar.row_symbols[row], row, self.grammar.row_weights[row], 1.0
-                )
+        cdef bint found = self.emit_rows(position, terminal, tag, tag_weights)
+        if tag >= 0 and not found:
+            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, tag_weights)
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
+
+    cdef bint emit_rows(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
+        """Items for the rows of a terminal; whether any of them has the tag."""
+        cdef int row, symbol
+        cdef bint found = False
+        cdef double scale
+        for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
+            symbol = self.grammar.row_symbols[row]
+            found |= self.grammar.tag_of[symbol] == tag
+            scale = tag_weights[self.grammar.tag_of[symbol]]
+            if scale > 0:
+                self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
+        return found
 
     cdef void normalize(self, int cell) noexcept nogil:
         """Bring the largest inside value of a closed cell into [0.5, 1)."""
@@ -338,10 +334,10 @@ def build_forest(
     CoarseGrammar grammar,
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
+    const double[:, ::1] tag_weights,
     const double[:, ::1] left_fit,
     const double[:, ::1] right_fit,
     *,
-    double tag_weight,
     double beam,
     double threshold,
     double edge_threshold,
@@ -350,9 +346,9 @@ def build_forest(
 
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
+    tag_weights (float64, (n_words, n_tags)): factor of each word's emissions under each tag; 0 rules a tag out.
     left_fit, right_fit (float64, (n_words + 1, n_symbols)): how well a symbol follows the word before fencepost i,
         and how well it precedes the word after it; a figure of merit for the beam alone, ones for none.
-    tag_weight (float): share of an emission that is left to symbols of another tag than the given one.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge.
     RETURNS (Forest): `forest.log_probability` is -inf, and the forest empty, if there is no parse.
@@ -364,7 +360,7 @@ def build_forest(
     cdef double total
     with nogil:
         for i in range(n):
-            chart.emit(i, terminals[i], tags[i], tag_weight)
+            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
         chart.fill(beam, left_fit, right_fit)
         total = chart.total()
         forest.n_words = n

@@ -44,8 +44,8 @@ cdef class FineGrammar:
         self.state_offsets = grammar.state_offsets
         self.root_vectors = grammar.root_vectors
         self.rules = grammar.rules
-        self.tensors = grammar.tensors
-        self.tensor_offsets = grammar.tensor_offsets
+        self.tensors = grammar.tensors.dense
+        self.tensor_offsets = grammar.tensors.offsets
         self.row_vectors = grammar.lexicon.vectors
         self.row_offsets = grammar.lexicon.vector_offsets
         self.most_states = max(grammar.n_states)

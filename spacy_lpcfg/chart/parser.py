@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +11,9 @@ import numpy as np
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
-from spacy_lpcfg.grammar.grammar import Grammar, offsets
+from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -20,6 +22,7 @@ class Settings:
     threshold: float = 5e-5
     edge_threshold: float = 0.0
     beam: float = 1e-7
+    tag_threshold: float = 1e-4
     absolute: bool = True
 
 
@@ -42,6 +45,7 @@ class Parser:
     def __init__(self, grammar: Grammar, settings: Settings = Settings()):
         self.grammar = grammar
         self.settings = settings
+        self.context = ContextModel(grammar)
         self.coarse = CoarseGrammar(grammar, grammar.symbol_weights)
         self.fine = FineGrammar(grammar)
         labels = {label: i for i, label in enumerate(grammar.labels)}
@@ -52,14 +56,18 @@ class Parser:
             offsets(np.array([len(c) for c in chains])).astype(np.int32),
             np.array([labels[l] for c in chains for l in c], dtype=np.int32), tag_of, len(labels))
 
-    def parse(self, words, tags=None, tag_weight=0.0):
+    def forest(self, words, tags=None, tag_weight=0.0):
         n = len(words)
         s = self.settings
         terminals = self.grammar.lexicon.terminals_of(words)
         given = np.full(n, -1, dtype=np.int32) if tags is None else self.grammar.lexicon.tags_of(tags)
-        fit = np.ones((n + 1, self.grammar.n_symbols))
-        forest = build_forest(self.coarse, terminals, given, fit, fit, tag_weight=tag_weight, beam=s.beam,
+        c = self.context.context(terminals, given, tag_weight, s.tag_threshold)
+        return build_forest(self.coarse, terminals, given, *c, beam=s.beam,
                               threshold=s.threshold, edge_threshold=s.edge_threshold)
+
+    def parse(self, words, tags=None, tag_weight=0.0):
+        s = self.settings
+        forest = self.forest(words, tags, tag_weight)
         if not forest.n_items:
             return None
         marginals = Marginals(self.fine, forest)

@@ -54,3 +54,38 @@ def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np
     allowed = np.array([not name.startswith("@") for name in symbols])
     everywhere = counts.symbols * allowed
     return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
+
+
+def tag_bigrams(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
+    """P(next tag | tag), the sentence's edge being tag `n_tags`; smoothed by the next tag alone, float64 (T + 1, T + 1).
+
+    tag_of (int, (n_preterminals,)): tag of each preterminal.
+    """
+    before = _tags_at(nodes, nodes.start - 1, tag_of, n_tags)[nodes.leaves]
+    tags = tag_of[nodes.symbol[nodes.leaves]]
+    last = nodes.leaves[nodes.end[nodes.leaves] == nodes.length[nodes.leaves]]
+    counts = np.zeros((n_tags + 1, n_tags + 1))
+    np.add.at(counts, (before, tags), 1)
+    np.add.at(counts, (tag_of[nodes.symbol[last]], n_tags), 1)
+    return _smoothed(counts)
+
+
+def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
+    """P(tag before | symbol) and P(tag after | symbol), each float64 (n_symbols, T + 1); smoothed by the tag alone."""
+    tables = []
+    for position in (nodes.start - 1, nodes.end):
+        counts = np.zeros((len(nodes.symbols), n_tags + 1))
+        np.add.at(counts, (nodes.symbol, _tags_at(nodes, position, tag_of, n_tags)), 1)
+        tables.append(_smoothed(counts))
+    return tables[0], tables[1]
+
+
+def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
+    """Tag at a position of each node's sentence, `n_tags` beyond its ends."""
+    return np.append(tag_of, n_tags)[nodes.leaf_symbol_at(position)]
+
+
+def _smoothed(counts: np.ndarray) -> np.ndarray:
+    """Rows as distributions, with one pseudo-count spread as the columns are."""
+    prior = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
+    return (counts + prior) / (counts.sum(axis=1, keepdims=True) + 1)

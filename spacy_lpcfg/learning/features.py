@@ -113,24 +113,9 @@ class Context:
             pending = pending[ancestor[pending] != NONE]
         return self.of(ancestor, self.head_tag)
 
-    @cached_property
-    def leaf_at(self) -> np.ndarray:
-        """Node of the leaf at each word, over the words of all sentences in order."""
-        return self.nodes.leaves
-
-    @cached_property
-    def first_word(self) -> np.ndarray:
-        """Position of each node's sentence among all words."""
-        lengths = self.nodes.length[self.nodes.roots]
-        begin = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-        tree = np.searchsorted(self.nodes.roots, np.arange(self.nodes.n_nodes))
-        return begin[tree]
-
-    def tag_at(self, position: np.ndarray) -> np.ndarray:
-        """Preterminal symbol at a position of the node's sentence; 0 beyond its ends."""
-        outside = (position < 0) | (position >= self.nodes.length)
-        leaf = self.leaf_at[np.where(outside, 0, self.first_word + position)]
-        return np.where(outside, np.uint64(0), self.symbol[leaf])
+    def leaf_at(self, position: np.ndarray) -> np.ndarray:
+        """Preterminal at a position of the node's sentence; 0 beyond its ends."""
+        return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
 
 
 Template = Callable[[Context], np.ndarray]
@@ -144,8 +129,8 @@ INSIDE: dict[str, Template] = {
     "rule+right_rule": lambda c: mix(c.rule, c.right_rule),
     "head_tag": lambda c: c.head_tag,
     "n_words": lambda c: (c.nodes.end - c.nodes.start).astype(np.float32),
-    "first_tag": lambda c: c.tag_at(c.nodes.start),
-    "last_tag": lambda c: c.tag_at(c.nodes.end - 1),
+    "first_tag": lambda c: c.leaf_at(c.nodes.start),
+    "last_tag": lambda c: c.leaf_at(c.nodes.end - 1),
     "head_word": lambda c: mix(c.terminal[c.nodes.head]),
 }
 OUTSIDE: dict[str, Template] = {
@@ -158,8 +143,8 @@ OUTSIDE: dict[str, Template] = {
     "head_above": lambda c: c.head_above,
     "n_left": lambda c: c.nodes.start.astype(np.float32),
     "n_right": lambda c: (c.nodes.length - c.nodes.end).astype(np.float32),
-    "tag_before": lambda c: c.tag_at(c.nodes.start - 1),
-    "tag_after": lambda c: c.tag_at(c.nodes.end),
+    "tag_before": lambda c: c.leaf_at(c.nodes.start - 1),
+    "tag_after": lambda c: c.leaf_at(c.nodes.end),
 }
 PAPER_INSIDE = ("left", "right", "rule", "rule+left_rule", "rule+right_rule", "head_tag", "n_words")
 PAPER_OUTSIDE = (

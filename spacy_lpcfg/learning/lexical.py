@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from spacy_lpcfg.grammar.grammar import offsets
+from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, ladder, tag_terminal
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
@@ -56,9 +56,9 @@ class Vocabulary:
         self.terminals = tuple(sorted(known | {UNKNOWN}))
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
-    def find(self, word: str, first: bool) -> int:
-        """Id of the terminal that emits the word."""
-        return next(self._index[name] for name in ladder(word, first) if name in self._index)
+    def rungs(self, word: str, first: bool) -> list[int]:
+        """Ids of the terminals that may emit a word, the most specific first; it is the one that does."""
+        return [self._index[name] for name in ladder(word, first) if name in self._index]
 
     def form(self, word: str) -> int:
         """Id of the terminal that would emit a known word if it were unknown."""
@@ -66,11 +66,33 @@ class Vocabulary:
 
     def of_leaves(self, nodes: Skeletons) -> np.ndarray:
         """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
-        table = np.array([[self.find(word, first) for word in nodes.words] for first in (False, True)], dtype=np.int32)
+        table = np.array([[self.rungs(word, first)[0] for word in nodes.words] for first in (False, True)])
         terminal = np.full(nodes.n_nodes, NONE, dtype=np.int32)
         leaves = nodes.leaves
         terminal[leaves] = table[(nodes.start[leaves] == 0).astype(int), nodes.word[leaves]]
         return terminal
+
+    def events(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Emissions to learn from: leaves, terminals, and their weights.
+
+        Every leaf counts once for its own terminal, and a leaf emitted by a form also `_RUNG_WEIGHT` times for every
+        more general form, so that these have emissions as well; all leaves do, should no word of the treebank be rare.
+        """
+        leaves = nodes.leaves
+        is_form = np.array([name.startswith("<form") for name in self.terminals])
+        rare = leaves[is_form[terminal[leaves]]] if is_form[terminal[leaves]].any() else leaves
+        extra = [
+            (leaf, rung)
+            for leaf in rare.tolist()
+            for rung in self.rungs(nodes.words[nodes.word[leaf]], bool(nodes.start[leaf] == 0))
+            if is_form[rung]
+        ]
+        more, rungs = np.array(extra, dtype=np.int64).reshape(-1, 2).T
+        weights = np.concatenate([np.ones(len(leaves)), np.full(len(more), _RUNG_WEIGHT)])
+        return np.concatenate([leaves, more]), np.concatenate([terminal[leaves], rungs]), weights
+
+
+_RUNG_WEIGHT = 0.01
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
@@ -162,6 +184,7 @@ def _smoothed_rows(
     rows: list[_Row] = []
     for a, weight in enumerate(weights):
         kept = (weight > 0) & (weight * totals[a] >= least)
+        kept[weight.argmax()] = True
         scale = weight.sum() / weight[kept].sum()
         pairs = order[first[a] : first[a + 1]]
         own = dict(zip(emissions.terminals[pairs].tolist(), pairs.tolist()))

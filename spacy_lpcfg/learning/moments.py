@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from spacy_lpcfg.grammar.grammar import offsets
+from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.counts import Counts
 from spacy_lpcfg.learning.skeletons import Skeletons
 
@@ -93,8 +94,9 @@ def rule_moments(nodes: Skeletons, counts: Counts, projections: Projections) -> 
     return moments
 
 
-def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int) -> np.ndarray:
-    """Mean of the rows of each group, float64 (n_groups, m); zeros for empty groups."""
-    sums = np.zeros((n_groups, values.shape[1]))
-    np.add.at(sums, groups, values)
-    return sums / np.maximum(np.bincount(groups, minlength=n_groups), 1)[:, None]
+def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Mean of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
+    weights = np.ones(len(values)) if weights is None else weights
+    to_groups = csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups)))
+    totals = np.bincount(groups, weights=weights, minlength=n_groups)
+    return (to_groups @ values) / np.where(totals > 0, totals, 1.0)[:, None]

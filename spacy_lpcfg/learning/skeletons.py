@@ -18,7 +18,6 @@ from spacy_lpcfg.trees.heads import head_rules
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries, normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
-_ESCAPES = {"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-", "``", "''"}
 NONE = -1
 
 
@@ -69,14 +68,22 @@ class Skeletons:
         return np.flatnonzero(self.left == NONE)
 
     @cached_property
+    def first_word(self) -> np.ndarray:
+        """Index in `leaves` of the first word of each node's sentence, int64 (n,)."""
+        lengths = self.length[self.roots]
+        tree = np.searchsorted(self.roots, np.arange(self.n_nodes))
+        return (np.cumsum(lengths) - lengths)[tree]
+
+    def leaf_symbol_at(self, position: np.ndarray) -> np.ndarray:
+        """Symbol of the leaf at a position of each node's sentence, -1 beyond its ends, int32 (n,)."""
+        beyond = (position < 0) | (position >= self.length)
+        leaf = self.leaves[np.where(beyond, 0, self.first_word + position)]
+        return np.where(beyond, NONE, self.symbol[leaf])
+
+    @cached_property
     def inner(self) -> np.ndarray:
         """Nodes with two children."""
         return np.flatnonzero(self.left != NONE)
-
-    @property
-    def escapes(self) -> bool:
-        """Whether words carry treebank escapes."""
-        return not _ESCAPES.isdisjoint(self.words)
 
 
 class _Builder:

@@ -13,7 +13,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.counts import Counts, count, smoothed_roots
+from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.learning.counts import Counts, boundary_tags, count, smoothed_roots, tag_bigrams
 from spacy_lpcfg.learning.features import (
     INSIDE, OUTSIDE, PAPER_INSIDE, PAPER_OUTSIDE, Context, FeatureTable, feature_table,
 )
@@ -21,6 +22,7 @@ from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings, Vocabulary,
 from spacy_lpcfg.learning.moments import Projections, RuleMoments, group_means, rule_moments
 from spacy_lpcfg.learning.projections import project, scaled
 from spacy_lpcfg.learning.skeletons import Skeletons, skeletons
+from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 ROOT_SHARE = 1e-4
@@ -110,19 +112,22 @@ def assemble(nodes: Skeletons, counts: Counts, vocabulary, terminal, projections
     at_root = group_means(projections.inside[nodes.roots], nodes.symbol[nodes.roots], n_symbols)
     roots = (1 - ROOT_SHARE) * (counts.roots / counts.roots.sum())[:, None] * at_root
     roots += (root_weights - (1 - ROOT_SHARE) * counts.roots / counts.roots.sum())[:, None] * f
-    leaves = nodes.leaves
-    pairs, of, pair_counts = np.unique(
-        np.stack([nodes.symbol[leaves], terminal[leaves]], 1), axis=0, return_inverse=True, return_counts=True)
-    means = group_means(projections.outside[leaves], of.reshape(-1), len(pairs))
+    leaves, terminals, weights = vocabulary.events(nodes, terminal)
+    pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], 1), axis=0, return_inverse=True)
+    of = of.reshape(-1)
+    pair_counts = np.bincount(of, weights=weights)
+    means = group_means(projections.outside[leaves], of, len(pairs), weights)
     low = pair_counts <= smoothing.most_lexical
     means[low] = smoothing.nu * means[low] + (1 - smoothing.nu) * h[pairs[low, 0]]
-    emissions = Emissions(pairs[:, 0], pairs[:, 1], pair_counts.astype(float), means, h[:n_pre])
+    emissions = Emissions(pairs[:, 0], pairs[:, 1], pair_counts, means, h[:n_pre])
     lexicon = build_lexicon(emissions, vocabulary, nodes.preterminals, m[:n_pre], lexical)
+    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
+    before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols, n_preterminals=n_pre, n_states=m,
         symbol_weights=counts.symbols / counts.symbols.sum(), root_weights=root_weights,
         root_vectors=np.concatenate([roots[a, :m[a]] for a in range(n_symbols)]).astype(np.float32),
         rules=counts.rules, rule_weights=counts.rule_weights,
-        tensors=np.concatenate(tensors).astype(np.float32),
-        lexicon=lexicon, root_label=nodes.root_label, is_proper=False, escapes=nodes.escapes,
+        tensors=Tensors.factorize(np.concatenate(tensors), m[counts.rules]),
+        lexicon=lexicon, root_label=nodes.root_label, is_proper=False, tag_bigrams=tag_bigrams(nodes, tag_of, len(lexicon.tags)), tags_before=before, tags_after=after,
     )

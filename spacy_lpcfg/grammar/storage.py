@@ -1,0 +1,82 @@
+"""Arrays and plain values as checked bytes: msgpack with a header and a checksum, never pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+import numpy as np
+import srsly
+
+_MAGIC = "spacy-lpcfg"
+_DTYPES = ("int32", "int64", "float16", "float32", "float64")
+
+
+class StorageError(ValueError):
+    """Bytes that do not hold what they should."""
+
+
+def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
+    """Bytes of a dict of arrays, strings, numbers and lists of strings.
+
+    kind (str): what it is; version (int): of its format. Both are checked by `unpack`.
+    """
+    body = srsly.msgpack_dumps({name: _encode(value) for name, value in values.items()})
+    header = {"magic": _MAGIC, "kind": kind, "version": version, "sha256": hashlib.sha256(body).hexdigest()}
+    return srsly.msgpack_dumps({**header, "body": body})
+
+
+def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
+    """The dict that `pack` was given.
+
+    RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version.
+    """
+    try:
+        packed = srsly.msgpack_loads(data)
+    except Exception as error:
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else.") from error
+    if not isinstance(packed, dict) or packed.get("magic") != _MAGIC or packed.get("kind") != kind:
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
+    if packed.get("version") != version:
+        raise StorageError(
+            f"This {kind} has format {packed.get('version')!r}, and this spacy-lpcfg reads format {version}: "
+            "learn it again, or install the version of spacy-lpcfg that wrote it."
+        )
+    body = packed.get("body")
+    if not isinstance(body, bytes) or hashlib.sha256(body).hexdigest() != packed.get("sha256"):
+        raise StorageError(f"This {kind} is damaged: its checksum differs. Copy or learn it again.")
+    return {name: _decode(name, value) for name, value in srsly.msgpack_loads(body).items()}
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return {"dtype": value.dtype.name, "shape": list(value.shape), "data": np.ascontiguousarray(value).tobytes()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _decode(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    if not isinstance(value, dict):
+        return value
+    dtype, shape, data = value.get("dtype"), value.get("shape"), value.get("data")
+    if dtype not in _DTYPES or not isinstance(data, bytes) or not isinstance(shape, list):
+        raise StorageError(f"Expected an array under {name!r}, of one of the types {', '.join(_DTYPES)}.")
+    if any(not isinstance(size, int) or size < 0 for size in shape):
+        raise StorageError(f"The array {name!r} has the impossible shape {shape}.")
+    if int(np.prod(shape, dtype=object)) * np.dtype(dtype).itemsize != len(data):
+        raise StorageError(f"The array {name!r} of shape {shape} and type {dtype} cannot have {len(data)} bytes.")
+    return np.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file that takes the place of an old one only when it is whole."""
+    temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    finally:
+        if os.path.exists(temporary):
+            os.remove(temporary)
