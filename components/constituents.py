@@ -397,7 +397,8 @@ def _extra(module: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(f"{what} needs {module}: pip install 'spacy-lpcfg[viz]'.") from error
+        name = module.partition(".")[0]
+        raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
 
 
 def doc_constituency(doc: Doc, key: str = KEY) -> tuple[Constituent | None, ...]:

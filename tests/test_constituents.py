@@ -280,7 +280,7 @@ def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
     (root,) = doc_of(FLIES)._.constituency
     with pytest.raises(ImportError, match=r"svg\(\) needs svgling"):
         root.svg()
-    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk"):
+    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
         root.to_nltk()
 
 

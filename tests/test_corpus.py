@@ -1,0 +1,112 @@
+"""The treebank reader: what an Example has, where files may lie, and what bad files do."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from itertools import islice
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.corpus import Treebank, make_treebank_reader, tree_to_doc
+from spacy_lpcfg.trees import TreebankError, parse_trees
+
+NLP = spacy.blank("en")
+GOOD = """\
+( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP (VBG working)))) (. .)) )
+(TOP (INTJ (`` ``) (UH Yes) ('' '') (-LRB- -LRB-) (NN 1\\/2) (-RRB- -RRB-)))
+"""
+BROKEN = "(S (NP (PRP It)) (VP (VBZ breaks)\n"
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "good.mrg"
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def test_corpus_normalizes_trees_and_unescapes_words(good):
+    first, second = Treebank(good)(NLP)
+    assert [token.text for token in second.reference] == ['"', "Yes", '"', "(", "1/2", ")"]
+    assert str(trees(first.reference)[0]) == (
+        "(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))"
+    )
+    assert [token.tag_ for token in first.reference] == ["PRP", "VBZ", "VBG", "."]
+    assert [span.label_ for span in first.reference.spans[KEY]] == ["S", "NP", "VP", "S", "VP"]
+
+
+def test_corpus_shows_the_parser_words_and_sentences_only(good):
+    example = next(Treebank(good)(NLP))
+    predicted = example.predicted
+    assert [token.text for token in predicted] == [token.text for token in example.reference]
+    assert len(list(predicted.sents)) == 1
+    assert KEY not in predicted.spans
+    assert not predicted.has_annotation("TAG")
+    assert next(Treebank(good, gold_tags=True)(NLP)).predicted[0].tag_ == "PRP"
+
+
+def test_corpus_reads_files_folders_and_lists(tmp_path, good):
+    (tmp_path / "wsj" / "00").mkdir(parents=True)
+    with gzip.open(tmp_path / "wsj" / "00" / "b.mrg.gz", "wt", encoding="utf-8") as file:
+        file.write("(UH b)\n(UH c)")
+    (tmp_path / "wsj" / "00" / "a.mrg").write_text("(UH a)", encoding="utf-8")
+    (tmp_path / "wsj" / "README").write_text("no trees here", encoding="utf-8")
+    words = [doc.text.strip() for doc in Treebank(tmp_path / "wsj").docs(NLP.vocab)]
+    assert words == ["a", "b", "c"]
+    both = Treebank([good, tmp_path / "wsj"])
+    assert len(list(both(NLP))) == 5
+    assert len(list(Treebank(both.paths, limit=3)(NLP))) == 3
+
+
+def test_corpus_reads_docbins(tmp_path, good):
+    text = tree_to_doc(NLP.vocab, list(parse_trees("(UH Yes) (UH No)")))
+    DocBin(docs=[*Treebank(good).docs(NLP.vocab), text]).to_disk(tmp_path / "good.spacy")
+    examples = list(Treebank(tmp_path / "good.spacy")(NLP))
+    again = [trees(eg.reference) for eg in examples[:2]]
+    assert again == [trees(eg.reference) for eg in Treebank(good)(NLP)]
+    assert len(list(examples[2].predicted.sents)) == 2
+    with pytest.raises(ValueError, match=r"good\.spacy.*under 'other'.*constituents"):
+        list(Treebank(tmp_path / "good.spacy", spans_key="other")(NLP))
+
+
+def test_corpus_can_be_read_again_and_streams(good):
+    treebank = make_treebank_reader(good)
+    assert len(list(treebank(NLP))) == len(list(treebank(NLP))) == 2
+    good.write_text(GOOD + BROKEN, encoding="utf-8")
+    assert len(list(islice(treebank(NLP), 2))) == 2
+
+
+def test_corpus_names_the_place_of_a_broken_tree(good):
+    good.write_text(GOOD + BROKEN, encoding="utf-8")
+    with pytest.raises(TreebankError, match=r"good\.mrg:3: "):
+        list(Treebank(good)(NLP))
+
+
+def test_corpus_counts_broken_trees_once_when_told_to_skip(good, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("spacy"), "propagate", True)
+    good.write_text(BROKEN + GOOD + BROKEN, encoding="utf-8")
+    treebank = Treebank(good, skip_bad=True)
+    for _ in range(2):
+        assert len(list(treebank(NLP))) == 2
+    (record,) = caplog.records
+    assert "2 broken trees were skipped" in record.message
+    assert "good.mrg:1" in record.message
+
+
+def test_corpus_without_trees_is_an_error(tmp_path):
+    (tmp_path / "empty.mrg").write_text("( (S (-NONE- *)) )\n", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"No trees in .*empty\.mrg"):
+        list(Treebank(tmp_path / "empty.mrg")(NLP))
+    with pytest.raises(FileNotFoundError):
+        list(Treebank(tmp_path / "absent.mrg")(NLP))
+    with pytest.raises(ValueError, match=r"no path.*--paths\.train"):
+        make_treebank_reader(None)
+
+
+def test_corpus_makes_a_word_of_white_space_visible():
+    doc = tree_to_doc(NLP.vocab, list(parse_trees("(X (NN \u00a0) (NN b))")))
+    assert trees(doc)[0].words == ["_", "b"]
