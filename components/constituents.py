@@ -6,16 +6,18 @@ word is its `token.tag_`, or stands in `attrs["tags"]`. The attributes of the gr
 and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 1
+    roots (list of str): label of the artificial root of each tree, where the treebank has them
     tags (list of str): tag of each token, where the trees' tags are not to be `token.tag_`
     scores (float32 array (n_spans,)): posterior probability of each span
     tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
     log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
     status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"
 
-Trees of a treebank have only the first two. A key that is absent means "not annotated"; an empty
-group means that no sentence has a bracket. Whitespace tokens are carried, not parsed: a span may
-surround them, but does not begin or end with one. Root labels (TOP and the like) are not written:
-words that no bracket holds together are read as a tree with the root label "".
+Trees of a treebank have only the first two, those of a parser all but "roots". A key that is absent
+means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
+carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
+(TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
+root label "".
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees import Tree, escape_tokens, strip_root
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
@@ -78,18 +80,21 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     """Write the trees of a treebank to `doc.spans[key]` and `token.tag_`.
 
     doc (Doc): with sentence boundaries
-    trees (sequence of Tree or None): one a sentence; None for one without words
+    trees (sequence of Tree or None): one a sentence, rooted or not; None for one without words
     key (str): key of `doc.spans`
 
     Raises ValueError unless there is a tree for each sentence and a leaf for each word.
     """
-    spans, tags = [], [""] * len(doc)
+    spans, roots, tags = [], [], [""] * len(doc)
     for tree, words in zip(trees, _words_per_sentence(doc, trees)):
-        brackets = tree.spans() if tree else []
+        root, rest = strip_root(tree) if tree else ("", None)
+        brackets = rest.spans() if rest else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
-        _scatter(tags, words, tree.tags if tree else [])
+        roots.append(root)
+        _scatter(tags, words, rest.tags if rest else [])
     _set_tags(doc, tags)
-    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs={"format": FORMAT})
+    attrs = {"format": FORMAT, "roots": roots} if any(roots) else {"format": FORMAT}
+    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
 
 
 def set_parses(
@@ -181,6 +186,13 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     """
     sentences = [_sentence(doc, start, end, key) for start, end in sentence_bounds(doc)]
     return [sentence.tree() if sentence.words else None for sentence in sentences]
+
+
+def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
+    """The trees of a Doc, below their artificial roots if the treebank had them; see `trees`."""
+    found = trees(doc, key)
+    roots = doc.spans[key].attrs.get("roots", [""] * len(found))
+    return [Tree(root, [tree]) if tree and root else tree for tree, root in zip(found, roots)]
 
 
 @dataclass(frozen=True)

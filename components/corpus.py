@@ -12,7 +12,14 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import KEY, set_trees
-from spacy_lpcfg.trees import Tree, TreebankError, normalize, read_trees, unescape_token
+from spacy_lpcfg.trees import (
+    Tree,
+    TreebankError,
+    normalize,
+    read_trees,
+    strip_root,
+    unescape_token,
+)
 
 SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
 
@@ -98,7 +105,7 @@ class Treebank:
                     DocBin().from_disk(file).get_docs(vocab), file, self.spans_key
                 )
             else:
-                trees = map(normalize, read_trees(file, on_error=on_error))
+                trees = map(_normalize, read_trees(file, on_error=on_error))
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
 
     def _unparsed(self, reference: Doc) -> Doc:
@@ -126,6 +133,13 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     )
     set_trees(doc, trees, key)
     return doc
+
+
+def _normalize(tree: Tree) -> Optional[Tree]:
+    """The normalized tree, below its artificial root if it had one."""
+    root, _ = strip_root(tree)
+    normalized = normalize(tree)
+    return Tree(root, [normalized]) if normalized and root else normalized
 
 
 def _text_of(word: str) -> str:

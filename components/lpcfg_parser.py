@@ -21,10 +21,10 @@ from spacy_lpcfg.chart import Parse, Parser
 from spacy_lpcfg.components.constituents import (
     KEY,
     register_extensions,
+    rooted_trees,
     sentence_bounds,
     set_parses,
     texts_of,
-    trees,
     words_of,
 )
 from spacy_lpcfg.components.learners import Learner
@@ -82,7 +82,7 @@ class GrammarShim(Shim):
     """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
 
     _model: Optional[Grammar]
-    _parser: Optional[Parser] = None
+    _parser: Optional["TextParser"] = None
 
     @property
     def grammar(self) -> Optional[Grammar]:
@@ -94,10 +94,10 @@ class GrammarShim(Shim):
         self._parser = None
 
     @property
-    def parser(self) -> Optional[Parser]:
-        """The parser for the grammar, made when it is first needed."""
+    def parser(self) -> Optional["TextParser"]:
+        """The parser by the grammar, made when it is first needed."""
         if self._parser is None and self._model is not None:
-            self._parser = Parser(self._model)
+            self._parser = TextParser(self._model)
         return self._parser
 
     def to_bytes(self) -> bytes:
@@ -124,6 +124,20 @@ def grammar_model() -> Model:
 
 def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
     raise NotImplementedError("This Model only holds a grammar: use the component's `predict`.")
+
+
+class TextParser:
+    """A Parser that takes words as they stand in a text, and spells them as its treebank did."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._parser = Parser(grammar)
+        self._known = frozenset(grammar.lexicon.terminals)
+        self._escapes = grammar.escapes
+
+    def parse(self, words: list[str], tags: Optional[list[Optional[str]]]) -> Parse:
+        if self._escapes:
+            words = escape_tokens(words, known=self._known)
+        return self._parser.parse(words, tags)
 
 
 class DocParse(NamedTuple):
@@ -240,7 +254,7 @@ class LPCFGParser(TrainablePipe):
     def _treebank(self, examples: Iterable[Example]) -> Iterator[Tree]:
         for eg in examples:
             if self.spans_key in eg.reference.spans:
-                yield from (tree for tree in trees(eg.reference, self.spans_key) if tree)
+                yield from (tree for tree in rooted_trees(eg.reference, self.spans_key) if tree)
 
     def update(
         self,
@@ -274,7 +288,7 @@ class LPCFGParser(TrainablePipe):
             )
         return [self._parse(parser, doc) for doc in docs]
 
-    def _parse(self, parser: Parser, doc: Doc) -> DocParse:
+    def _parse(self, parser: TextParser, doc: Doc) -> DocParse:
         if doc.has_annotation("SENT_START"):
             starts, bounds = None, sentence_bounds(doc)
         else:
@@ -284,17 +298,14 @@ class LPCFGParser(TrainablePipe):
             bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
         return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
 
-    def _parse_sentence(self, parser: Parser, doc: Doc, start: int, end: int) -> Optional[Parse]:
+    def _parse_sentence(
+        self, parser: TextParser, doc: Doc, start: int, end: int
+    ) -> Optional[Parse]:
         positions = words_of(doc, start, end)
         if not positions:
             return None
-        words = texts_of(doc, positions)
-        if parser.grammar.escapes:
-            words = escape_tokens(words)
-        if self.tags == "model":
-            return parser.parse(words)
-        tags = [doc[i].tag_ or None for i in positions]
-        return parser.parse(words, tags)
+        tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
+        return parser.parse(texts_of(doc, positions), tags)
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
         """Write the trees, and sentence boundaries where there were none."""

@@ -10,7 +10,7 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
-from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, make_treebank_reader, tree_to_doc
 from spacy_lpcfg.trees import TreebankError, parse_trees
 
@@ -36,6 +36,7 @@ def test_corpus_normalizes_trees_and_unescapes_words(good):
         "(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))"
     )
     assert [token.tag_ for token in first.reference] == ["PRP", "VBZ", "VBG", "."]
+    assert [rooted_trees(eg.reference)[0].label for eg in (first, second)] == ["S", "TOP"]
     assert [span.label_ for span in first.reference.spans[KEY]] == ["S", "NP", "VP", "S", "VP"]
 
 
