@@ -66,7 +66,7 @@ cdef class CoarseGrammar:
     cdef const int32_t[::1] tag_of
     cdef const int32_t[::1] tag_terminals
 
-    def __init__(self, grammar, priors):
+    def __init__(self, grammar):
         cdef const int32_t[:, ::1] rules = grammar.rules
         cdef const double[::1] weights = grammar.rule_weights
         cdef Rule rule
@@ -85,7 +85,7 @@ cdef class CoarseGrammar:
         for b in range(<int64_t>self.n_symbols * self.n_symbols):
             self.pair_offsets[b + 1] += self.pair_offsets[b]
         self.roots = grammar.root_weights
-        self.priors = priors
+        self.priors = grammar.symbol_weights
         self.row_offsets = grammar.lexicon.offsets
         self.row_symbols = grammar.lexicon.symbols
         self.row_weights = grammar.lexicon.weights
@@ -242,8 +242,9 @@ cdef class _Chart:
         for k in range(first_application, kept):
             self.applications[k].weight *= factor
 
-    cdef void fill(self, double beam, const double[:, ::1] left_fit, const double[:, ::1] right_fit) noexcept nogil:
-        """The inside pass, cells by growing width."""
+    cdef bint fill(self, double beam, const double[:, ::1] left_fit, const double[:, ::1] right_fit,
+                   size_t most_applications) noexcept nogil:
+        """The inside pass, cells by growing width; False, and unfinished, if it records too much."""
         cdef int width, start, end, split, left_cell, right_cell, cell, exponent, largest
         cdef size_t first_application
         for width in range(2, self.n + 1):
@@ -264,6 +265,9 @@ cdef class _Chart:
                     if exponent > -1000:
                         self.combine(left_cell, right_cell, ldexp(1.0, exponent))
                 self.close(start, end, beam, &left_fit[start, 0], &right_fit[end, 0], first_application)
+            if self.applications.size() > most_applications:
+                return False
+        return True
 
     cdef double total(self) noexcept nogil:
         """Mantissa of the sentence's probability; seeds the outside values of the roots."""
@@ -301,7 +305,7 @@ cdef class _Chart:
             if posterior > 0 and posterior >= threshold:
                 new_item[k] = <int32_t>forest.items.size()
                 forest.items.push_back(self.items[k])
-                forest.posteriors.push_back(posterior)
+                forest.item_posteriors_.push_back(posterior)
                 forest.row_scales.push_back(self.row_scales[k])
         for k in range(self.applications.size()):
             application = self.applications[k]
@@ -312,6 +316,7 @@ cdef class _Chart:
                 * self.inside[application.left] * self.inside[application.right]
             )
             if posterior >= edge_threshold:
+                application.weight = posterior
                 application.target = new_item[application.target]
                 application.left = new_item[application.left]
                 application.right = new_item[application.right]
@@ -322,6 +327,7 @@ cdef class _Chart:
             edge.target, edge.left = kept[e].target, kept[e].left
             edge.right, edge.rule = kept[e].right, kept[e].rule
             forest.edges.push_back(edge)
+            forest.edge_posteriors_.push_back(kept[e].weight)
             forest.first_edge[edge.target + 1] += 1
         for k in range(forest.items.size()):
             forest.first_edge[k + 1] += forest.first_edge[k]
@@ -341,6 +347,7 @@ def build_forest(
     double beam,
     double threshold,
     double edge_threshold,
+    size_t most_applications,
 ):
     """The items and edges of a sentence whose marginals under the treebank PCFG reach the thresholds.
 
@@ -351,7 +358,8 @@ def build_forest(
         and how well it precedes the word after it; a figure of merit for the beam alone, ones for none.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge.
-    RETURNS (Forest): `forest.log_probability` is -inf, and the forest empty, if there is no parse.
+    most_applications (int): rule applications that the chart may record, at 24 bytes each.
+    RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
     cdef int n = terminals.shape[0]
     cdef int i
@@ -361,12 +369,64 @@ def build_forest(
     with nogil:
         for i in range(n):
             chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
-        chart.fill(beam, left_fit, right_fit)
-        total = chart.total()
         forest.n_words = n
         forest.log_probability = -INFINITY
+        forest.is_complete = chart.fill(beam, left_fit, right_fit, most_applications)
+        total = chart.total() if forest.is_complete else 0
         if total > 0:
             forest.log_probability = log(total) + LOG_2 * chart.exponents[chart.cell(0, n)]
             chart.propagate_outside()
             chart.prune(forest, total, threshold, edge_threshold)
     return forest
+
+
+def best_cover(
+    CoarseGrammar grammar,
+    const int32_t[::1] terminals,
+    const int32_t[::1] tags,
+    const double[:, ::1] tag_weights,
+    const double[:, ::1] left_fit,
+    const double[:, ::1] right_fit,
+    *,
+    double beam,
+    size_t most_applications,
+):
+    """Where to cut a sentence that has no parse: into as few pieces with a root of their own as possible.
+
+    Among equally many pieces the likeliest are taken. Arguments as of `build_forest`.
+    RETURNS (list[int]): the cuts; all words apart in the worst case.
+    """
+    cdef int n = terminals.shape[0]
+    cdef int i, start, end, cell, k, item
+    cdef double likelihood, score
+    cdef _Chart chart = _Chart(grammar, n)
+    cdef vector[double] best
+    cdef vector[int32_t] origin
+    best.assign(n + 1, -INFINITY)
+    origin.assign(n + 1, 0)
+    best[0] = 0
+    with nogil:
+        for i in range(n):
+            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
+        chart.fill(beam, left_fit, right_fit, most_applications)
+        for end in range(1, n + 1):
+            for start in range(end):
+                cell = chart.cell(start, end)
+                likelihood = 0
+                for item in range(chart.first_item[cell], chart.end_item[cell]):
+                    likelihood += chart.inside[item] * grammar.roots[chart.items[item].symbol]
+                if start == 0 and end == n:
+                    continue
+                if likelihood > 0 or end - start == 1:
+                    score = best[start] - 1e6
+                    if likelihood > 0:
+                        score += log(likelihood) + LOG_2 * chart.exponents[cell]
+                    if score > best[end]:
+                        best[end] = score
+                        origin[end] = start
+    cuts = []
+    k = origin[n]
+    while k > 0:
+        cuts.append(k)
+        k = origin[k]
+    return cuts[::-1]

@@ -7,7 +7,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.chart._forest cimport Edge, Forest, Item
+from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 
 
 def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] item_scores):
@@ -70,9 +70,9 @@ cdef class Brackets:
     cdef vector[int32_t] starts
     cdef vector[int32_t] ends
     cdef vector[int32_t] labels
-    cdef vector[double] scores
-    cdef vector[int32_t] tags
-    cdef vector[double] tag_scores
+    cdef vector[double] scores_
+    cdef vector[int32_t] tags_
+    cdef vector[double] tag_scores_
 
     def __init__(self, Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
         """forest, nodes: a tree as `best_tree` gives it; marginals (float64, (n_items,)): of the items."""
@@ -101,14 +101,14 @@ cdef class Brackets:
             self.starts.push_back(node.start)
             self.ends.push_back(node.end)
             self.labels.push_back(table.labels[c])
-            self.scores.push_back(sums[table.labels[c]])
+            self.scores_.push_back(sums[table.labels[c]])
         if node.row >= 0:
             tag = table.tag_of[node.symbol]
             for other in range(first, last):
                 if forest.items[other].row >= 0 and table.tag_of[forest.items[other].symbol] == tag:
                     tag_score += marginals[other]
-            self.tags.push_back(tag)
-            self.tag_scores.push_back(tag_score)
+            self.tags_.push_back(tag)
+            self.tag_scores_.push_back(tag_score)
 
     def spans(self):
         """Pre-order (start, end, label id), list of n_spans tuples."""
@@ -117,15 +117,15 @@ cdef class Brackets:
 
     def span_scores(self):
         """Posteriors of the spans, float64 (n_spans,)."""
-        return np.array(self.scores, dtype=np.float64)
+        return as_array(self.scores_)
 
-    def tag_ids(self):
+    def tags(self):
         """Tag id of every word, list of n_words."""
-        return list(self.tags)
+        return list(self.tags_)
 
-    def tag_posteriors(self):
+    def tag_scores(self):
         """Posteriors of the tags, float64 (n_words,)."""
-        return np.array(self.tag_scores, dtype=np.float64)
+        return as_array(self.tag_scores_)
 
 
 cdef inline bint same_cell(const Item& x, const Item& y) noexcept nogil:

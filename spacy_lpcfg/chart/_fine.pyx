@@ -7,13 +7,11 @@ of their children, so that each tensor is applied once an item; (3) every vector
 Weights may be negative: nothing here takes them for probabilities.
 """
 
-import numpy as np
-
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, log
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.chart._forest cimport Edge, Forest, Item
+from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 
 cdef extern from "simd.h" nogil:
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
@@ -62,7 +60,7 @@ cdef class Marginals:
     cdef vector[int32_t] exponents        # (n_items,): of the inside vectors
     cdef vector[double] edge_marginals    # (n_edges,): signed; divided by the signed total
     cdef vector[double] item_marginals    # (n_items,)
-    cdef double total                     # mantissa of the sentence's weight, and its exponent
+    cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
 
     def __init__(self, FineGrammar grammar, Forest forest):
@@ -84,11 +82,11 @@ cdef class Marginals:
 
     def edges(self):
         """Marginals mu(a -> b c, i, k, j) of the forest's edges, float64 (n_edges,); may be negative."""
-        return np.array(self.edge_marginals, dtype=np.float64)
+        return as_array(self.edge_marginals)
 
     def items(self):
         """Marginals mu(a, i, j) of the forest's items, float64 (n_items,); may be negative."""
-        return np.array(self.item_marginals, dtype=np.float64)
+        return as_array(self.item_marginals)
 
     cdef void allocate(self) noexcept nogil:
         cdef size_t k, n = self.forest.items.size()

@@ -23,11 +23,17 @@ cdef class Forest:
     share a rule stand together. Every child stands before its target.
     """
 
-    cdef public int n_words
-    cdef public double log_probability
+    cdef readonly int n_words
+    cdef readonly double log_probability # natural log of the sentence's probability under the treebank PCFG
+    cdef readonly bint is_complete       # False if the chart grew too large to be finished
     cdef vector[Item] items
     cdef vector[Edge] edges
     cdef vector[int32_t] first_edge      # (n_items + 1,): edges of an item
-    cdef vector[double] posteriors       # (n_items,): under the treebank PCFG
+    cdef vector[double] item_posteriors_ # (n_items,): under the treebank PCFG
+    cdef vector[double] edge_posteriors_ # (n_edges,)
     cdef vector[double] row_scales       # (n_items,): what a prior on tags leaves of a leaf's emissions
     cdef vector[int32_t] roots           # items over the whole sentence that may be its root
+    cdef _table(self, size_t n, int32_t* data)
+
+
+cdef as_array(vector[double]& values)

@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
+from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover, build_forest
 from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
+from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree import Span, Tree
+
+PARSED = "parsed"  # the grammar's tree
+COARSE = "coarse"  # the treebank PCFG's tree: the latent weights of every tree add up to nothing
+GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
+SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
 
 
 @dataclass(frozen=True)
 class Settings:
+    """What a parser may leave out for speed, and how it decodes.
+
+    threshold (float): least marginal of an item (a, i, j) under the treebank PCFG.
+    edge_threshold (float): least marginal of an edge (a -> b c, i, k, j) under it.
+    beam (float): items of a coarse cell below this share of its best are dropped; 0 keeps all.
+    tag_threshold (float): tags less likely than this by the words around are ruled out; 0 keeps all.
+    absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
+    max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
+        grows with the cube of a piece's length.
+    most_applications (int): so are sentences whose coarse chart would hold more rule applications; it bounds the
+        memory, at 24 bytes each.
+    """
+
     threshold: float = 5e-5
-    edge_threshold: float = 0.0
-    beam: float = 1e-7
-    tag_threshold: float = 1e-4
+    edge_threshold: float = 1e-5
+    beam: float = 1e-4
+    tag_threshold: float = 0.0
     absolute: bool = True
+    max_words: int = 150
+    most_applications: int = 4_000_000
+
+
+EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0)
+_WIDER = 1e-4  # of the beam, where the first one left no parse
 
 
 @dataclass(frozen=True, eq=False)
 class Parse:
+    """The tree of a sentence, with what the model thinks of its parts.
+
+    words (sequence of str): (n_words,).
+    tags (list[str]): (n_words,); given ones stand as given.
+    spans (list of (start, end, label)): the brackets in pre-order, without the treebank's root label.
+    span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for those that glue parts together.
+    tag_scores (float32, (n_words,)): posterior of each tag, in [0, 1].
+    log_probability (float): natural log of the sentence's probability; nan if the grammar is not proper or the
+        grammar has no tree over the whole sentence.
+    status (str): "parsed", or the fall-back that made the tree: "coarse", "glued", "segmented".
+    """
+
     words: Sequence[str]
     tags: list[str]
-    spans: list[tuple[int, int, str]]
+    spans: list[Span]
     span_scores: np.ndarray
     tag_scores: np.ndarray
     log_probability: float
@@ -38,44 +76,194 @@ class Parse:
 
     @cached_property
     def tree(self) -> Tree:
+        """The tree, without the treebank's root label."""
         return Tree.from_spans(self.words, self.tags, self.spans)
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the grammar has a tree over the whole sentence."""
+        return self.status in (PARSED, COARSE)
 
 
 class Parser:
-    def __init__(self, grammar: Grammar, settings: Settings = Settings()):
+    """Parses sentences by a grammar; any number of threads may share one.
+
+    grammar (Grammar): by any learner.
+    settings (Settings): pruning and decoding.
+    """
+
+    def __init__(self, grammar: Grammar, *, settings: Settings = Settings()) -> None:
         self.grammar = grammar
         self.settings = settings
-        self.context = ContextModel(grammar)
-        self.coarse = CoarseGrammar(grammar, grammar.symbol_weights)
-        self.fine = FineGrammar(grammar)
-        labels = {label: i for i, label in enumerate(grammar.labels)}
-        chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
-        tag_of = np.full(grammar.n_symbols, -1, dtype=np.int32)
-        tag_of[: grammar.n_preterminals] = grammar.tag_of
-        self.table = LabelTable(
-            offsets(np.array([len(c) for c in chains])).astype(np.int32),
-            np.array([labels[l] for c in chains for l in c], dtype=np.int32), tag_of, len(labels))
+        self._context = ContextModel(grammar)
+        self._coarse = CoarseGrammar(grammar)
+        self._fine = FineGrammar(grammar)
+        self._labels = _label_table(grammar)
 
-    def forest(self, words, tags=None, tag_weight=0.0):
-        n = len(words)
-        s = self.settings
-        terminals = self.grammar.lexicon.terminals_of(words)
-        given = np.full(n, -1, dtype=np.int32) if tags is None else self.grammar.lexicon.tags_of(tags)
-        c = self.context.context(terminals, given, tag_weight, s.tag_threshold)
-        return build_forest(self.coarse, terminals, given, *c, beam=s.beam,
-                              threshold=s.threshold, edge_threshold=s.edge_threshold)
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+    ) -> Parse:
+        """The tree of a sentence that maximises the sum of its rules' marginals (Goodman 1996).
 
-    def parse(self, words, tags=None, tag_weight=0.0):
-        s = self.settings
-        forest = self.forest(words, tags, tag_weight)
-        if not forest.n_items:
-            return None
-        marginals = Marginals(self.fine, forest)
-        edges, items = marginals.edges(), marginals.items()
-        if s.absolute:
+        words (sequence of str): in the treebank's spelling; at least one.
+        tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that
+            the grammar never saw counts as none.
+        tag_weight (float): share of a word's probability that stays with other tags than its given one; 0 takes tags
+            as given, 1 ignores them, between they are a prior.
+        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        """
+        if not words or (tags is not None and len(tags) != len(words)):
+            raise ValueError(
+                f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
+                f"{'no' if tags is None else len(tags)} tags."
+            )
+        longest = self.settings.max_words
+        if len(words) > longest:
+            return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
+        inputs = self._inputs(words, tags, tag_weight)
+        forest = self._forest(inputs)
+        if forest.n_items > 0:
+            return self._decode(words, tags if tag_weight == 0 else None, forest)
+        if len(words) == 1:
+            return self._leaf(words, tags)
+        if not forest.is_complete:
+            return self._join(words, tags, tag_weight, list(_segments(words, len(words) // 2)), SEGMENTED)
+        cuts = best_cover(
+            self._coarse,
+            *inputs,
+            beam=self.settings.beam,
+            most_applications=self.settings.most_applications,
+        )
+        return self._join(words, tags, tag_weight, cuts, GLUED)
+
+    def forest(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+    ) -> Forest:
+        """The pruned chart of a sentence; arguments as of `parse`. Empty if the grammar has no tree for it."""
+        return self._forest(self._inputs(words, tags, tag_weight))
+
+    def _forest(self, inputs: tuple) -> Forest:
+        for beam in (self.settings.beam, self.settings.beam * _WIDER):
+            forest = build_forest(
+                self._coarse,
+                *inputs,
+                beam=beam,
+                threshold=self.settings.threshold,
+                edge_threshold=self.settings.edge_threshold,
+                most_applications=self.settings.most_applications,
+            )
+            if forest.n_items > 0 or not forest.is_complete:
+                break
+        return forest
+
+    def marginals(self, forest: Forest) -> Marginals:
+        """Marginals of a forest under the latent grammar."""
+        return Marginals(self._fine, forest)
+
+    def _inputs(self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float) -> tuple:
+        lexicon = self.grammar.lexicon
+        terminals = lexicon.terminals_of(words)
+        given = np.full(len(words), NO_TAG, dtype=np.int32) if tags is None else lexicon.tags_of(tags)
+        return (
+            terminals,
+            given,
+            *self._context.context(terminals, given, tag_weight, self.settings.tag_threshold),
+        )
+
+    def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
+        marginals = self.marginals(forest)
+        edges, items, status = marginals.edges(), marginals.items(), PARSED
+        if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
+            edges, items, status = forest.edge_posteriors(), forest.item_posteriors(), COARSE
+        if self.settings.absolute:
             edges, items = np.abs(edges), np.abs(items)
-        nodes = best_tree(forest, edges, items)
-        b = Brackets(forest, self.table, nodes, items)
-        names = self.grammar.labels
-        return Parse(words, [self.grammar.tags[t] for t in b.tag_ids()], [(i, j, names[l]) for i, j, l in b.spans()],
-                     b.span_scores(), b.tag_posteriors(), marginals.log_probability, "parsed")
+        brackets = Brackets(forest, self._labels, best_tree(forest, edges, items), items)
+        own = [self.grammar.tags[tag] for tag in brackets.tags()]
+        labels = self.grammar.labels
+        return Parse(
+            words=words,
+            tags=own if tags is None else [given or tag for given, tag in zip(tags, own)],
+            spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
+            span_scores=_as_probabilities(brackets.span_scores()),
+            tag_scores=_as_probabilities(brackets.tag_scores()),
+            log_probability=marginals.log_probability if self.grammar.is_proper else float("nan"),
+            status=status,
+        )
+
+    def _join(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None,
+        tag_weight: float,
+        cuts: list[int],
+        status: str,
+    ) -> Parse:
+        """Parses of the pieces between the cuts, side by side under the commonest label of whole trees."""
+        parses = [
+            self.parse(words[start:end], None if tags is None else tags[start:end], tag_weight=tag_weight)
+            for start, end in zip([0, *cuts], [*cuts, len(words)])
+        ]
+        spans = [(0, len(words), self._top_label)]
+        for start, parse in zip([0, *cuts], parses):
+            spans += [(start + i, start + j, label) for i, j, label in parse.spans]
+        return Parse(
+            words=words,
+            tags=[tag for parse in parses for tag in parse.tags],
+            spans=spans,
+            span_scores=np.concatenate([np.zeros(1, np.float32), *(parse.span_scores for parse in parses)]),
+            tag_scores=np.concatenate([parse.tag_scores for parse in parses]),
+            log_probability=float("nan"),
+            status=status,
+        )
+
+    def _leaf(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
+        """A tree for a word that is no sentence of the grammar."""
+        lexicon = self.grammar.lexicon
+        rows = slice(*lexicon.offsets[lexicon.terminal(words[0], True) :][:2])
+        likely = lexicon.weights[rows] * self.grammar.symbol_weights[lexicon.symbols[rows]]
+        own = self.grammar.tags[self.grammar.tag_of[lexicon.symbols[rows][likely.argmax()]]]
+        zero = np.zeros(1, dtype=np.float32)
+        tag = (tags[0] if tags else None) or own
+        return Parse(words, [tag], [(0, 1, self._top_label)], zero, zero, float("nan"), GLUED)
+
+    @cached_property
+    def _top_label(self) -> str:
+        roots = np.argsort(-self.grammar.root_weights, kind="stable")
+        chains = (self.grammar.chains[root][: None if root >= self.grammar.n_preterminals else -1] for root in roots)
+        return next((chain[0] for chain in chains if chain), "S")
+
+
+def _segments(words: Sequence[str], longest: int) -> Iterator[int]:
+    """Where to cut a sentence into pieces of at most `longest` words: after the last punctuation in their second half."""
+    start = 0
+    while len(words) - start > longest:
+        marks = [
+            i + 1 for i in range(start + longest // 2, start + longest) if not any(char.isalnum() for char in words[i])
+        ]
+        start = marks[-1] if marks else start + longest
+        yield start
+
+
+def _as_probabilities(scores: np.ndarray) -> np.ndarray:
+    return np.clip(scores, 0.0, 1.0).astype(np.float32)
+
+
+def _label_table(grammar: Grammar) -> LabelTable:
+    ids = {label: i for i, label in enumerate(grammar.labels)}
+    chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
+    tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)
+    tag_of[: grammar.n_preterminals] = grammar.tag_of
+    return LabelTable(
+        offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
+        np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
+        tag_of,
+        len(ids),
+    )

@@ -87,8 +87,7 @@ class Grammar:
     def chains(self) -> tuple[tuple[str, ...], ...]:
         """Labels from the top of each symbol's collapsed chain; of a preterminal the last is the tag; () for "@"."""
         return tuple(
-            () if self.is_intermediate(symbol) else tuple(split_chain(name))
-            for symbol, name in enumerate(self.symbols)
+            () if self.is_intermediate(symbol) else tuple(split_chain(name)) for symbol, name in enumerate(self.symbols)
         )
 
     def is_intermediate(self, symbol: int) -> bool:
@@ -152,8 +151,19 @@ class Grammar:
 
 _KIND, _VERSION = "grammar", 1
 _OWN = (
-    "symbols", "n_preterminals", "n_states", "symbol_weights", "root_weights", "root_vectors", "rules",
-    "rule_weights", "root_label", "is_proper", "tag_bigrams", "tags_before", "tags_after",
+    "symbols",
+    "n_preterminals",
+    "n_states",
+    "symbol_weights",
+    "root_weights",
+    "root_vectors",
+    "rules",
+    "rule_weights",
+    "root_label",
+    "is_proper",
+    "tag_bigrams",
+    "tags_before",
+    "tags_after",
 )
 _TENSORS = ("shapes", "ranks", "exact", "factors", "scales")
 _LEXICON = ("terminals", "tags", "offsets", "symbols", "weights", "vector_offsets", "vectors")
@@ -174,7 +184,10 @@ def check(grammar: Grammar) -> None:
     for name in ("symbol_weights", "root_weights"):
         _require(name, _is(getattr(grammar, name), "float64", n_symbols))
     _require("root_vectors", _is(grammar.root_vectors, "float32", int(grammar.n_states.sum())))
-    _require("rules", _is(grammar.rules, "int32", grammar.n_rules, 3) and _within(grammar.rules, n_symbols))
+    _require(
+        "rules",
+        _is(grammar.rules, "int32", grammar.n_rules, 3) and _within(grammar.rules, n_symbols),
+    )
     _require("rule_weights", _is(grammar.rule_weights, "float64", grammar.n_rules))
     _require("tensors.shapes", np.array_equal(tensors.shapes, grammar.n_states[grammar.rules]))
     _require("tensors.ranks", ranks.shape == (grammar.n_rules, 3) and bool(np.all(ranks[~is_exact] > 0)))
@@ -182,19 +195,31 @@ def check(grammar: Grammar) -> None:
     packed = ranks.prod(axis=1).sum() + (tensors.shapes * ranks).sum()
     _require("tensors.factors", _is(tensors.factors, "float16", int(packed)))
     _require("tensors.scales", _is(tensors.scales, "float32", grammar.n_rules))
-    _require("lexicon.symbols", _is(lexicon.symbols, "int32", n_rows) and _within(lexicon.symbols, grammar.n_preterminals))
+    _require(
+        "lexicon.symbols",
+        _is(lexicon.symbols, "int32", n_rows) and _within(lexicon.symbols, grammar.n_preterminals),
+    )
     _require("lexicon.weights", _is(lexicon.weights, "float64", n_rows))
     rows = lexicon.offsets
-    _require("lexicon.offsets", _is(rows, "int32", len(lexicon.terminals) + 1) and rows[0] == 0 and rows[-1] == n_rows)
+    _require(
+        "lexicon.offsets",
+        _is(rows, "int32", len(lexicon.terminals) + 1) and rows[0] == 0 and rows[-1] == n_rows,
+    )
     _require("lexicon.offsets", bool(np.all(np.diff(rows) > 0)))
-    _require("lexicon.vector_offsets", np.array_equal(lexicon.vector_offsets, offsets(grammar.n_states[lexicon.symbols])))
+    _require(
+        "lexicon.vector_offsets",
+        np.array_equal(lexicon.vector_offsets, offsets(grammar.n_states[lexicon.symbols])),
+    )
     _require("lexicon.vectors", _is(lexicon.vectors, "float32", int(lexicon.vector_offsets[-1])))
     _require("lexicon.terminals", {UNKNOWN, *map(tag_terminal, lexicon.tags)} <= set(lexicon.terminals))
     n_tags = len(lexicon.tags) + 1
     _require("tag_bigrams", _is(grammar.tag_bigrams, "float64", n_tags, n_tags))
     for name in ("tags_before", "tags_after"):
         _require(name, _is(getattr(grammar, name), "float64", n_symbols, n_tags))
-    _require("tags", {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(lexicon.tags))
+    _require(
+        "tags",
+        {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(lexicon.tags),
+    )
 
 
 def _require(part: str, holds: bool) -> None:

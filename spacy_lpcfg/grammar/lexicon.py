@@ -15,8 +15,43 @@ import numpy as np
 UNKNOWN = "<form>"
 NO_TAG = -1
 _SUFFIXES = sorted(
-    "s ed ing ion er est ly ity y al ous ive able ible ment ness ist ism ize izing ate ful less ish ic ical ian an "
-    "en ance ence ant ent or th".split(),
+    [
+        "s",
+        "ed",
+        "ing",
+        "ion",
+        "er",
+        "est",
+        "ly",
+        "ity",
+        "y",
+        "al",
+        "ous",
+        "ive",
+        "able",
+        "ible",
+        "ment",
+        "ness",
+        "ist",
+        "ism",
+        "ize",
+        "izing",
+        "ate",
+        "ful",
+        "less",
+        "ish",
+        "ic",
+        "ical",
+        "ian",
+        "an",
+        "en",
+        "ance",
+        "ence",
+        "ant",
+        "ent",
+        "or",
+        "th",
+    ],
     key=len,
     reverse=True,
 )
@@ -119,7 +154,8 @@ class Lexicon:
     def tags_of(self, tags: Sequence[str | None]) -> np.ndarray:
         """Ids of given tags, int32 (n_words,); `NO_TAG` for None and for tags that the grammar never saw."""
         return np.array(
-            [NO_TAG if tag is None else self._tag_index.get(tag, NO_TAG) for tag in tags], dtype=np.int32
+            [NO_TAG if tag is None else self._tag_index.get(tag, NO_TAG) for tag in tags],
+            dtype=np.int32,
         )
 
     @property

@@ -23,7 +23,12 @@ def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
     kind (str): what it is; version (int): of its format. Both are checked by `unpack`.
     """
     body = srsly.msgpack_dumps({name: _encode(value) for name, value in values.items()})
-    header = {"magic": _MAGIC, "kind": kind, "version": version, "sha256": hashlib.sha256(body).hexdigest()}
+    header = {
+        "magic": _MAGIC,
+        "kind": kind,
+        "version": version,
+        "sha256": hashlib.sha256(body).hexdigest(),
+    }
     return srsly.msgpack_dumps({**header, "body": body})
 
 
@@ -35,7 +40,9 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     try:
         packed = srsly.msgpack_loads(data)
     except Exception as error:
-        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else.") from error
+        raise StorageError(
+            f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else."
+        ) from error
     if not isinstance(packed, dict) or packed.get("magic") != _MAGIC or packed.get("kind") != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
     if packed.get("version") != version:
@@ -51,7 +58,11 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
 
 def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return {"dtype": value.dtype.name, "shape": list(value.shape), "data": np.ascontiguousarray(value).tobytes()}
+        return {
+            "dtype": value.dtype.name,
+            "shape": list(value.shape),
+            "data": np.ascontiguousarray(value).tobytes(),
+        }
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -122,9 +122,7 @@ def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.n
     """Packed rows of equal form (n, size) as cores (n, p, q, r) and factors (n, m, p), (n, m, q), (n, m, r)."""
     bounds = np.cumsum(_factor_sizes(shape[None], ranks[None])[0])[:-1]
     core, *factors = np.split(block, bounds, axis=1)
-    return [core.reshape(-1, *ranks)] + [
-        factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks)
-    ]
+    return [core.reshape(-1, *ranks)] + [factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks)]
 
 
 def _groups(shapes: np.ndarray, ranks: np.ndarray):

@@ -36,7 +36,10 @@ def count(nodes: Skeletons) -> Counts:
     """Count what a treebank PCFG is made of."""
     n_symbols = len(nodes.symbols)
     inner = nodes.inner
-    triples = np.stack([nodes.symbol[inner], nodes.symbol[nodes.left[inner]], nodes.symbol[nodes.right[inner]]], axis=1)
+    triples = np.stack(
+        [nodes.symbol[inner], nodes.symbol[nodes.left[inner]], nodes.symbol[nodes.right[inner]]],
+        axis=1,
+    )
     rules, rule_of, rule_counts = np.unique(triples, axis=0, return_inverse=True, return_counts=True)
     of_nodes = np.full(nodes.n_nodes, -1, dtype=np.int64)
     of_nodes[inner] = rule_of.reshape(-1)

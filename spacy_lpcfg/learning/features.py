@@ -90,8 +90,12 @@ class Context:
 
         The sibling is seen by its symbol alone: lexical rules belong to inside trees.
         """
-        above = mix(self.parent_symbol, self.of(self.nodes.parent, self.left_symbol),
-                    self.of(self.nodes.parent, self.right_symbol), self.is_right)
+        above = mix(
+            self.parent_symbol,
+            self.of(self.nodes.parent, self.left_symbol),
+            self.of(self.nodes.parent, self.right_symbol),
+            self.is_right,
+        )
         return np.where(self.nodes.parent == NONE, np.uint64(0), above)
 
     @cached_property
@@ -148,8 +152,16 @@ OUTSIDE: dict[str, Template] = {
 }
 PAPER_INSIDE = ("left", "right", "rule", "rule+left_rule", "rule+right_rule", "head_tag", "n_words")
 PAPER_OUTSIDE = (
-    "rule_above", "two_above", "three_above", "parent", "parent+grandparent", "head_above", "n_left", "n_right",
+    "rule_above",
+    "two_above",
+    "three_above",
+    "parent",
+    "parent+grandparent",
+    "head_above",
+    "n_left",
+    "n_right",
 )
+PAPER_LEAF = ("rule",)
 SIMPLE_INSIDE = ("rule",)
 SIMPLE_OUTSIDE = ("rule_above",)
 
@@ -181,10 +193,4 @@ def feature_table(context: Context, templates: dict[str, Template], names: Seque
     return FeatureTable(
         np.stack(keys, axis=1) if keys else np.empty((n, 0), dtype=np.uint64),
         np.stack(values, axis=1) if values else np.empty((n, 0), dtype=np.float32),
-    )
-
-
-def concatenate(tables: Sequence[FeatureTable]) -> FeatureTable:
-    return FeatureTable(
-        np.concatenate([table.keys for table in tables]), np.concatenate([table.values for table in tables])
     )

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, ladder, tag_terminal
+from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 
@@ -98,7 +98,8 @@ _RUNG_WEIGHT = 0.01
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
     """Tokens of each (word, whether it opens the sentence)."""
     keys, counts = np.unique(
-        2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0), return_counts=True
+        2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0),
+        return_counts=True,
     )
     return Counter({(nodes.words[key // 2], bool(key % 2)): int(n) for key, n in zip(keys, counts)})
 
@@ -135,7 +136,12 @@ def build_lexicon(
     tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])
     rows = _smoothed_rows(emissions, vocabulary, tag_of, len(tags), settings)
     rows += [
-        _Row(len(vocabulary.terminals) + tag, symbol, _TAG_WEIGHT, _TAG_WEIGHT * emissions.means[symbol])
+        _Row(
+            len(vocabulary.terminals) + tag,
+            symbol,
+            _TAG_WEIGHT,
+            _TAG_WEIGHT * emissions.means[symbol],
+        )
         for symbol, tag in enumerate(tag_of)
     ]
     rows.sort(key=lambda row: (row.terminal, row.symbol))
@@ -164,7 +170,11 @@ class _Row(NamedTuple):
 
 
 def _smoothed_rows(
-    emissions: Emissions, vocabulary: Vocabulary, tag_of: np.ndarray, n_tags: int, settings: LexicalSettings
+    emissions: Emissions,
+    vocabulary: Vocabulary,
+    tag_of: np.ndarray,
+    n_tags: int,
+    settings: LexicalSettings,
 ) -> list[_Row]:
     """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it."""
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from spacy_lpcfg.learning.features import FeatureTable
 
-_LEAST_SINGULAR = 1e-4      # share of the largest singular value under which a direction is noise
+_LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
@@ -30,7 +30,8 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     data = np.concatenate([np.ones((n, n_keys)), table.values.astype(np.float64)], axis=1)
     width = n_keys + n_values
     matrix = csr_array(
-        (data.ravel(), indices.ravel(), np.arange(0, n * width + 1, width)), shape=(n, len(names) + n_values)
+        (data.ravel(), indices.ravel(), np.arange(0, n * width + 1, width)),
+        shape=(n, len(names) + n_values),
     )
     if kappa is None:
         return matrix

@@ -7,10 +7,9 @@ for every node, children before parents, tree after tree. All statistics of the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
 
 import numpy as np
 
@@ -172,38 +171,54 @@ def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Sk
     return builder.build()
 
 
-def unify(shards: Sequence[Skeletons]) -> list[Skeletons]:
-    """The same shards over one table of symbols and words, sorted by name, so that their ids agree."""
+def join(shards: Sequence[Skeletons]) -> Skeletons:
+    """One table of several, with symbols and words sorted by name, so that it does not depend on how trees were cut."""
     preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
     interminals = tuple(sorted({name for shard in shards for name in shard.interminals}))
     words = tuple(sorted({word for shard in shards for word in shard.words}))
     roots: Counter[str] = Counter()
     for shard in shards:
         roots[shard.root_label] += len(shard.roots)
-    root_label = max(sorted(roots), key=lambda label: roots[label], default="")
-    symbol_ids = {("P", name): i for i, name in enumerate(preterminals)}
-    symbol_ids.update({("I", name): i + len(preterminals) for i, name in enumerate(interminals)})
-    word_ids = {word: i for i, word in enumerate(words)}
-    return [
-        replace(
-            shard,
-            preterminals=preterminals,
-            interminals=interminals,
-            words=words,
-            symbol=np.array(
-                [symbol_ids["P", name] for name in shard.preterminals]
-                + [symbol_ids["I", name] for name in shard.interminals],
-                dtype=np.int32,
+    starts = np.cumsum([0, *(shard.n_nodes for shard in shards)])
+    n_preterminals = len(preterminals)
+
+    def column(name: str, of_shard: Callable[[Skeletons, int], np.ndarray]) -> np.ndarray:
+        empty = np.empty(0, dtype=np.int32 if name in ("symbol", "word", "start", "end", "length") else np.int64)
+        return np.concatenate([empty, *(of_shard(shard, start) for shard, start in zip(shards, starts))])
+
+    def nodes(name: str) -> np.ndarray:
+        def moved(shard: Skeletons, start: int) -> np.ndarray:
+            ids = getattr(shard, name)
+            return np.where(ids == NONE, NONE, ids + start)
+
+        return column(name, moved)
+
+    return Skeletons(
+        preterminals=preterminals,
+        interminals=interminals,
+        words=words,
+        symbol=column(
+            "symbol",
+            lambda shard, _: np.concatenate(
+                [
+                    _ids(shard.preterminals, preterminals),
+                    _ids(shard.interminals, interminals) + n_preterminals,
+                ]
             )[shard.symbol],
-            word=np.array([word_ids[word] for word in shard.words] + [NONE], dtype=np.int32)[shard.word],
-            root_label=root_label,
-        )
-        for shard in shards
-    ]
+        ),
+        word=column("word", lambda shard, _: np.append(_ids(shard.words, words), np.int32(NONE))[shard.word]),
+        left=nodes("left"),
+        right=nodes("right"),
+        parent=nodes("parent"),
+        head=nodes("head"),
+        start=column("start", lambda shard, _: shard.start),
+        end=column("end", lambda shard, _: shard.end),
+        length=column("length", lambda shard, _: shard.length),
+        root_label=max(sorted(roots), key=lambda label: roots[label], default=""),
+    )
 
 
-def shards_of(trees: Iterable[Tree], size: int) -> Iterable[list[Tree]]:
-    """Cut a stream of trees into lists of at most `size`."""
-    stream = iter(trees)
-    while shard := list(islice(stream, size)):
-        yield shard
+def _ids(names: Sequence[str], among: Sequence[str]) -> np.ndarray:
+    """Place of each name in a sorted sequence that holds them all, int32."""
+    index = {name: i for i, name in enumerate(among)}
+    return np.array([index[name] for name in names], dtype=np.int32)

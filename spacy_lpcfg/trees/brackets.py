@@ -295,8 +295,7 @@ _TEXT_OUTSIDE = (
     "file holds bracketed trees."
 )
 _EMPTY_NODE = (
-    "Expected a word or other nodes in {node}, but got nothing. Remove the node, or write a leaf "
-    "as (TAG word)."
+    "Expected a word or other nodes in {node}, but got nothing. Remove the node, or write a leaf as (TAG word)."
 )
 _WORD_BESIDE_NODES = (
     "Expected one word or other nodes in {node}, but got {word!r} beside other nodes. Give the "
@@ -338,8 +337,7 @@ def _read_lines(path: PathLike) -> Iterator[str]:
             ) from error
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise TreebankError(
-                f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the "
-                "file again.",
+                f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the file again.",
                 os.fspath(path),
                 number + 1,
             ) from error

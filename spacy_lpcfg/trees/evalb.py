@@ -139,9 +139,7 @@ class Evaluation:
 
     def total(self, max_length: int | None = None) -> Totals:
         """Sum up all sentences, or those whose gold tree has at most `max_length` words."""
-        return Totals.of(
-            score for score in self.sentences if max_length is None or score.length <= max_length
-        )
+        return Totals.of(score for score in self.sentences if max_length is None or score.length <= max_length)
 
     def scores(self) -> dict[str, float]:
         """The scores over all lengths by name.
@@ -179,9 +177,7 @@ class Evaluation:
         return reference_table(self)
 
 
-def evaluate(
-    golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS
-) -> Evaluation:
+def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS) -> Evaluation:
     """Compare trees with gold trees, one to one.
 
     golds, tests (iterable of Tree, sequence of Tree, or None): As for `score_sentence`.

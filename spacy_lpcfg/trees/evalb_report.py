@@ -94,10 +94,7 @@ def summary_table(evaluation: Evaluation) -> str:
     return "\n".join(
         [
             f"{'':<22}{'all':>10}{f'<= {cutoff} words':>14}",
-            *(
-                f"{name:<22}{_number(values[0]):>10}{_number(values[1]):>14}"
-                for name, values in _summary_rows(columns)
-            ),
+            *(f"{name:<22}{_number(values[0]):>10}{_number(values[1]):>14}" for name, values in _summary_rows(columns)),
             "",
             f"{'label':<12}{'gold':>8}{'test':>8}{'matched':>9}{'recall':>9}{'prec.':>9}{'F1':>9}",
             *(_label_line(label, counts) for label, counts in _by_frequency(evaluation)),
@@ -142,9 +139,7 @@ def _remarks(evaluation: Evaluation, total: Totals) -> list[str]:
     if total.n_error <= evaluation.params.max_error:
         return []
     number, first = next(
-        (i, score)
-        for i, score in enumerate(evaluation.sentences, start=1)
-        if score.status == Status.ERROR
+        (i, score) for i, score in enumerate(evaluation.sentences, start=1) if score.status == Status.ERROR
     )
     return [
         "",

@@ -36,9 +36,7 @@ class PRF:
     n_test: int = 0
 
     def __add__(self, other: PRF) -> PRF:
-        return PRF(
-            self.matched + other.matched, self.n_gold + other.n_gold, self.n_test + other.n_test
-        )
+        return PRF(self.matched + other.matched, self.n_gold + other.n_gold, self.n_test + other.n_test)
 
     @property
     def precision(self) -> float:
@@ -170,14 +168,9 @@ class _Side:
         """The brackets that count, over the words that count, in pre-order."""
         before = list(accumulate(self.copies, initial=0))
         spans = [
-            (before[start], before[end], _FUNCTION.split(label, maxsplit=1)[0])
-            for start, end, label in self.spans
+            (before[start], before[end], _FUNCTION.split(label, maxsplit=1)[0]) for start, end, label in self.spans
         ]
-        return [
-            (start, end, label)
-            for start, end, label in spans
-            if start < end and not params.deletes_bracket(label)
-        ]
+        return [(start, end, label) for start, end, label in spans if start < end and not params.deletes_bracket(label)]
 
     def restore(self, quote: _Quote) -> None:
         """Let a deleted quotation mark count."""
@@ -238,7 +231,6 @@ def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:
         first_start[end] = min(first_start[end], start)
         last_end[start] = max(last_end[start], end)
     return sum(
-        min(first_start[start + 1 : end], default=start) < start
-        or max(last_end[start + 1 : end], default=end) > end
+        min(first_start[start + 1 : end], default=start) < start or max(last_end[start + 1 : end], default=end) > end
         for start, end, _ in test
     )

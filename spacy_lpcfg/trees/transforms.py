@@ -80,8 +80,7 @@ def unbinarize(tree: Tree) -> Tree:
     """
     if tree.label.startswith(NEW_NODE):
         raise ValueError(
-            f"A binarized tree has a root with a label of its own, but got {tree.label!r}. Pass "
-            "the whole tree."
+            f"A binarized tree has a root with a label of its own, but got {tree.label!r}. Pass the whole tree."
         )
 
     def splice(node: Tree, parts: list[list[Tree]]) -> list[Tree]:

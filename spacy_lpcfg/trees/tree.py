@@ -129,8 +129,7 @@ class Tree:
         """
         if not words or len(words) != len(tags):
             raise ValueError(
-                f"A tree needs at least one word and one tag for each, but got {len(words)} words "
-                f"and {len(tags)} tags."
+                f"A tree needs at least one word and one tag for each, but got {len(words)} words and {len(tags)} tags."
             )
         leaves = [cls(tag, word=word) for word, tag in zip(words, tags)]
         found: list[Tree] = []
@@ -223,9 +222,7 @@ def _from_flat(flat: tuple[Any, ...]) -> Tree:
     return nodes[0]
 
 
-def _advance(
-    open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int
-) -> int:
+def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:
     """Put the leaves up to `end` into the open brackets, and close the brackets that end there."""
     while True:
         (_, bracket_end, label), children = open_brackets[-1]

@@ -1,0 +1,106 @@
+"""From what a learner found to a Grammar: the parts that all learners share, and how spectral parameters fit in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.learning.counts import Counts, boundary_tags, count, smoothed_roots, tag_bigrams
+from spacy_lpcfg.learning.lexical import (
+    Emissions,
+    LexicalSettings,
+    Vocabulary,
+    build_lexicon,
+    count_words,
+)
+from spacy_lpcfg.learning.skeletons import Skeletons
+from spacy_lpcfg.trees.transforms import split_chain
+
+ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
+
+
+@dataclass(frozen=True, eq=False)
+class Treebank:
+    """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
+
+    nodes (Skeletons): all trees.
+    counts (Counts): of symbols, roots and rules.
+    vocabulary (Vocabulary): terminals.
+    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
+    """
+
+    nodes: Skeletons
+    counts: Counts
+    vocabulary: Vocabulary
+    terminal: np.ndarray
+
+    @classmethod
+    def of(cls, nodes: Skeletons, lexical: LexicalSettings) -> Treebank:
+        """RAISES (ValueError): If there are no trees."""
+        if len(nodes.roots) == 0:
+            raise ValueError(
+                "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
+                "count). Check the path and the format of the treebank."
+            )
+        vocabulary = Vocabulary(count_words(nodes), lexical.rare)
+        return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes))
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The latent parameters of a grammar, as a learner finds them.
+
+    n_states (int32, (n_symbols,)): of each symbol.
+    root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
+    tensors (float64, (sum of m_a * m_b * m_c,)): of the rules, t(a -> b c | a) included, one after the other.
+    emissions (Emissions): of the words.
+    means (float64, (n_symbols, m)): what stands for the root vector of a symbol that was never seen at a root.
+    is_proper (bool): whether all are probabilities.
+    """
+
+    n_states: np.ndarray
+    root_vectors: np.ndarray
+    tensors: np.ndarray
+    emissions: Emissions
+    means: np.ndarray
+    is_proper: bool
+
+
+def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSettings) -> Grammar:
+    """A grammar of the learner's latent parameters over the treebank's PCFG."""
+    nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
+    n_preterminals = len(nodes.preterminals)
+    lexicon = build_lexicon(
+        parameters.emissions,
+        treebank.vocabulary,
+        nodes.preterminals,
+        n_states[:n_preterminals],
+        lexical,
+    )
+    seen = (1 - ROOT_SHARE) * counts.roots / counts.roots.sum()
+    root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
+    roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
+    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
+    shapes = n_states[counts.rules]
+    store = Tensors.from_dense if parameters.is_proper else Tensors.factorize
+    before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
+    return Grammar(
+        symbols=nodes.symbols,
+        n_preterminals=n_preterminals,
+        n_states=n_states,
+        symbol_weights=counts.symbols / counts.symbols.sum(),
+        root_weights=root_weights,
+        root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states)]).astype(np.float32),
+        rules=counts.rules,
+        rule_weights=counts.rule_weights,
+        tensors=store(parameters.tensors, shapes),
+        lexicon=lexicon,
+        root_label=nodes.root_label,
+        is_proper=parameters.is_proper,
+        tag_bigrams=tag_bigrams(nodes, tag_of, len(lexicon.tags)),
+        tags_before=before,
+        tags_after=after,
+    )
