@@ -244,11 +244,7 @@ class _Sentence:
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
         """The tree over the words of [start, end), a constituent."""
         end = len(self.words) if end is None else end
-        inside = [
-            (i - start, j - start, label)
-            for i, j, label in self.brackets
-            if start <= i and j <= end
-        ]
+        inside = [(i - start, j - start, label) for i, j, label in self.brackets if start <= i and j <= end]
         if not self.chains[start, end] and end - start > 1:
             inside.insert(0, (0, end - start, ""))
         return Tree.from_spans(self.texts[start:end], self.tags[start:end], inside)
@@ -266,10 +262,7 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
         doc,
         tuple(words),
         tuple(doc[i].tag_ if tags is None else tags[i] for i in words),
-        tuple(
-            (bisect_left(words, span.start), bisect_left(words, span.end), span.label_)
-            for span in spans
-        ),
+        tuple((bisect_left(words, span.start), bisect_left(words, span.end), span.label_) for span in spans),
         None if scores is None else tuple(float(score) for score in scores[first:last]),
         None if tag_scores is None else tuple(float(tag_scores[i]) for i in words),
     )

@@ -101,9 +101,7 @@ class Treebank:
         on_error = errors.append if self.skip_bad else None
         for file in _files(self.paths):
             if file.suffix == ".spacy":
-                yield from _with_trees(
-                    DocBin().from_disk(file).get_docs(vocab), file, self.spans_key
-                )
+                yield from _with_trees(DocBin().from_disk(file).get_docs(vocab), file, self.spans_key)
             else:
                 trees = map(_normalize, read_trees(file, on_error=on_error))
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)

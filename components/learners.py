@@ -1,34 +1,76 @@
-"""The learners as registered objects, for `[components.lpcfg_parser.learner]` of a config."""
+"""Learners and ready grammars as registered objects, for the config of a pipeline.
 
-from collections.abc import Iterable
+Only the settings that one would tune are arguments here; `spacy_lpcfg.learning` has them all, and a
+registered function of your own can return a learner with any of them.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Optional, Protocol, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import Tree
 
 
 @runtime_checkable
 class Learner(Protocol):
-    """What makes a grammar of a treebank; holds its settings, is not changed by learning."""
+    """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
 
     def fit(self, trees: Iterable[Tree]) -> Grammar: ...
 
 
-def make_spectral(n_states: int = 16, seed: int = 0, n_jobs: int = 1) -> Learner:
-    """The learner `spacy-lpcfg.Spectral.v1`; settings as for `spacy_lpcfg.learning.Spectral`."""
-    return Spectral(n_states=n_states, seed=seed, n_jobs=n_jobs)
+def make_spectral(
+    n_states: int = Spectral.n_states,
+    seed: int = Spectral.seed,
+    n_jobs: int = Spectral.n_jobs,
+    c: float = Smoothing.c,
+    nu: float = Smoothing.nu,
+    kappa: Optional[float] = Spectral.kappa,
+    tokens_per_state: float = Spectral.tokens_per_state,
+    rare: int = LexicalSettings.rare,
+    lang: str = Spectral.lang,
+    markov: int = Spectral.markov,
+) -> Learner:
+    """The learner `spacy-lpcfg.Spectral.v1`.
 
-
-def make_treebank_pcfg() -> Learner:
-    """The learner `spacy-lpcfg.TreebankPCFG.v1`; see `spacy_lpcfg.learning.TreebankPCFG`."""
-    return TreebankPCFG()
-
-
-def read_grammar(path: Path) -> Grammar:
-    """The reader `spacy-lpcfg.read_grammar.v1`: a grammar saved by `Grammar.to_disk`.
-
-    Raises GrammarError for anything else.
+    c, nu (float): as of `spacy_lpcfg.learning.Smoothing`
+    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
+    others: as of `spacy_lpcfg.learning.Spectral`
     """
-    return Grammar.from_disk(path)
+    return Spectral(
+        n_states=n_states,
+        seed=seed,
+        n_jobs=n_jobs,
+        smoothing=Smoothing(c=c, nu=nu),
+        lexical=LexicalSettings(rare=rare),
+        kappa=kappa,
+        tokens_per_state=tokens_per_state,
+        lang=lang,
+        markov=markov,
+    )
+
+
+def make_treebank_pcfg(
+    rare: int = LexicalSettings.rare,
+    lang: str = TreebankPCFG.lang,
+    markov: int = TreebankPCFG.markov,
+    n_jobs: int = TreebankPCFG.n_jobs,
+) -> Learner:
+    """The learner `spacy-lpcfg.TreebankPCFG.v1`.
+
+    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
+    others: as of `spacy_lpcfg.learning.TreebankPCFG`
+    """
+    lexical = LexicalSettings(rare=rare)
+    return TreebankPCFG(lexical=lexical, lang=lang, markov=markov, n_jobs=n_jobs)
+
+
+def read_grammar(path: Path) -> Callable[[], Grammar]:
+    """The reader `spacy-lpcfg.read_grammar.v1`.
+
+    path (Path): a file written by `Grammar.to_disk`
+    RETURNS (callable): gives the grammar; raises GrammarError for anything else
+    """
+    return partial(Grammar.from_disk, path)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple, Optional
 
+import srsly
 from spacy.language import Language
 from spacy.pipeline import Sentencizer, TrainablePipe
 from spacy.tokens import Doc
@@ -34,6 +35,8 @@ from spacy_lpcfg.trees import Tree, escape_tokens
 register_extensions()
 
 Tags = Literal["model", "given", "prior"]
+_TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.1}
+"""What remains to other tags than that of the pipeline, see `Parser.parse`."""
 
 
 @Language.factory(
@@ -132,12 +135,10 @@ class TextParser:
     def __init__(self, grammar: Grammar) -> None:
         self._parser = Parser(grammar)
         self._known = frozenset(grammar.lexicon.terminals)
-        self._escapes = grammar.escapes
 
-    def parse(self, words: list[str], tags: Optional[list[Optional[str]]]) -> Parse:
-        if self._escapes:
-            words = escape_tokens(words, known=self._known)
-        return self._parser.parse(words, tags)
+    def parse(self, words: list[str], tags: Optional[list[Optional[str]]], *, tag_weight: float) -> Parse:
+        spelled = escape_tokens(words, known=self._known)
+        return self._parser.parse(spelled, tags, tag_weight=tag_weight)
 
 
 class DocParse(NamedTuple):
@@ -161,7 +162,7 @@ class LPCFGParser(TrainablePipe):
     spans_key (str): where the trees go in `Doc.spans`, and where they are learned from
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is
-        one; "prior": it weighs them
+        one; "prior": it may overrule them
     threshold (float): posterior probability below which a span is left out; 0 keeps all
     scorer (callable): `examples -> scores`
     """
@@ -217,27 +218,22 @@ class LPCFGParser(TrainablePipe):
         *,
         nlp: Optional[Language] = None,
         labels: Optional[list[str]] = None,
-        grammar: Optional[Grammar] = None,
+        grammar: Optional[Callable[[], Grammar]] = None,
     ) -> None:
         """Learn the grammar from the reference trees, or take a ready one.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings
         labels (list of str): categories that the grammar may have; None allows all
-        grammar (Grammar): a ready grammar; the examples are not used
+        grammar (callable): gives a ready grammar; the examples are not used
 
         Without trees in the examples a grammar that is already there stays. Raises ValueError if
         there is neither, if the corpus is streamed, or if the treebank has other categories.
         """
-        if grammar is None:
-            treebank = self._treebank(get_examples())
-            first = next(treebank, None)
-            if first is not None:
-                _refuse_sample(nlp)
-                grammar = self.learner.fit(chain([first], treebank))
         if grammar is not None:
-            self.grammar = grammar
-            logger.info("%s: a grammar with %d categories", self.name, len(grammar.labels))
+            self.grammar = grammar()
+        else:
+            self._learn(self._treebank(get_examples()), nlp)
         if self.grammar is None:
             raise ValueError(
                 f"{self.name!r} found no trees to learn from: no reference Doc has "
@@ -250,6 +246,13 @@ class LPCFGParser(TrainablePipe):
                 f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
                 "labels`, or leave them out."
             )
+
+    def _learn(self, treebank: Iterator[Tree], nlp: Optional[Language]) -> None:
+        first = next(treebank, None)
+        if first is not None:
+            _refuse_sample(nlp)
+            self.grammar = self.learner.fit(chain([first], treebank))
+            logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
 
     def _treebank(self, examples: Iterable[Example]) -> Iterator[Tree]:
         for eg in examples:
@@ -298,14 +301,13 @@ class LPCFGParser(TrainablePipe):
             bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
         return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
 
-    def _parse_sentence(
-        self, parser: TextParser, doc: Doc, start: int, end: int
-    ) -> Optional[Parse]:
+    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Optional[Parse]:
         positions = words_of(doc, start, end)
         if not positions:
             return None
         tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        return parser.parse(texts_of(doc, positions), tags)
+        words = texts_of(doc, positions)
+        return parser.parse(words, tags, tag_weight=_TAG_WEIGHTS[self.tags])
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
         """Write the trees, and sentence boundaries where there were none."""
@@ -339,6 +341,8 @@ class LPCFGParser(TrainablePipe):
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
         """Load the component; raises GrammarError for damaged or foreign data."""
         try:
+            if "model" not in exclude:
+                srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
             return super().from_bytes(bytes_data, exclude=exclude)
         except Exception as error:
             raise GrammarError(f"These bytes are no saved {self.name!r}: {error}") from error

@@ -43,9 +43,7 @@ def score_constituents(
         complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
         spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
     """
-    pairs = [
-        pair for eg in examples if spans_key in eg.reference.spans for pair in _pairs(eg, spans_key)
-    ]
+    pairs = [pair for eg in examples if spans_key in eg.reference.spans for pair in _pairs(eg, spans_key)]
     evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
     found = evaluation.scores()
     scores: dict[str, Any] = {
