@@ -1,0 +1,181 @@
+"""spaCy's own commands with the component, the reader and the scorer, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.corpus import Treebank
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+CONFIG = """
+[paths]
+train = null
+dev = null
+
+[nlp]
+lang = "en"
+pipeline = ["lpcfg_parser"]
+
+[components]
+
+[components.lpcfg_parser]
+factory = "lpcfg_parser"
+
+[components.lpcfg_parser.learner]
+@misc = "spacy-lpcfg.Spectral.v1"
+n_states = 2
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy-lpcfg.Treebank.v1"
+path = ${paths.train}
+limit = 150
+
+[corpora.dev]
+@readers = "spacy-lpcfg.Treebank.v1"
+path = ${paths.dev}
+limit = 30
+
+[training]
+max_epochs = 1
+max_steps = 1
+eval_frequency = 1
+"""
+
+
+def spacy_command(*arguments: object, python_path: Path | None = None) -> str:
+    """Run `python -m spacy ...`; its output if it succeeds."""
+    return python("-m", "spacy", *arguments, python_path=python_path)
+
+
+def python(*arguments: object, python_path: Path | None = None) -> str:
+    environment = dict(os.environ)
+    if python_path:
+        environment["PYTHONPATH"] = str(python_path)
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a config, and a DocBin of the development part."""
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "base.cfg").write_text(CONFIG, encoding="utf-8")
+    nlp = spacy.blank("en")
+    dev = Treebank(SAMPLE / "dev.mrg", limit=30)
+    DocBin(docs=dev.docs(nlp.vocab), store_user_data=True).to_disk(folder / "dev.spacy")
+    spacy_command("init", "fill-config", folder / "base.cfg", folder / "config.cfg")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return ["--paths.train", SAMPLE / "train.mrg", "--paths.dev", SAMPLE / "dev.mrg"]
+
+
+@pytest.fixture(scope="module")
+def model(folder, paths):
+    output = spacy_command("train", folder / "config.cfg", "--output", folder / "out", *paths)
+    assert "EVALB_F" in output
+    return folder / "out" / "model-best"
+
+
+def test_commands_train_and_load(model):
+    nlp = spacy.load(model)
+    assert nlp.meta["performance"]["evalb_f"] > 0.4
+    assert trees(nlp("The old ferry was sold."))[0].label == "S"
+
+
+def test_commands_evaluate_prints_spans_and_saves_all_scores(model, folder):
+    output = spacy_command("evaluate", model, folder / "dev.spacy", "-o", folder / "m.json", "--spans-key", KEY)
+    assert "SPAN F" in output
+    assert "SPANS (per type)" in output
+    scores = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    assert scores[f"spans_{KEY}_f"] > 0.4
+
+
+def test_commands_evaluate_takes_gold_trees_of_a_docbin(model, folder):
+    nlp = spacy.load(model)
+    docs = list(DocBin().from_disk(folder / "dev.spacy").get_docs(nlp.vocab))
+    assert all(tree for doc in docs for tree in trees(doc))
+
+
+def test_commands_apply_in_two_processes(model, folder):
+    text = folder / "text.txt"
+    text.write_text("The old ferry was sold. Who left?\n", encoding="utf-8")
+    applied = folder / "applied.spacy"
+    spacy_command("apply", model, text, applied, "--n-process", 2, "--force")
+    (doc,) = DocBin().from_disk(applied).get_docs(spacy.load(model).vocab)
+    assert trees(doc) == trees(spacy.load(model)(text.read_text(encoding="utf-8")))
+
+
+def test_commands_assemble_with_a_ready_grammar(model, folder):
+    spacy.load(model).get_pipe("lpcfg_parser").grammar.to_disk(folder / "grammar")
+    config = folder / "assemble.cfg"
+    config.write_text(
+        (folder / "config.cfg").read_text(encoding="utf-8")
+        + "\n[initialize.components.lpcfg_parser]\n\n[initialize.components.lpcfg_parser.grammar]\n"
+        + f'@readers = "spacy-lpcfg.read_grammar.v1"\npath = "{(folder / "grammar").as_posix()}"\n',
+        encoding="utf-8",
+    )
+    spacy_command("assemble", config, folder / "assembled")
+    text = "The old ferry was sold."
+    assert trees(spacy.load(folder / "assembled")(text)) == trees(spacy.load(model)(text))
+
+
+def test_commands_package_install_and_load(model, folder):
+    spacy_command("package", model, folder, "--name", "tiny", "--version", "0.0.1", "--force")
+    (package,) = folder.glob("en_tiny-0.0.1")
+    requirements = (package / "meta.json").read_text(encoding="utf-8")
+    assert "spacy-lpcfg>=" in requirements
+    site = folder / "site"
+    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]
+    python("-m", "pip", "install", *options, site, package)
+    code = "import spacy; doc = spacy.load('en_tiny')('Who left?'); print(doc[:]._.parse_string)"
+    assert str(trees(spacy.load(model)("Who left?"))[0]) in python("-c", code, python_path=site)
+
+
+def test_commands_init_labels(folder, paths):
+    spacy_command("init", "labels", folder / "config.cfg", folder / "labels", *paths)
+    labels = json.loads((folder / "labels" / "lpcfg_parser.json").read_text(encoding="utf-8"))
+    assert {"S", "NP", "VP"} <= set(labels)
+
+
+def test_commands_debug_config(folder, paths):
+    output = spacy_command("debug", "config", folder / "config.cfg", *paths)
+    assert "Config is valid" in output
+
+
+def test_commands_find_threshold(model, folder):
+    output = spacy_command(
+        "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "threshold", "evalb_f",
+        "--n_trials", 3,
+    )  # fmt: skip
+    assert "Best threshold" in output
+
+
+def test_commands_benchmark_speed(model, folder):
+    output = spacy_command(
+        "benchmark", "speed", model, folder / "dev.spacy", "--batches", 30, "--warmup", 0,
+        "--batch-size", 1,
+    )  # fmt: skip
+    assert re.search(r"Mean: \d+\.\d words/s", output)
+
+
+def test_commands_refuse_a_streamed_corpus(folder, paths):
+    with pytest.raises(AssertionError, match="max_epochs = -1"):
+        spacy_command("train", folder / "config.cfg", *paths, "--training.max_epochs", -1)
