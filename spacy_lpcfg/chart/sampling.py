@@ -1,0 +1,139 @@
+"""Trees drawn from a grammar: what it believes the language to be, and as much training data as one likes."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
+from spacy_lpcfg.trees.tree import Tree
+
+MOST_TRIES = 1_000
+
+Outcome = TypeVar("Outcome")
+
+
+class State(NamedTuple):
+    """A symbol with its latent state, both as ids."""
+
+    symbol: int
+    state: int
+
+
+def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> Iterator[Tree]:
+    """Trees drawn from the distribution of a proper grammar, without end: take some with `itertools.islice`.
+
+    grammar (Grammar): proper; of any numbers of states.
+    seed (int): the same one gives the same trees.
+    max_words (int): trees of more words are drawn again.
+    YIELDS (Tree): n-ary, unary chains expanded, without root label. Words are the grammar's terminals: for rare ones
+        their form, such as "<form Cap s>".
+    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`.
+    """
+    if not grammar.is_proper:
+        raise ValueError(
+            "Expected a proper grammar, such as TreebankPCFG learns, got one whose parameters are no probabilities "
+            "(they may be negative): trees cannot be drawn from it."
+        )
+    return _trees(_Tables(grammar), np.random.default_rng(seed), max_words)
+
+
+def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterator[Tree]:
+    while True:
+        tries = (_derive(tables, rng, max_words) for _ in range(MOST_TRIES))
+        nodes = next((nodes for nodes in tries if nodes is not None), None)
+        if nodes is None:
+            raise ValueError(
+                f"Expected a grammar with trees of at most {max_words} words, but {MOST_TRIES} drawn trees in turn "
+                "were longer. Give a larger max_words; if that does not help, the grammar's trees never end."
+            )
+        yield expand_unaries(unbinarize(_binary_tree(nodes)))
+
+
+def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[tuple[str, str | None]] | None:
+    """A derivation as names of symbols in pre-order, leaves with their words; None if it grows too long."""
+    nodes: list[tuple[str, str | None]] = []
+    stack = [tables.roots.draw(rng)]
+    n_words = 1
+    while stack:
+        top = stack.pop()
+        if top.symbol < tables.n_preterminals:
+            nodes.append((tables.symbols[top.symbol], tables.words[top].draw(rng)))
+            continue
+        nodes.append((tables.symbols[top.symbol], None))
+        left, right = tables.children(top, rng)
+        stack += [right, left]
+        n_words += 1
+        if n_words > max_words:
+            return None
+    return nodes
+
+
+def _binary_tree(nodes: list[tuple[str, str | None]]) -> Tree:
+    done: list[Tree] = []
+    for name, word in reversed(nodes):
+        done.append(Tree(name, (done.pop(), done.pop())) if word is None else Tree(name, word=word))
+    return done[0]
+
+
+class _Choice(Generic[Outcome]):
+    """Outcomes that are drawn by their weights, which need not add up to one."""
+
+    def __init__(self, outcomes: Sequence[Outcome], weights: np.ndarray) -> None:
+        self.outcomes = outcomes
+        self.cumulative = list(accumulate(weights.tolist()))
+
+    def draw(self, rng: np.random.Generator) -> Outcome:
+        point = rng.random() * self.cumulative[-1]
+        return self.outcomes[bisect(self.cumulative, point, hi=len(self.outcomes) - 1)]
+
+
+class _Tables:
+    """The parameters of a grammar as choices.
+
+    roots (choice of State): of the whole tree.
+    rules (dict[State, choice of int]): of every interminal in every state.
+    words (dict[State, choice of str]): of every preterminal in every state.
+    """
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.symbols = grammar.symbols
+        self.n_preterminals = grammar.n_preterminals
+        states = [State(symbol, h) for symbol, m in enumerate(grammar.n_states.tolist()) for h in range(m)]
+        self.roots = _Choice(states, grammar.root_vectors.astype(np.float64))
+        self.rules: dict[State, _Choice[int]] = {}
+        self.words: dict[State, _Choice[str]] = {}
+        for symbol in range(grammar.n_symbols):
+            add = self._add_words if symbol < grammar.n_preterminals else self._add_rules
+            add(symbol)
+
+    def children(self, parent: State, rng: np.random.Generator) -> tuple[State, State]:
+        """Draw a rule, and the states of its children."""
+        rule = self.rules[parent].draw(rng)
+        _, left, right = self.grammar.rules[rule].tolist()
+        pairs = self.grammar.tensor(rule)[parent.state]
+        cumulative = pairs.ravel().cumsum(dtype=np.float64)
+        chosen = int(cumulative[:-1].searchsorted(rng.random() * cumulative[-1], side="right"))
+        return State(left, chosen // pairs.shape[1]), State(right, chosen % pairs.shape[1])
+
+    def _add_rules(self, symbol: int) -> None:
+        rules = np.flatnonzero(self.grammar.rules[:, 0] == symbol).tolist()
+        weights = np.array([self.grammar.tensor(rule).sum(axis=(1, 2), dtype=np.float64) for rule in rules])
+        for h in range(self.grammar.n_states[symbol]):
+            self.rules[State(symbol, h)] = _Choice(rules, weights[:, h])
+
+    def _add_words(self, symbol: int) -> None:
+        """Emissions but those of the terminals that stand for any word under a given tag."""
+        lexicon = self.grammar.lexicon
+        terminals = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
+        rows = np.flatnonzero((lexicon.symbols == symbol) & ~np.isin(terminals, lexicon.tag_terminals))
+        words = [lexicon.terminals[terminal] for terminal in terminals[rows]]
+        for h in range(self.grammar.n_states[symbol]):
+            weights = lexicon.vectors[lexicon.vector_offsets[rows] + h].astype(np.float64)
+            self.words[State(symbol, h)] = _Choice(words, weights)
