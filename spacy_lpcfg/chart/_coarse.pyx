@@ -28,6 +28,7 @@ cdef extern from *:
 
 cdef double TINY = 1e-200        # mantissas below this are dropped even without a beam
 cdef double LOG_2 = log(2.0)
+cdef double A_PIECE = 1e6        # more than any log-probability of a piece
 
 
 cdef struct Application:
@@ -60,6 +61,7 @@ cdef class CoarseGrammar:
     cdef vector[Rule] rules              # by (b, c)
     cdef vector[double] roots
     cdef vector[double] priors
+    cdef vector[char] is_complete        # (n_symbols,): not from binarisation
     cdef const int32_t[::1] row_offsets
     cdef const int32_t[::1] row_symbols
     cdef const double[::1] row_weights
@@ -86,6 +88,7 @@ cdef class CoarseGrammar:
             self.pair_offsets[b + 1] += self.pair_offsets[b]
         self.roots = grammar.root_weights
         self.priors = grammar.symbol_weights
+        self.is_complete = [not grammar.is_intermediate(symbol) for symbol in range(self.n_symbols)]
         self.row_offsets = grammar.lexicon.offsets
         self.row_symbols = grammar.lexicon.symbols
         self.row_weights = grammar.lexicon.weights
@@ -210,7 +213,7 @@ cdef class _Chart:
                         self.applications.push_back(application)
 
     cdef void close(self, int start, int end, double beam, const double* left_fit, const double* right_fit,
-                    size_t first_application) noexcept nogil:
+                    bint may_end, size_t first_application) noexcept nogil:
         """Turn the sums of a cell into its items, within `beam` of the best by inside times figure of merit."""
         cdef int cell = self.cell(start, end)
         cdef int symbol
@@ -218,6 +221,8 @@ cdef class _Chart:
         cdef size_t k, kept = first_application
         self.first_item[cell] = <int32_t>self.items.size()
         for symbol in range(self.grammar.n_symbols):
+            if not may_end and self.grammar.is_complete[symbol]:
+                self.sums[symbol] = 0
             if self.sums[symbol] > 0:
                 merit = self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
                 best = max(best, merit)
@@ -243,12 +248,14 @@ cdef class _Chart:
             self.applications[k].weight *= factor
 
     cdef bint fill(self, double beam, const double[:, ::1] left_fit, const double[:, ::1] right_fit,
-                   size_t most_applications) noexcept nogil:
+                   const char[::1] may_begin, const char[::1] may_end, size_t most_applications) noexcept nogil:
         """The inside pass, cells by growing width; False, and unfinished, if it records too much."""
         cdef int width, start, end, split, left_cell, right_cell, cell, exponent, largest
         cdef size_t first_application
         for width in range(2, self.n + 1):
             for start in range(self.n - width + 1):
+                if not may_begin[start]:
+                    continue
                 end = start + width
                 cell = self.cell(start, end)
                 largest = -(1 << 30)
@@ -264,7 +271,9 @@ cdef class _Chart:
                     exponent = self.exponents[left_cell] + self.exponents[right_cell] - largest
                     if exponent > -1000:
                         self.combine(left_cell, right_cell, ldexp(1.0, exponent))
-                self.close(start, end, beam, &left_fit[start, 0], &right_fit[end, 0], first_application)
+                self.close(
+                    start, end, beam, &left_fit[start, 0], &right_fit[end, 0], may_end[end], first_application
+                )
             if self.applications.size() > most_applications:
                 return False
         return True
@@ -279,6 +288,17 @@ cdef class _Chart:
             self.outside[k] = self.grammar.roots[self.items[k].symbol]
             total += self.outside[k] * self.inside[k]
         return total
+
+    cdef double log_root(self, int start, int end) noexcept nogil:
+        """Natural log of the probability of a span as a tree of its own; very low, yet finite, for one odd word."""
+        cdef int cell = self.cell(start, end)
+        cdef int k
+        cdef double total = 0
+        for k in range(self.first_item[cell], self.end_item[cell]):
+            total += self.grammar.roots[self.items[k].symbol] * self.inside[k]
+        if total > 0:
+            return log(total) + LOG_2 * self.exponents[cell]
+        return -A_PIECE if end - start == 1 else -INFINITY
 
     cdef void propagate_outside(self) noexcept nogil:
         cdef int64_t k
@@ -340,9 +360,7 @@ def build_forest(
     CoarseGrammar grammar,
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
-    const double[:, ::1] tag_weights,
-    const double[:, ::1] left_fit,
-    const double[:, ::1] right_fit,
+    context,
     *,
     double beam,
     double threshold,
@@ -353,40 +371,48 @@ def build_forest(
 
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
-    tag_weights (float64, (n_words, n_tags)): factor of each word's emissions under each tag; 0 rules a tag out.
-    left_fit, right_fit (float64, (n_words + 1, n_symbols)): how well a symbol follows the word before fencepost i,
-        and how well it precedes the word after it; a figure of merit for the beam alone, ones for none.
+    context (Context): what the words around say of tags and boundaries.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge.
     most_applications (int): rule applications that the chart may record, at 24 bytes each.
     RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
-    cdef int n = terminals.shape[0]
-    cdef int i
     cdef Forest forest = Forest()
-    cdef _Chart chart = _Chart(grammar, n)
-    cdef double total
+    cdef _Chart chart = _Chart(grammar, terminals.shape[0])
+    cdef double total = 0
+    forest.n_words = chart.n
+    forest.log_probability = -INFINITY
+    forest.is_complete = _fill(chart, terminals, tags, context, beam, most_applications)
     with nogil:
-        for i in range(n):
-            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
-        forest.n_words = n
-        forest.log_probability = -INFINITY
-        forest.is_complete = chart.fill(beam, left_fit, right_fit, most_applications)
-        total = chart.total() if forest.is_complete else 0
+        if forest.is_complete:
+            total = chart.total()
         if total > 0:
-            forest.log_probability = log(total) + LOG_2 * chart.exponents[chart.cell(0, n)]
+            forest.log_probability = log(total) + LOG_2 * chart.exponents[chart.cell(0, chart.n)]
             chart.propagate_outside()
             chart.prune(forest, total, threshold, edge_threshold)
     return forest
+
+
+cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, double beam,
+                size_t most_applications):
+    """Emit the words and run the inside pass; False if the chart grew too large."""
+    cdef const double[:, ::1] tag_weights = context.tag_weights
+    cdef const double[:, ::1] left_fit = context.left_fit
+    cdef const double[:, ::1] right_fit = context.right_fit
+    cdef const char[::1] may_begin = context.may_begin
+    cdef const char[::1] may_end = context.may_end
+    cdef int i
+    with nogil:
+        for i in range(chart.n):
+            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
+        return chart.fill(beam, left_fit, right_fit, may_begin, may_end, most_applications)
 
 
 def best_cover(
     CoarseGrammar grammar,
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
-    const double[:, ::1] tag_weights,
-    const double[:, ::1] left_fit,
-    const double[:, ::1] right_fit,
+    context,
     *,
     double beam,
     size_t most_applications,
@@ -397,36 +423,25 @@ def best_cover(
     RETURNS (list[int]): the cuts; all words apart in the worst case.
     """
     cdef int n = terminals.shape[0]
-    cdef int i, start, end, cell, k, item
-    cdef double likelihood, score
+    cdef int start, end
+    cdef double score
     cdef _Chart chart = _Chart(grammar, n)
     cdef vector[double] best
     cdef vector[int32_t] origin
     best.assign(n + 1, -INFINITY)
     origin.assign(n + 1, 0)
     best[0] = 0
+    _fill(chart, terminals, tags, context, beam, most_applications)
     with nogil:
-        for i in range(n):
-            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
-        chart.fill(beam, left_fit, right_fit, most_applications)
         for end in range(1, n + 1):
-            for start in range(end):
-                cell = chart.cell(start, end)
-                likelihood = 0
-                for item in range(chart.first_item[cell], chart.end_item[cell]):
-                    likelihood += chart.inside[item] * grammar.roots[chart.items[item].symbol]
-                if start == 0 and end == n:
-                    continue
-                if likelihood > 0 or end - start == 1:
-                    score = best[start] - 1e6
-                    if likelihood > 0:
-                        score += log(likelihood) + LOG_2 * chart.exponents[cell]
-                    if score > best[end]:
-                        best[end] = score
-                        origin[end] = start
+            for start in range(1 if end == n else 0, end):
+                score = best[start] + chart.log_root(start, end) - A_PIECE
+                if score > best[end]:
+                    best[end] = score
+                    origin[end] = start
     cuts = []
-    k = origin[n]
-    while k > 0:
-        cuts.append(k)
-        k = origin[k]
+    end = origin[n]
+    while end > 0:
+        cuts.append(end)
+        end = origin[end]
     return cuts[::-1]

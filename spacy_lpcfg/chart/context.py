@@ -17,11 +17,20 @@ from spacy_lpcfg.grammar.lexicon import NO_TAG
 
 
 class Context(NamedTuple):
-    """tag_weights (float64, (n_words, n_tags)); left_fit, right_fit (float64, (n_words + 1, n_symbols))."""
+    """The context of a sentence's n words.
+
+    tag_weights (float64, (n, n_tags)): factor of a word's emissions under each tag; 0 rules a tag out.
+    left_fit, right_fit (float64, (n + 1, n_symbols)): how well a symbol follows the word before a fencepost, and how
+        well it precedes the word after it; for the chart's beam alone.
+    may_begin, may_end (int8, (n + 1,)): whether a span of several words may begin, a constituent of several words
+        may end, at a fencepost.
+    """
 
     tag_weights: np.ndarray
     left_fit: np.ndarray
     right_fit: np.ndarray
+    may_begin: np.ndarray
+    may_end: np.ndarray
 
 
 class ContextModel:
@@ -32,15 +41,26 @@ class ContextModel:
         self._emissions = _tag_emissions(grammar)
         self._n_tags = len(grammar.tags)
         share = np.append(_tag_shares(grammar), 1.0 / 20)
+        self._begins = grammar.begins
+        self._ends = grammar.ends
         self._before = np.ascontiguousarray((grammar.tags_before / share).T)
         self._after = np.ascontiguousarray((grammar.tags_after / share).T)
 
-    def context(self, terminals: np.ndarray, tags: np.ndarray, tag_weight: float, threshold: float) -> Context:
+    def context(
+        self,
+        terminals: np.ndarray,
+        tags: np.ndarray,
+        *,
+        tag_weight: float,
+        tag_threshold: float,
+        boundary_threshold: float,
+    ) -> Context:
         """The context of a sentence.
 
         terminals, tags (int32, (n_words,)): tags are ids or `NO_TAG`.
         tag_weight (float): what is left of the emissions of a word under another tag than the given one.
-        threshold (float): tags whose posterior is lower are ruled out.
+        tag_threshold (float): tags whose posterior is lower are ruled out.
+        boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
         weights = np.ones((len(terminals), self._n_tags))
         given = np.flatnonzero(tags != NO_TAG)
@@ -50,14 +70,16 @@ class ContextModel:
         lacking = given[emissions[given, tags[given]] == 0]
         emissions[lacking, tags[lacking]] = emissions[lacking].max(axis=1) + 1e-30
         posteriors = tag_posteriors(emissions, self._bigrams)
-        weights[posteriors < threshold] = 0.0
-        edge = np.zeros((1, self._n_tags + 1))
-        edge[0, -1] = 1.0
-        inner = np.pad(posteriors, ((0, 0), (0, 1)))
+        weights[posteriors < tag_threshold] = 0.0
+        padded = np.zeros((len(terminals) + 2, self._n_tags + 1))
+        padded[1:-1, :-1] = posteriors
+        padded[[0, -1], -1] = 1.0
+        before, after = padded[:-1], padded[1:]
+        begin = ((before @ self._begins) * after).sum(axis=1) >= boundary_threshold
+        end = ((before @ self._ends) * after).sum(axis=1) >= boundary_threshold
+        begin[0] = end[-1] = True
         return Context(
-            weights,
-            np.concatenate([edge, inner]) @ self._before,
-            np.concatenate([inner, edge]) @ self._after,
+            weights, before @ self._before, after @ self._after, begin.astype(np.int8), end.astype(np.int8)
         )
 
 

@@ -32,6 +32,8 @@ class Settings:
     edge_threshold (float): least marginal of an edge (a -> b c, i, k, j) under it.
     beam (float): items of a coarse cell below this share of its best are dropped; 0 keeps all.
     tag_threshold (float): tags less likely than this by the words around are ruled out; 0 keeps all.
+    boundary_threshold (float): between two words where the beginning, or the end, of a constituent of several words
+        is less likely than this by their tags, there is none; 0 allows all.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
     max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
         grows with the cube of a piece's length.
@@ -42,13 +44,14 @@ class Settings:
     threshold: float = 5e-5
     edge_threshold: float = 1e-5
     beam: float = 1e-4
-    tag_threshold: float = 0.0
+    tag_threshold: float = 1e-4
+    boundary_threshold: float = 0.003
     absolute: bool = True
     max_words: int = 150
     most_applications: int = 4_000_000
 
 
-EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0)
+EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0)
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
 
@@ -172,11 +175,14 @@ class Parser:
         lexicon = self.grammar.lexicon
         terminals = lexicon.terminals_of(words)
         given = np.full(len(words), NO_TAG, dtype=np.int32) if tags is None else lexicon.tags_of(tags)
-        return (
+        context = self._context.context(
             terminals,
             given,
-            *self._context.context(terminals, given, tag_weight, self.settings.tag_threshold),
+            tag_weight=tag_weight,
+            tag_threshold=self.settings.tag_threshold,
+            boundary_threshold=self.settings.boundary_threshold,
         )
+        return terminals, given, context
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
         marginals = self.marginals(forest)

@@ -41,6 +41,8 @@ class Grammar:
     is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact.
     tag_bigrams (float64, (n_tags + 1, n_tags + 1)): P(next tag | tag) in the treebank; the last tag is the
         sentence's edge.
+    begins, ends (float64, (n_tags + 1, n_tags + 1)): probability that a span of several words begins, and that a
+        constituent of several words ends, between two words of the given tags.
     tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol).
     """
 
@@ -57,6 +59,8 @@ class Grammar:
     root_label: str
     is_proper: bool
     tag_bigrams: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
     tags_before: np.ndarray
     tags_after: np.ndarray
 
@@ -162,6 +166,8 @@ _OWN = (
     "root_label",
     "is_proper",
     "tag_bigrams",
+    "begins",
+    "ends",
     "tags_before",
     "tags_after",
 )
@@ -213,7 +219,8 @@ def check(grammar: Grammar) -> None:
     _require("lexicon.vectors", _is(lexicon.vectors, "float32", int(lexicon.vector_offsets[-1])))
     _require("lexicon.terminals", {UNKNOWN, *map(tag_terminal, lexicon.tags)} <= set(lexicon.terminals))
     n_tags = len(lexicon.tags) + 1
-    _require("tag_bigrams", _is(grammar.tag_bigrams, "float64", n_tags, n_tags))
+    for name in ("tag_bigrams", "begins", "ends"):
+        _require(name, _is(getattr(grammar, name), "float64", n_tags, n_tags))
     for name in ("tags_before", "tags_after"):
         _require(name, _is(getattr(grammar, name), "float64", n_symbols, n_tags))
     _require(

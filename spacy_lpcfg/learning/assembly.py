@@ -8,7 +8,7 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.learning.counts import Counts, boundary_tags, count, smoothed_roots, tag_bigrams
+from spacy_lpcfg.learning.counts import Counts, boundaries, boundary_tags, count, smoothed_roots, tag_bigrams
 from spacy_lpcfg.learning.lexical import (
     Emissions,
     LexicalSettings,
@@ -87,6 +87,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
     shapes = n_states[counts.rules]
     store = Tensors.from_dense if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
+    begins, ends = boundaries(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,
         n_preterminals=n_preterminals,
@@ -101,6 +102,8 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
         root_label=nodes.root_label,
         is_proper=parameters.is_proper,
         tag_bigrams=tag_bigrams(nodes, tag_of, len(lexicon.tags)),
+        begins=begins,
+        ends=ends,
         tags_before=before,
         tags_after=after,
     )

@@ -83,6 +83,31 @@ def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np
     return tables[0], tables[1]
 
 
+def boundaries(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
+    """How likely spans of several words begin, and constituents of several words end, between two tags.
+
+    RETURNS (tuple): float64 (T + 1, T + 1) each, by the tags before and after; pairs that were not seen are likely.
+    """
+    leaves, inner = nodes.leaves, nodes.inner
+    tags = np.append(tag_of, n_tags)
+    is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[inner]]
+    begins, ends = np.zeros(len(leaves), dtype=bool), np.zeros(len(leaves), dtype=bool)
+    begins[(nodes.first_word + nodes.start)[inner]] = True
+    ends[(nodes.first_word + nodes.end)[inner[is_complete]] - 1] = True
+    tag = tags[nodes.symbol[leaves]]
+    before = _tags_at(nodes, nodes.start - 1, tag_of, n_tags)[leaves]
+    after = _tags_at(nodes, nodes.end, tag_of, n_tags)[leaves]
+    tables = []
+    for pairs, happens in (((before, tag), begins), ((tag, after), ends)):
+        table = np.full((2, n_tags + 1, n_tags + 1), _UNSEEN)
+        np.add.at(table, (happens.astype(int), *pairs), 1)
+        tables.append(table[1] / table.sum(axis=0))
+    return tables[0], tables[1]
+
+
+_UNSEEN = 0.1  # pseudo-counts of a boundary, and of none
+
+
 def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
     """Tag at a position of each node's sentence, `n_tags` beyond its ends."""
     return np.append(tag_of, n_tags)[nodes.leaf_symbol_at(position)]
