@@ -6,14 +6,14 @@ word is its `token.tag_`, or stands in `attrs["tags"]`. The attributes of the gr
 and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 1
-    roots (list of str): label of the artificial root of each tree, where the treebank has them
+    root (str): label of the artificial root of the treebank's trees, if they have one
     tags (list of str): tag of each token, where the trees' tags are not to be `token.tag_`
     scores (float32 array (n_spans,)): posterior probability of each span
     tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
     log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
     status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"
 
-Trees of a treebank have only the first two, those of a parser all but "roots". A key that is absent
+Trees of a treebank have only the first two, those of a parser all but "root". A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -85,15 +85,17 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
 
     Raises ValueError unless there is a tree for each sentence and a leaf for each word.
     """
-    spans, roots, tags = [], [], [""] * len(doc)
+    spans: list[Span] = []
+    attrs: dict[str, Any] = {"format": FORMAT}
+    tags = [""] * len(doc)
     for tree, words in zip(trees, _words_per_sentence(doc, trees)):
         root, rest = strip_root(tree) if tree else ("", None)
         brackets = rest.spans() if rest else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
-        roots.append(root)
         _scatter(tags, words, rest.tags if rest else [])
+        if root:
+            attrs["root"] = root
     _set_tags(doc, tags)
-    attrs = {"format": FORMAT, "roots": roots} if any(roots) else {"format": FORMAT}
     doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
 
 
@@ -159,8 +161,8 @@ def _scatter(tags: list[str], words: list[int], found: Sequence[str]) -> None:
     """Put the tags of a sentence at the positions of its words."""
     if len(words) != len(found):
         raise ValueError(
-            f"Expected a tree of {len(words)} words for the sentence at tokens {words[:1]} to "
-            f"{words[-1:]}, got one of {len(found)}. Whitespace tokens are not words of a tree."
+            f"Expected a tree of {len(words)} words for the sentence with the tokens {words}, got one "
+            f"of {len(found)} words. Whitespace tokens are not words of a tree."
         )
     for position, tag in zip(words, found):
         tags[position] = tag
@@ -189,10 +191,9 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
 
 
 def rooted_trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
-    """The trees of a Doc, below their artificial roots if the treebank had them; see `trees`."""
-    found = trees(doc, key)
-    roots = doc.spans[key].attrs.get("roots", [""] * len(found))
-    return [Tree(root, [tree]) if tree and root else tree for tree, root in zip(found, roots)]
+    """The trees of a Doc, below the artificial root if the treebank had one; see `trees`."""
+    root = _group(doc, key).attrs.get("root", "")
+    return [Tree(root, [tree]) if tree and root else tree for tree in trees(doc, key)]
 
 
 @dataclass(frozen=True)
@@ -391,11 +392,14 @@ class Constituent:
     def svg(self) -> str:
         """A drawing of the subtree as SVG; needs svgling."""
         svgling = _extra("svgling", "svg()")
-        nested = self.tree.fold(lambda node, below: (node.label, *(below or [node.word])))
-        return svgling.draw_tree(nested)._repr_svg_()
+        return svgling.draw_tree(self.tree.fold(_nested))._repr_svg_()
 
     def __repr__(self) -> str:
         return f"Constituent({'|'.join(self.labels) or self.label}, {self.span.text!r})"
+
+
+def _nested(node: Tree, below: list[Any]) -> tuple[Any, ...]:
+    return (node.label, *(below or [node.word]))
 
 
 def _extra(module: str, what: str) -> Any:
@@ -439,7 +443,8 @@ def span_constituency(span: Span, key: str = KEY) -> Constituent | None:
 def register_extensions() -> None:
     """Register `_.constituency`, and benepar's accessors under names that nobody else holds.
 
-    The getters are computed from `doc.spans["constituents"]`; nothing is stored in the Doc twice.
+    The getters read `doc.spans["constituents"]`; nothing is stored twice. benepar refuses to share
+    names: to have both in one process, import benepar first.
     """
     if not Doc.has_extension("constituency"):
         Doc.set_extension("constituency", getter=doc_constituency)

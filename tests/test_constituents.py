@@ -31,9 +31,7 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 register_extensions()
 
 VOCAB = Vocab()
-FLIES = (
-    "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))))"
-)
+FLIES = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))))"
 
 
 def tree(text: str) -> Tree:
@@ -60,18 +58,14 @@ def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNa
 
 def with_words(shape: Tree, words: list[str]) -> Tree:
     found = iter(words)
-    return shape.fold(
-        lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(found))
-    )
+    return shape.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(found)))
 
 
 @given(st.lists(random_trees(), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=50)
 def test_constituents_survive_docbin_whatever_their_shape(shapes):
     wanted = [
-        with_words(shape, [f"w{i}" for i in range(len(shape))])
-        for shape in shapes
-        if shape.label not in ROOT_LABELS
+        with_words(shape, [f"w{i}" for i in range(len(shape))]) for shape in shapes if shape.label not in ROOT_LABELS
     ]
     doc = tree_to_doc(VOCAB, wanted)
     assert trees(doc) == wanted

@@ -32,9 +32,7 @@ def good(tmp_path):
 def test_corpus_normalizes_trees_and_unescapes_words(good):
     first, second = Treebank(good)(NLP)
     assert [token.text for token in second.reference] == ['"', "Yes", '"', "(", "1/2", ")"]
-    assert str(trees(first.reference)[0]) == (
-        "(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))"
-    )
+    assert str(trees(first.reference)[0]) == ("(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))")
     assert [token.tag_ for token in first.reference] == ["PRP", "VBZ", "VBG", "."]
     assert [rooted_trees(eg.reference)[0].label for eg in (first, second)] == ["S", "TOP"]
     assert [span.label_ for span in first.reference.spans[KEY]] == ["S", "NP", "VP", "S", "VP"]
