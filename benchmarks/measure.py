@@ -1,0 +1,121 @@
+"""What the benchmarks share: one thread, clean processes, and tables. Not a benchmark; import it before numpy.
+
+All times are CPU seconds of the measured process, so that they do not depend on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import argparse
+import json
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.chart import Parse, Parser
+from spacy_lpcfg.trees import Tree, normalize, read_trees
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a call gave and cost: its result, CPU seconds, and the peak memory of its process in MB."""
+
+    result: Any
+    seconds: float
+    peak_mb: float
+
+
+def in_child(function: Callable[..., Any], *args: Any) -> Measured:
+    """Call a module-level function in a fresh interpreter; its imports do not count."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(_measured, function, *args).result()
+
+
+def _measured(function: Callable[..., Any], *args: Any) -> Measured:
+    start = time.process_time()
+    result = function(*args)
+    return Measured(result, time.process_time() - start, peak_mb())
+
+
+def peak_mb() -> float:
+    """Most memory that this process ever held, in MB; of no process before it, as `ru_maxrss` may be."""
+    return _status_mb("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def resident_mb() -> float:
+    """Memory that this process holds now, in MB; nan where the system has no /proc."""
+    return _status_mb("VmRSS") or float("nan")
+
+
+def _status_mb(key: str) -> float | None:
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) * 1.024e-3 for line in lines if line.startswith(key)), None)
+
+
+def read_gold(path: Path) -> list[Tree]:
+    """The trees of a treebank as scoring sees them."""
+    return [tree for tree in map(normalize, read_trees(path)) if tree is not None]
+
+
+def parse_all(parser: Parser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
+    """Parse the words of trees; also the CPU seconds it took.
+
+    tags (str): "model" for raw words, "given" for the tags of the trees.
+    """
+    inputs = [(gold.words, gold.tags if tags == "given" else None) for gold in golds]
+    start = time.process_time()
+    parses = [parser.parse(words, given) for words, given in inputs]
+    return parses, time.process_time() - start
+
+
+def slope(x: Sequence[float], y: Sequence[float]) -> float:
+    """Exponent b of y ~ x ** b, by least squares on both logarithms."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def arguments(docstring: str | None) -> argparse.ArgumentParser:
+    """Parser of a benchmark's arguments, with what all have."""
+    parser = argparse.ArgumentParser(description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows of all tables to this file")
+    return parser
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:
+    """Print tables in Markdown, each a list of rows with the same keys under its title, and write them as JSON."""
+    for title, rows in tables.items():
+        print(f"\n**{title}**\n")
+        print("\n".join(_lines(rows)))
+    if json_path is not None:
+        json_path.write_text(json.dumps(tables, indent=1) + "\n", encoding="utf-8")
+
+
+def _lines(rows: list[Row]) -> list[str]:
+    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+    rule = ["---" if isinstance(value, str) else "---:" for value in rows[0].values()]
+    return ["| " + " | ".join(line) + " |" for line in [cells[0], rule, *cells[1:]]]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.2f}" if value == 0 or abs(value) >= 1 else f"{value:.2g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
