@@ -1,0 +1,41 @@
+"""The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
+
+Here and at the top of the commands' own files stands only what imports fast: everything else is imported by the
+command that needs it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+import typer
+
+from spacy_lpcfg.components.cli.convert import convert
+from spacy_lpcfg.components.cli.evaluate import evaluate
+from spacy_lpcfg.components.cli.learn import learn_cli
+from spacy_lpcfg.components.cli.parse import parse
+
+lpcfg_cli = typer.Typer(
+    name="lpcfg",
+    help="Constituency parsing with latent-variable PCFGs: learn, parse, evaluate, convert.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+lpcfg_cli.add_typer(learn_cli)
+for command in (parse, evaluate, convert):
+    lpcfg_cli.command()(command)
+
+
+def main() -> None:
+    """Run the console script `spacy-lpcfg`."""
+    lpcfg_cli(prog_name="spacy-lpcfg")
+
+
+def __getattr__(name: str) -> ModuleType:
+    """The module `register`, for spaCy's entry point, imported when it is asked for: it imports spaCy."""
+    if name != "register":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.register")

@@ -1,0 +1,176 @@
+"""`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+
+# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.evaluate import scored
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.learning import Smoothing
+    from spacy_lpcfg.trees import Tree
+
+learn_cli = typer.Typer(name="learn", help="Learn a pipeline from a treebank.", no_args_is_help=True)
+
+
+class Method(str, Enum):
+    spectral = "spectral"
+    pcfg = "pcfg"
+
+
+@learn_cli.callback()
+def learn() -> None:
+    """Learn a pipeline from a treebank."""
+
+
+@learn_cli.command("lpcfg")
+@reporting_errors
+def learn_lpcfg(
+    trees: Annotated[
+        list[Path], typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, or .gz.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    dev: Annotated[
+        Optional[list[Path]],
+        typer.Option(exists=True, dir_okay=False, help="Trees to tune the smoothing on; may be given again."),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
+    states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol, if spectral.")] = 16,
+    seed: Annotated[int, typer.Option(help="Of the randomized decompositions, if spectral.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+) -> None:
+    """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
+
+    With --dev the smoothing of the spectral method is tuned on held-out trees, and the F1 on them is printed.
+
+    \b
+    Example:
+        spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
+    """
+    output = output.resolve()
+    _check_folder(output)
+    nlp = _blank(lang)
+    held_out = list(_read(dev or [], skip_bad))
+    train = _read(trees, skip_bad)
+    if method == Method.spectral:
+        settings = {"n_states": states, "seed": seed, "lang": lang}
+        learner, grammar = _spectral(train, held_out, settings, jobs)
+    else:
+        learner, grammar = _pcfg(train, {"lang": lang}, jobs)
+    _add_parser(nlp, learner, grammar)
+    print(
+        f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
+        f"at most {grammar.n_states.max()} states"
+    )
+    if held_out:
+        f1 = _score(grammar, held_out)
+        nlp.meta["performance"] = {"evalb_f": f1 / 100}
+        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+    _save(nlp, output)
+    print(f"saved to {output}")
+
+
+def _check_folder(output: Path) -> None:
+    """Refuse to replace what is not a pipeline."""
+    if output.is_dir() and any(output.iterdir()) and not (output / "meta.json").is_file():
+        raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
+
+
+def _blank(lang: str) -> Language:
+    import spacy
+
+    try:
+        return spacy.blank(lang)
+    except ImportError as error:
+        raise typer.BadParameter(str(error), param_hint="--lang") from error
+
+
+def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
+    """The trees of the files; at the end, how many were broken."""
+    from spacy_lpcfg.trees import read_trees
+
+    errors: list[Exception] = []
+    yield from progress(read_trees(paths, on_error=errors.append if skip_bad else None), "trees")
+    log_skipped(errors)
+
+
+# Learning ----------------------------------------------------------------------------------------
+
+
+def _spectral(
+    train: Iterable[Tree], held_out: Sequence[Tree], settings: dict[str, Any], jobs: int
+) -> tuple[dict[str, Any], Grammar]:
+    """A grammar, and the config of the learner that makes it, its smoothing tuned if there are held-out trees."""
+    from spacy_lpcfg.learning import Spectral, tune
+
+    learner = Spectral(n_jobs=jobs, **settings)
+    smoothing, estimate = learner.smoothing, learner.estimate(train)
+    if held_out:
+        smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
+    else:
+        grammar = estimate.grammar(smoothing)
+    return {"@misc": "spacy-lpcfg.Spectral.v1", **settings, "c": smoothing.c, "nu": smoothing.nu}, grammar
+
+
+def _log_trial(smoothing: Smoothing, f1: float) -> None:
+    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
+
+
+def _pcfg(train: Iterable[Tree], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], Grammar]:
+    """A grammar, and the config of the learner that makes it."""
+    from spacy_lpcfg.learning import TreebankPCFG
+
+    grammar = TreebankPCFG(n_jobs=jobs, **settings).fit(train)
+    return {"@misc": "spacy-lpcfg.TreebankPCFG.v1", **settings}, grammar
+
+
+def _score(grammar: Grammar, held_out: Sequence[Tree]) -> float:
+    """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
+    from spacy_lpcfg.chart import Parser
+    from spacy_lpcfg.trees.evalb import evaluate
+
+    parser = Parser(grammar)
+    golds = [tree for tree in map(scored, held_out) if tree is not None]
+    parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
+    return evaluate(golds, parses).scores()["evalb_f"]
+
+
+# The pipeline ------------------------------------------------------------------------------------
+
+
+def _add_parser(nlp: Language, learner: dict[str, Any], grammar: Grammar) -> None:
+    """Add an `lpcfg_parser` with the grammar; its config says how it was learned."""
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
+    assert isinstance(component, LPCFGParser)
+    component.grammar = grammar
+
+
+def _save(nlp: Language, output: Path) -> None:
+    """Write the pipeline beside its place, and put it there when it is complete."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    temporary = output.with_name(f"{output.name}.{os.getpid()}.tmp")
+    old = output.with_name(f"{output.name}.{os.getpid()}.old")
+    try:
+        nlp.to_disk(temporary)
+        if output.exists():
+            os.replace(output, old)
+        os.replace(temporary, output)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)

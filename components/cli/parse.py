@@ -1,0 +1,211 @@
+"""`spacy-lpcfg parse`: bracketed trees of text, of words, of tagged words, or of the words of other trees."""
+
+# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Optional
+
+import typer
+
+from spacy_lpcfg.components.cli.console import STDIN, log, progress, read_lines, reporting_errors, writing
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.trees import Tree
+
+_ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
+_ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
+_EMPTY = "empty"
+
+
+class Input(str, Enum):
+    text = "text"
+    tokens = "tokens"
+    tagged = "tagged"
+    trees = "trees"
+
+
+class Tags(str, Enum):
+    model = "model"
+    given = "given"
+
+
+class Sentence(NamedTuple):
+    """Words as they came, and their tags if they are known."""
+
+    words: list[str]
+    tags: list[str] | None
+
+
+class Parsed(NamedTuple):
+    """A line of the output, and the status of its `Parse`, or "empty"."""
+
+    line: str
+    status: str
+
+
+@reporting_errors
+def parse(
+    model: Annotated[str, typer.Argument(metavar="DIR", help="Folder or package of a pipeline with an lpcfg_parser.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8; - is stdin.")],
+    kind: Annotated[Input, typer.Option("--input", help="What FILE holds, see above.")] = Input.text,
+    tags: Annotated[
+        Optional[Tags],
+        typer.Option(help="Tag by the grammar, or take what is given. [default: given if tagged, else model]"),
+    ] = None,
+    root: Annotated[
+        Optional[str],
+        typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
+    ] = None,
+    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
+) -> None:
+    """Parse a file: one bracketed tree a line, in the order of the input.
+
+    \b
+    --input text    a document a line; the pipeline finds words and sentences,
+                    and every sentence makes a line of the output
+    --input tokens  a sentence a line, its words separated by blanks;
+                    an empty line stays an empty line
+    --input tagged  the same with word/TAG, split at the last slash
+    --input trees   bracketed trees, for their words, and with --tags given
+                    their tags; trees without words are left out
+
+    Words are printed as they came, but for round brackets, which become -LRB- and -RRB-. stderr says how many
+    sentences got a makeshift tree because the grammar has none for them.
+
+    \b
+    Example:
+        echo "The old ferry was sold." | spacy-lpcfg parse model/ -
+    """
+    _check(file, kind, tags)
+    nlp, component, grammar = _load(model)
+    label = grammar.root_label or None if root is None else root
+    if kind == Input.text:
+        if tags:
+            component.tags = tags.value
+        parses = _parse_text(nlp, component.spans_key, read_lines(file), label)
+    else:
+        sentences = _SENTENCES[kind](file)
+        if (tags or _DEFAULT_TAGS[kind]) == Tags.model:
+            sentences = (Sentence(words, None) for words, _ in sentences)
+        parses = _parse_sentences(grammar, sentences, label)
+    _write(parses, output)
+
+
+def _check(file: str, kind: Input, tags: Tags | None) -> None:
+    if kind == Input.tokens and tags == Tags.given:
+        raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
+    if file != STDIN and not Path(file).is_file():
+        raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
+
+
+def _load(model: str) -> tuple[Language, LPCFGParser, Grammar]:
+    """A pipeline, its first `lpcfg_parser`, and the grammar of that."""
+    import spacy
+
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
+    nlp = spacy.load(model)
+    for _, component in nlp.pipeline:
+        if isinstance(component, LPCFGParser) and component.grammar is not None:
+            return nlp, component, component.grammar
+    raise ValueError(
+        f"{model} has no lpcfg_parser with a grammar, but {nlp.pipe_names}. Make one with `spacy-lpcfg learn lpcfg`."
+    )
+
+
+def _write(parses: Iterable[Parsed], output: Path | None) -> None:
+    status: Counter[str] = Counter()
+    with writing(output) as out:
+        for parsed in progress(parses, "sentences", hidden=output is None and sys.stdout.isatty()):
+            out.write(parsed.line + "\n")
+            status[parsed.status] += 1
+    makeshift = {name: n for name, n in status.items() if name not in ("parsed", _EMPTY)}
+    if makeshift:
+        kinds = ", ".join(f"{n} {name}" for name, n in sorted(makeshift.items()))
+        log(f"{sum(makeshift.values())} of {sum(status.values())} sentences got a makeshift tree: {kinds}")
+
+
+# Text --------------------------------------------------------------------------------------------
+
+
+def _parse_text(nlp: Language, key: str, lines: Iterable[str], root: str | None) -> Iterator[Parsed]:
+    """Parse documents in the pipeline; if nothing in it finds sentences, spaCy's rule for punctuation does."""
+    from spacy_lpcfg.components.constituents import trees
+
+    assigned = {attribute for name in nlp.pipe_names for attribute in nlp.get_pipe_meta(name).assigns}
+    if not assigned & {"doc.sents", "token.is_sent_start"}:
+        nlp.add_pipe("sentencizer", first=True)
+    for doc in nlp.pipe(lines):
+        for tree, status in zip(trees(doc, key), doc.spans[key].attrs["status"]):
+            if tree is not None:
+                yield Parsed(_bracketed(tree, root), status)
+
+
+# Sentences ---------------------------------------------------------------------------------------
+
+
+def _parse_sentences(grammar: Grammar, sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
+    """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
+    from spacy_lpcfg.chart import Parser
+    from spacy_lpcfg.trees import Tree, escape_tokens
+
+    parser, known = Parser(grammar), frozenset(grammar.lexicon.terminals)
+    for words, tags in sentences:
+        if not words:
+            yield Parsed("", _EMPTY)
+            continue
+        found = parser.parse(escape_tokens(words, known=known), tags)
+        tree = Tree.from_spans(_printable(words), _printable(found.tags), found.spans)
+        yield Parsed(_bracketed(tree, root), found.status)
+
+
+def _read_tokens(file: str) -> Iterator[Sentence]:
+    for line in read_lines(file):
+        yield Sentence(_ITEM.findall(line), None)
+
+
+def _read_tagged(file: str) -> Iterator[Sentence]:
+    for number, line in enumerate(read_lines(file), start=1):
+        items = [item.rpartition("/") for item in _ITEM.findall(line)]
+        for word, slash, tag in items:
+            if not (word and tag):
+                raise ValueError(
+                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {word + slash + tag!r}"
+                )
+        yield Sentence([word for word, _, _ in items], [tag for _, _, tag in items])
+
+
+def _read_trees(file: str) -> Iterator[Sentence]:
+    from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+
+    trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
+    for tree in map(normalize, trees):
+        if tree is not None:
+            yield Sentence(tree.words, tree.tags)
+
+
+_SENTENCES: dict[Input, Callable[[str], Iterator[Sentence]]] = {
+    Input.tokens: _read_tokens,
+    Input.tagged: _read_tagged,
+    Input.trees: _read_trees,
+}
+_DEFAULT_TAGS = {Input.tokens: Tags.model, Input.tagged: Tags.given, Input.trees: Tags.model}
+
+
+def _printable(texts: Iterable[str]) -> list[str]:
+    return [text.translate(_ROUND_BRACKETS) for text in texts]
+
+
+def _bracketed(tree: Tree, root: str | None) -> str:
+    """The tree on one line, under the root label, unless it is None or stands there already."""
+    return f"{tree}" if root is None or tree.label == root else f"({root} {tree})"
