@@ -3,7 +3,8 @@
 
 Figure 3 of Cohen et al. (2012), on the binarised chart; differs: (1) only over the edges that the treebank PCFG
 left, as section 4 of Cohen et al. (2013); (2) edges of one item that share a rule first add up the outer products
-of their children, so that each tensor is applied once an item; (3) every vector has a binary exponent of its own.
+of their children, so that each tensor is applied once an item; (3) a factored tensor is applied to its children's
+projections; (4) every vector has a binary exponent of its own.
 Weights may be negative: nothing here takes them for probabilities.
 """
 
@@ -19,6 +20,8 @@ cdef extern from "simd.h" nogil:
     void mix_rows(float* pairs, const float* tensor, const float* outer, int n_outer, int n_pairs)
     float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
                     float scale, int n_left, int n_right)
+    void project(float* out, const float* basis, const float* vector, int n, int rank)
+    void expand(float* out, const float* basis, const float* vector, int n, int rank)
 
 cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
@@ -32,7 +35,8 @@ cdef class FineGrammar:
     cdef const float[::1] root_vectors
     cdef const int32_t[:, ::1] rules
     cdef const float[::1] tensors
-    cdef const int64_t[::1] tensor_offsets
+    cdef const int32_t[:, ::1] ranks
+    cdef const int64_t[:, ::1] starts
     cdef const float[::1] row_vectors
     cdef const int64_t[::1] row_offsets
     cdef int most_states
@@ -42,11 +46,43 @@ cdef class FineGrammar:
         self.state_offsets = grammar.state_offsets
         self.root_vectors = grammar.root_vectors
         self.rules = grammar.rules
-        self.tensors = grammar.tensors.dense
-        self.tensor_offsets = grammar.tensors.offsets
+        self.tensors, self.ranks, self.starts = grammar.tensors.layout()
         self.row_vectors = grammar.lexicon.vectors
         self.row_offsets = grammar.lexicon.vector_offsets
-        self.most_states = max(grammar.n_states)
+        self.most_states = max(grammar.n_states.max(), self.ranks.base.max(initial=0))
+
+    cdef int core_size(self, int rule, int child) noexcept nogil:
+        """Entries of the vector of a child (0 for the parent, 1 left, 2 right) that a rule's core takes."""
+        return self.ranks[rule, child] if self.ranks[rule, 0] else self.n_states[self.rules[rule, child]]
+
+    cdef const float* core(self, int rule) noexcept nogil:
+        return &self.tensors[self.starts[rule, 0]]
+
+    cdef const float* to_core(self, int rule, int child, const float* states, float* buffer) noexcept nogil:
+        """A vector over states as the rule's core takes it; in the buffer, if it has to be projected."""
+        if self.ranks[rule, 0] == 0:
+            return states
+        project(
+            buffer, &self.tensors[self.starts[rule, child + 1]], states, self.n_states[self.rules[rule, child]],
+            self.ranks[rule, child],
+        )
+        return buffer
+
+    cdef float* of_core(self, int rule, int child, float* states, float* buffer) noexcept nogil:
+        """Where to add what the core gives: to the states, or to an empty buffer that `from_core` adds to them."""
+        cdef int r
+        if self.ranks[rule, 0] == 0:
+            return states
+        for r in range(self.ranks[rule, child]):
+            buffer[r] = 0
+        return buffer
+
+    cdef void from_core(self, int rule, int child, float* states, const float* given) noexcept nogil:
+        if given != states:
+            expand(
+                states, &self.tensors[self.starts[rule, child + 1]], given, self.n_states[self.rules[rule, child]],
+                self.ranks[rule, child],
+            )
 
 
 cdef class Marginals:
@@ -60,6 +96,11 @@ cdef class Marginals:
     cdef vector[int32_t] exponents        # (n_items,): of the inside vectors
     cdef vector[double] edge_marginals    # (n_edges,): signed; divided by the signed total
     cdef vector[double] item_marginals    # (n_items,)
+    cdef vector[float] pairs              # scratch: a matrix over the states of two children
+    cdef vector[float] buffer             # scratch: vectors as a core takes and gives them
+    cdef vector[float] buffer_2
+    cdef vector[float] left_buffer
+    cdef vector[float] right_buffer
     cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
 
@@ -98,6 +139,11 @@ cdef class Marginals:
         self.exponents.assign(n, NOTHING)
         self.item_marginals.assign(n, 0)
         self.edge_marginals.assign(self.forest.edges.size(), 0)
+        self.pairs.assign(self.grammar.most_states * self.grammar.most_states, 0)
+        self.buffer.assign(self.grammar.most_states, 0)
+        self.buffer_2.assign(self.grammar.most_states, 0)
+        self.left_buffer.assign(self.grammar.most_states, 0)
+        self.right_buffer.assign(self.grammar.most_states, 0)
 
     cdef void normalize(self, int item, int exponent) noexcept nogil:
         """Bring the largest entry of an inside vector to [0.5, 1); note the exponent taken out."""
@@ -134,10 +180,9 @@ cdef class Marginals:
         self.normalize(item, 0)
 
     cdef void inside_pass(self) noexcept nogil:
-        cdef vector[float] pairs
-        cdef int item, e, first, last, exponent, n_left, n_right
+        cdef int item, e, exponent, n_left, n_right
         cdef Edge edge
-        pairs.assign(self.grammar.most_states * self.grammar.most_states, 0)
+        cdef float* sums
         for item in range(<int>self.forest.items.size()):
             if self.forest.items[item].row >= 0:
                 self.inside_leaf(item)
@@ -145,26 +190,40 @@ cdef class Marginals:
             exponent = self.largest_exponent(item)
             if exponent == NOTHING:
                 continue
-            first, last = self.forest.first_edge[item], self.forest.first_edge[item + 1]
-            for e in range(first, last):
+            for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
                 edge = self.forest.edges[e]
-                n_left = self.grammar.n_states[self.grammar.rules[edge.rule, 1]]
-                n_right = self.grammar.n_states[self.grammar.rules[edge.rule, 2]]
-                if e == first or edge.rule != self.forest.edges[e - 1].rule:
-                    pairs.assign(n_left * n_right, 0)
+                n_left = self.grammar.core_size(edge.rule, 1)
+                n_right = self.grammar.core_size(edge.rule, 2)
+                if self.is_first_of_rule(item, e):
+                    self.pairs.assign(n_left * n_right, 0)
                 if self.exponents[edge.left] > NOTHING and self.exponents[edge.right] > NOTHING:
                     add_outer(
-                        &pairs[0], &self.inside[self.offsets[edge.left]], &self.inside[self.offsets[edge.right]],
+                        self.pairs.data(),
+                        self.grammar.to_core(edge.rule, 1, self.inside_of(edge.left), self.left_buffer.data()),
+                        self.grammar.to_core(edge.rule, 2, self.inside_of(edge.right), self.right_buffer.data()),
                         self.power(self.exponents[edge.left] + self.exponents[edge.right] - exponent),
                         n_left, n_right,
                     )
-                if e + 1 == last or edge.rule != self.forest.edges[e + 1].rule:
+                if self.is_last_of_rule(item, e):
+                    sums = self.grammar.of_core(edge.rule, 0, self.inside_of(item), self.buffer.data())
                     add_rows(
-                        &self.inside[self.offsets[item]],
-                        &self.grammar.tensors[self.grammar.tensor_offsets[edge.rule]],
-                        &pairs[0], self.grammar.n_states[self.forest.items[item].symbol], n_left * n_right,
+                        sums, self.grammar.core(edge.rule), self.pairs.data(),
+                        self.grammar.core_size(edge.rule, 0), n_left * n_right,
                     )
+                    self.grammar.from_core(edge.rule, 0, self.inside_of(item), sums)
             self.normalize(item, exponent)
+
+    cdef bint is_first_of_rule(self, int item, int e) noexcept nogil:
+        return e == self.forest.first_edge[item] or self.forest.edges[e].rule != self.forest.edges[e - 1].rule
+
+    cdef bint is_last_of_rule(self, int item, int e) noexcept nogil:
+        return e + 1 == self.forest.first_edge[item + 1] or self.forest.edges[e].rule != self.forest.edges[e + 1].rule
+
+    cdef float* inside_of(self, int item) noexcept nogil:
+        return &self.inside[self.offsets[item]]
+
+    cdef float* outside_of(self, int item) noexcept nogil:
+        return &self.outside[self.offsets[item]]
 
     cdef float power(self, int exponent) noexcept nogil:
         return 0 if exponent < -120 else <float>ldexp(1.0, exponent)
@@ -198,12 +257,10 @@ cdef class Marginals:
 
     cdef void outside_pass(self) noexcept nogil:
         """Outside vectors of all items, with exponents opposite to the inside ones; marginals on the way."""
-        cdef vector[float] pairs
-        cdef int item, e, first, last, n_left, n_right
+        cdef int item, e
         cdef int64_t h
         cdef double product
         cdef Edge edge
-        pairs.assign(self.grammar.most_states * self.grammar.most_states, 0)
         for item in range(<int>self.forest.items.size() - 1, -1, -1):
             if self.exponents[item] == NOTHING:
                 continue
@@ -211,22 +268,30 @@ cdef class Marginals:
             for h in range(self.offsets[item], self.offsets[item + 1]):
                 product += <double>self.inside[h] * self.outside[h]
             self.item_marginals[item] = product / self.total
-            first, last = self.forest.first_edge[item], self.forest.first_edge[item + 1]
-            for e in range(first, last):
+            for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
                 edge = self.forest.edges[e]
-                n_left = self.grammar.n_states[self.grammar.rules[edge.rule, 1]]
-                n_right = self.grammar.n_states[self.grammar.rules[edge.rule, 2]]
-                if e == first or edge.rule != self.forest.edges[e - 1].rule:
+                if self.is_first_of_rule(item, e):
                     mix_rows(
-                        &pairs[0], &self.grammar.tensors[self.grammar.tensor_offsets[edge.rule]],
-                        &self.outside[self.offsets[item]],
-                        self.grammar.n_states[self.forest.items[item].symbol], n_left * n_right,
+                        self.pairs.data(), self.grammar.core(edge.rule),
+                        self.grammar.to_core(edge.rule, 0, self.outside_of(item), self.buffer.data()),
+                        self.grammar.core_size(edge.rule, 0),
+                        self.grammar.core_size(edge.rule, 1) * self.grammar.core_size(edge.rule, 2),
                     )
-                if self.exponents[edge.left] == NOTHING or self.exponents[edge.right] == NOTHING:
-                    continue
-                self.edge_marginals[e] = pass_down(
-                    &self.outside[self.offsets[edge.left]], &self.outside[self.offsets[edge.right]], &pairs[0],
-                    &self.inside[self.offsets[edge.left]], &self.inside[self.offsets[edge.right]],
-                    self.power(self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item]),
-                    n_left, n_right,
-                ) / self.total
+                if self.exponents[edge.left] > NOTHING and self.exponents[edge.right] > NOTHING:
+                    self.edge_marginals[e] = self.outside_edge(
+                        edge, self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item]
+                    ) / self.total
+
+    cdef float outside_edge(self, const Edge& edge, int exponent) noexcept nogil:
+        """Add to the outside vectors of an edge's children, from the mixed rows in `pairs`; its weight in the tree."""
+        cdef float* to_left = self.grammar.of_core(edge.rule, 1, self.outside_of(edge.left), self.buffer.data())
+        cdef float* to_right = self.grammar.of_core(edge.rule, 2, self.outside_of(edge.right), self.buffer_2.data())
+        cdef float weight = pass_down(
+            to_left, to_right, self.pairs.data(),
+            self.grammar.to_core(edge.rule, 1, self.inside_of(edge.left), self.left_buffer.data()),
+            self.grammar.to_core(edge.rule, 2, self.inside_of(edge.right), self.right_buffer.data()),
+            self.power(exponent), self.grammar.core_size(edge.rule, 1), self.grammar.core_size(edge.rule, 2),
+        )
+        self.grammar.from_core(edge.rule, 1, self.outside_of(edge.left), to_left)
+        self.grammar.from_core(edge.rule, 2, self.outside_of(edge.right), to_right)
+        return weight

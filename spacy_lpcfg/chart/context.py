@@ -78,9 +78,7 @@ class ContextModel:
         begin = ((before @ self._begins) * after).sum(axis=1) >= boundary_threshold
         end = ((before @ self._ends) * after).sum(axis=1) >= boundary_threshold
         begin[0] = end[-1] = True
-        return Context(
-            weights, before @ self._before, after @ self._after, begin.astype(np.int8), end.astype(np.int8)
-        )
+        return Context(weights, before @ self._before, after @ self._after, begin.astype(np.int8), end.astype(np.int8))
 
 
 def _tag_shares(grammar: Grammar) -> np.ndarray:

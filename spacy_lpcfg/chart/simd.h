@@ -58,4 +58,25 @@ SIMD_CLONES static float pass_down(float *to_left, float *to_right, const float 
     return total;
 }
 
+/* out[r] = sum_j vector[j] * basis[j, r] */
+SIMD_CLONES static void project(float *out, const float *basis, const float *vector, int n, int rank) {
+    for (int r = 0; r < rank; ++r) out[r] = 0;
+    for (int j = 0; j < n; ++j) {
+        const float *row = basis + j * rank;
+        const float weight = vector[j];
+        for (int r = 0; r < rank; ++r) out[r] += weight * row[r];
+    }
+}
+
+/* out[j] += sum_r basis[j, r] * vector[r] */
+SIMD_CLONES static void expand(float *out, const float *basis, const float *vector, int n, int rank) {
+    for (int j = 0; j < n; ++j) {
+        const float *row = basis + j * rank;
+        float sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int r = 0; r < rank; ++r) sum += row[r] * vector[r];
+        out[j] += sum;
+    }
+}
+
 #endif

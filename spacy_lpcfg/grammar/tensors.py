@@ -7,17 +7,33 @@ decomposition") makes the tensors of rare rules, which are most, small; the freq
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-TOLERANCE = 1e-3
+TOLERANCE = 0.02
+_ALIGNED = 4  # padded ranks are multiples of this, for the kernels' vector instructions
 
 
 def offsets(sizes: np.ndarray) -> np.ndarray:
     """Starts of consecutive blocks of the given sizes, and the end of the last, int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+class Layout(NamedTuple):
+    """Tensors as the kernels read them: factored ones with ranks padded by zeros, all in one buffer.
+
+    data (float32, (.,)): cores (p, q, r), scales included, and factors A (m_a, p), B (m_b, q), C (m_c, r).
+    ranks (int32, (n_rules, 3)): padded p, q, r; zeros for exact tensors.
+    starts (int64, (n_rules, 4)): where core, A, B and C of each rule begin; of an exact tensor only the first counts.
+    """
+
+    data: np.ndarray
+    ranks: np.ndarray
+    starts: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +62,43 @@ class Tensors:
     def dense(self) -> np.ndarray:
         """All tensors, one after the other, in C order, float32."""
         dense = np.empty(self.offsets[-1], dtype=np.float32)
-        is_exact = self.ranks[:, 0] == 0
-        sizes = np.diff(self.offsets)
-        dense[np.repeat(is_exact, sizes)] = self.exact
-        starts = offsets(_factor_sizes(self.shapes, self.ranks).sum(axis=1))
-        for shape, ranks, rules in _groups(self.shapes, self.ranks):
-            if ranks[0] == 0:
-                continue
-            size = starts[rules[0] + 1] - starts[rules[0]]
-            block = self.factors[starts[rules][:, None] + np.arange(size)].astype(np.float32)
-            core, a, b, c = _split(block, shape, ranks)
+        dense[np.repeat(self.is_exact, np.diff(self.offsets))] = self.exact
+        for rules, core, a, b, c in self._factored():
             full = np.einsum("nxyz,nix,njy,nkz->nijk", core, a, b, c, optimize=True)
-            full *= self.scales[rules][:, None, None, None]
             dense[self.offsets[rules][:, None] + np.arange(full[0].size)] = full.reshape(len(rules), -1)
         return dense
+
+    @property
+    def is_exact(self) -> np.ndarray:
+        """Whether a tensor is stored exactly, bool (n_rules,)."""
+        return self.ranks[:, 0] == 0
+
+    def layout(self) -> Layout:
+        """The tensors as the kernels read them."""
+        ranks = -(-self.ranks // _ALIGNED) * _ALIGNED
+        sizes = _factor_sizes(self.shapes, ranks)
+        sizes[self.is_exact, 0] = np.diff(self.offsets)[self.is_exact]
+        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
+        starts = ends - sizes
+        data = np.zeros(int(sizes.sum()), dtype=np.float32)
+        exact = np.flatnonzero(self.is_exact)
+        data[_ranges(starts[exact, 0], sizes[exact, 0])] = self.exact
+        for rules, *parts in self._factored():
+            for k, part in enumerate(parts):
+                wide = np.zeros((len(rules), *_padded(part.shape[1:], k)), dtype=np.float32)
+                wide[tuple(slice(size) for size in part.shape)] = part
+                data[starts[rules, k][:, None] + np.arange(wide[0].size)] = wide.reshape(len(rules), -1)
+        return Layout(data, ranks, starts)
+
+    def _factored(self) -> Iterator[tuple[np.ndarray, ...]]:
+        """Rules of equal form with their cores (n, p, q, r), scales included, and factors (n, m, p) and so on."""
+        starts = offsets(_factor_sizes(self.shapes, self.ranks).sum(axis=1))
+        for shape, ranks, rules in _groups(self.shapes, self.ranks):
+            if ranks[0] > 0:
+                size = starts[rules[0] + 1] - starts[rules[0]]
+                block = self.factors[starts[rules][:, None] + np.arange(size)].astype(np.float32)
+                core, *factors = _split(block, shape, ranks)
+                yield rules, core * self.scales[rules][:, None, None, None], *factors
 
     @classmethod
     def from_dense(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
@@ -103,6 +142,17 @@ class Tensors:
         return cls(shapes, ranks, np.asarray(dense, np.float32)[is_exact], np.concatenate(packed), scales)
 
 
+def _padded(shape: tuple[int, ...], part: int) -> tuple[int, ...]:
+    """Shape of a core (part 0) or factor with its ranks rounded up."""
+    aligned = tuple(-(-size // _ALIGNED) * _ALIGNED for size in shape)
+    return aligned if part == 0 else (shape[0], aligned[1])
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """All positions of consecutive blocks, one block after the other."""
+    return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
 def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
     """Singular vectors of one mode's unfolding, by growing singular value, and how many of them to keep."""
     unfolded = np.moveaxis(block, mode + 1, 1).reshape(len(block), block.shape[mode + 1], -1)
@@ -125,7 +175,7 @@ def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.n
     return [core.reshape(-1, *ranks)] + [factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks)]
 
 
-def _groups(shapes: np.ndarray, ranks: np.ndarray):
+def _groups(shapes: np.ndarray, ranks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Rules of equal shape and ranks: (shape, ranks, rule ids)."""
     forms, inverse = np.unique(np.concatenate([shapes, ranks], axis=1), axis=0, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")
