@@ -1,0 +1,198 @@
+"""The oracle: an L-PCFG as three dictionaries, and everything about a short sentence by listing all its trees.
+
+Slow and obvious on purpose. A model knows symbols and terminals by their names and computes in float64, so that what a
+`Grammar`, a learner's `Parameters` and a model written by hand say of the same tree can be compared. Skeletal trees
+are `Tree` objects, binarised and collapsed, whose words are terminals.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning.spectral import SpectralEstimate
+from spacy_lpcfg.trees import Tree, expand_unaries, unbinarize
+
+Item = tuple[str, int, int]  # (a, i, j)
+Edge = tuple[str, str, str, int, int, int]  # (a, b, c, i, k, j)
+
+
+@dataclass(frozen=True)
+class Model:
+    """An L-PCFG, or what a spectral learner makes of one.
+
+    roots: pi(a, .), (m_a,); binary: t(a -> b c, ., . | a, .), (m_a, m_b, m_c), by (a, b, c); lexical: q(x | a, .),
+    (m_a,), by (a, x).
+    """
+
+    roots: dict[str, np.ndarray]
+    binary: dict[tuple, np.ndarray]
+    lexical: dict[tuple, np.ndarray]
+
+
+def model_of(grammar: Grammar) -> Model:
+    """The latent parameters of a grammar."""
+    names, lexicon = grammar.symbols, grammar.lexicon
+    rows = zip(_row_terminals(grammar), lexicon.symbols, zip(lexicon.vector_offsets, lexicon.vector_offsets[1:]))
+    return Model(
+        {name: grammar.root_vector(a).astype(float) for a, name in enumerate(names) if grammar.root_vector(a).any()},
+        {(names[a], names[b], names[c]): grammar.tensor(r).astype(float) for r, (a, b, c) in enumerate(grammar.rules)},
+        {(names[a], x): lexicon.vectors[slice(*place)].astype(float) for x, a, place in rows},
+    )
+
+
+def pcfg_of(grammar: Grammar) -> Model:
+    """The treebank PCFG beneath a grammar, with one state a symbol."""
+    names, lexicon = grammar.symbols, grammar.lexicon
+    return Model(
+        {name: np.array([weight]) for name, weight in zip(names, grammar.root_weights) if weight},
+        {tuple(names[a] for a in rule): np.full((1, 1, 1), w) for rule, w in zip(grammar.rules, grammar.rule_weights)},
+        {
+            (names[a], x): np.array([weight])
+            for x, a, weight in zip(_row_terminals(grammar), lexicon.symbols, lexicon.weights)
+        },
+    )
+
+
+def _row_terminals(grammar: Grammar) -> list[str]:
+    lexicon = grammar.lexicon
+    return np.repeat(np.array(lexicon.terminals, dtype=object), np.diff(lexicon.offsets)).tolist()
+
+
+def model_of_estimate(estimate: SpectralEstimate, smoothing) -> Model:
+    """The parameters of equations (2) and (3) of Cohen et al. (2013), in float64 and without lexical smoothing."""
+    nodes, counts, parameters = estimate.treebank.nodes, estimate.treebank.counts, estimate.parameters(smoothing)
+    names, terminals, emissions = nodes.symbols, estimate.treebank.vocabulary.terminals, parameters.emissions
+    binary, start = {}, 0
+    for rule in counts.rules:
+        shape = parameters.n_states[rule]
+        binary[tuple(names[a] for a in rule)] = parameters.tensors[start : start + shape.prod()].reshape(shape)
+        start += shape.prod()
+    return Model(
+        {
+            name: counts.roots[a] / counts.roots.sum() * parameters.root_vectors[a, : parameters.n_states[a]]
+            for a, name in enumerate(names)
+        },
+        binary,
+        {
+            (names[a], terminals[x]): n / counts.symbols[a] * vector[: parameters.n_states[a]]
+            for a, x, n, vector in zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors)
+        },
+    )
+
+
+def weight(model: Model, tree: Tree) -> float:
+    """Weight of a skeletal tree, summed over its latent states; 0 for rules the model does not have."""
+
+    def inside(node: Tree, below: list[np.ndarray]) -> np.ndarray:
+        if node.is_leaf:
+            return model.lexical[node.label, node.word]
+        return np.einsum("ijk,j,k->i", _tensor(model, node), *below)
+
+    try:
+        return float(model.roots[tree.label] @ tree.fold(inside))
+    except KeyError:
+        return 0.0
+
+
+def weight_by_states(model: Model, tree: Tree) -> float:
+    """The same by the definition (section 2.1 of Cohen et al. 2013): the sum over all assignments h_1 ... h_N."""
+    nodes = list(tree.nodes())
+    place = {id(node): i for i, node in enumerate(nodes)}
+    sizes = [len(model.lexical[node.label, node.word]) if node.is_leaf else len(_tensor(model, node)) for node in nodes]
+    total = 0.0
+    for states in itertools.product(*map(range, sizes)):
+        product = model.roots[tree.label][states[0]]
+        for h, node in zip(states, nodes):
+            if node.is_leaf:
+                product *= model.lexical[node.label, node.word][h]
+            else:
+                h2, h3 = (states[place[id(child)]] for child in node.children)
+                product *= _tensor(model, node)[h, h2, h3]
+        total += product
+    return total
+
+
+def _tensor(model: Model, node: Tree) -> np.ndarray:
+    return model.binary[node.label, node.children[0].label, node.children[1].label]
+
+
+def all_trees(model: Model, words: Sequence[str]) -> list[Tree]:
+    """Every skeletal tree of a sentence of terminals under a symbol that has root weights."""
+    n = len(words)
+    chart: dict[tuple[int, int], dict[str, list[Tree]]] = {}
+    for i, word in enumerate(words):
+        chart[i, i + 1] = {a: [Tree(a, word=word)] for a, x in model.lexical if x == word}
+    for width in range(2, n + 1):
+        for i in range(n - width + 1):
+            cell: dict[str, list[Tree]] = defaultdict(list)
+            for k in range(i + 1, i + width):
+                for a, b, c in model.binary:
+                    for children in itertools.product(chart[i, k].get(b, ()), chart[k, i + width].get(c, ())):
+                        cell[a].append(Tree(a, children))
+            chart[i, i + width] = cell
+    return [tree for a in model.roots for tree in chart[0, n].get(a, ())]
+
+
+def items(tree: Tree) -> Iterator[Item]:
+    """The nodes (a, i, j) of a skeletal tree, leaves included."""
+    return ((node.label, i, j) for node, i, j in _placed(tree))
+
+
+def edges(tree: Tree) -> Iterator[Edge]:
+    """The rules a -> b c of a skeletal tree, over their fenceposts i, k, j."""
+    for node, i, j in _placed(tree):
+        if not node.is_leaf:
+            left, right = node.children
+            yield node.label, left.label, right.label, i, i + len(left), j
+
+
+def _placed(tree: Tree) -> list[tuple[Tree, int, int]]:
+    placed, stack = [], [(tree, 0)]
+    while stack:
+        node, start = stack.pop()
+        placed.append((node, start, start + len(node)))
+        for child in node.children:
+            stack.append((child, start))
+            start += len(child)
+    return placed
+
+
+def brackets(tree: Tree) -> set[Item]:
+    """The brackets (label, i, j) of the n-ary tree that a skeletal tree stands for."""
+    return {(label, i, j) for i, j, label in expand_unaries(unbinarize(tree)).spans()}
+
+
+def marginals(model: Model, words: Sequence[str], parts: Callable[[Tree], Iterable[Hashable]]) -> Mapping:
+    """Summed weight of the trees that have a part, for every part of any tree: mu of the papers, not divided.
+
+    parts (function): of a skeletal tree: `items`, `edges`, `brackets`.
+    """
+    sums: dict[Hashable, float] = defaultdict(float)
+    for tree in all_trees(model, words):
+        value = weight(model, tree)
+        for part in parts(tree):
+            sums[part] += value
+    return sums
+
+
+def total(model: Model, words: Sequence[str]) -> float:
+    """Weight of a sentence: that of all its trees."""
+    return sum(weight(model, tree) for tree in all_trees(model, words))
+
+
+def cancellation(model: Model, words: Sequence[str]) -> float:
+    """How much of a sentence's weight is left of the absolute weights of its trees; 1 for a proper model."""
+    weights = [weight(model, tree) for tree in all_trees(model, words)]
+    return abs(sum(weights)) / (sum(map(abs, weights)) or 1.0)
+
+
+def goodman_score(tree: Tree, edge_scores: Mapping[Edge, float], item_scores: Mapping[Item, float]) -> float:
+    """What decoding maximises: the summed scores of a tree's rules and of its leaves."""
+    leaves = (item for item in items(tree) if item[2] - item[1] == 1)
+    return sum(edge_scores[edge] for edge in edges(tree)) + sum(item_scores[item] for item in leaves)

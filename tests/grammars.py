@@ -1,0 +1,163 @@
+"""Small grammars for the tests: random L-PCFGs, other bases for them, hidden Markov models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from enumeration import Model
+
+from spacy_lpcfg.grammar import Grammar, Lexicon
+from spacy_lpcfg.grammar.grammar import check
+from spacy_lpcfg.grammar.lexicon import UNKNOWN, tag_terminal
+from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.trees import split_chain
+
+PRETERMINALS = ("D", "N", "NP|N", "S|V", "V")
+INTERMINALS = ("@S", "NP", "S", "S|VP", "VP")
+WORDS = ("ant", "bee", "cat", "dog")
+
+
+def random_model(
+    seed: int, *, most_states: int = 3, interminals: Sequence[str] = INTERMINALS, proper: bool = True
+) -> Model:
+    """An L-PCFG over a few symbols: ragged numbers of states, several roots, recursion, chains, an "@" symbol.
+
+    Every interminal has five rules at random, and every preterminal emits three of four words.
+    proper (bool): whether the weights are probabilities; else they are normal, of either sign.
+    """
+    rng = np.random.default_rng(seed)
+    symbols = (*PRETERMINALS, *interminals)
+    states = {a: int(rng.integers(1, most_states + 1)) for a in symbols}
+    draw = _dirichlet if proper else _normal
+    roots = ("NP", "S", "S|VP", "VP", "NP|N", "S|V")
+    model = Model(_cut(roots, [states[a] for a in roots], draw(rng, 1, sum(states[a] for a in roots))[0]), {}, {})
+    pairs = [(b, c) for b in symbols for c in symbols]
+    for a in interminals:
+        chosen = [(a, *pairs[i]) for i in rng.choice(len(pairs), 5, replace=False)]
+        sizes = [states[b] * states[c] for _, b, c in chosen]
+        for rule, block in _cut(chosen, sizes, draw(rng, states[a], sum(sizes))).items():
+            model.binary[rule] = block.reshape([states[b] for b in rule])
+    for a in PRETERMINALS:
+        words = rng.choice(WORDS, 3, replace=False).tolist()
+        weights = _cut([(a, x) for x in words], [1] * 3, draw(rng, states[a], 3))
+        model.lexical.update({key: vector[:, 0] for key, vector in weights.items()})
+    return model
+
+
+def _dirichlet(rng: np.random.Generator, n: int, size: int) -> np.ndarray:
+    return rng.dirichlet(np.ones(size), n)
+
+
+def _normal(rng: np.random.Generator, n: int, size: int) -> np.ndarray:
+    return rng.normal(0.3, 0.5, (n, size))
+
+
+def _cut(keys: Iterable, sizes: Sequence[int], values: np.ndarray) -> dict:
+    return dict(zip(keys, np.split(values, np.cumsum(sizes)[:-1], axis=-1)))
+
+
+def one_state(model: Model, seed: int) -> Model:
+    """A random PCFG with the rules of a model."""
+    rng = np.random.default_rng(seed)
+
+    def weights(parts: dict, shape: tuple[int, ...]) -> dict:
+        return {key: np.full(shape, rng.uniform(0.2, 1.0)) for key in parts}
+
+    return Model(weights(model.roots, (1,)), weights(model.binary, (1, 1, 1)), weights(model.lexical, (1,)))
+
+
+def rebased(model: Model, seed: int) -> Model:
+    """The same weights of trees in other bases: theorem 1 of Cohen et al. (2012), with a random G of every symbol."""
+    rng = np.random.default_rng(seed)
+    sizes = {rule[0]: tensor.shape[0] for rule, tensor in model.binary.items()}
+    sizes.update({a: len(vector) for (a, _), vector in model.lexical.items()})
+    to = {a: _well_conditioned(rng, m) for a, m in sizes.items()}
+    back = {a: np.linalg.inv(g) for a, g in to.items()}
+    return Model(
+        {a: to[a] @ vector for a, vector in model.roots.items()},
+        {
+            (a, b, c): np.einsum("xyz,xi,jy,kz->ijk", tensor, back[a], to[b], to[c])
+            for (a, b, c), tensor in model.binary.items()
+        },
+        {(a, x): vector @ back[a] for (a, x), vector in model.lexical.items()},
+    )
+
+
+def _well_conditioned(rng: np.random.Generator, m: int) -> np.ndarray:
+    rotation, _ = np.linalg.qr(rng.normal(size=(m, m)))
+    return rotation * rng.uniform(0.5, 2.0, m)
+
+
+def grammar_of(model: Model, pcfg: Model, *, is_proper: bool) -> Grammar:
+    """A grammar with the latent parameters of a model over a PCFG with the same rules.
+
+    Unknown words and unseen tags have rows of weight 0.001, beside the model's.
+    """
+    preterminals = sorted({a for a, _ in model.lexical})
+    symbols = (*preterminals, *sorted({a for a, _, _ in model.binary}))
+    ids = {a: i for i, a in enumerate(symbols)}
+    sizes = {rule[0]: len(tensor) for rule, tensor in model.binary.items()}
+    sizes.update({a: len(vector) for (a, _), vector in model.lexical.items()})
+    n_states = np.array([sizes[a] for a in symbols], dtype=np.int32)
+    rules = sorted(model.binary, key=lambda rule: [ids[a] for a in rule])
+    lexicon = _lexicon(model, pcfg, preterminals, sizes)
+    grammar = Grammar(
+        symbols=symbols,
+        n_preterminals=len(preterminals),
+        n_states=n_states,
+        symbol_weights=np.full(len(symbols), 1 / len(symbols)),
+        root_weights=np.array([float(pcfg.roots[a][0]) if a in pcfg.roots else 0.0 for a in symbols]),
+        root_vectors=_flat([model.roots.get(a, np.zeros(sizes[a])) for a in symbols]),
+        rules=np.array([[ids[a] for a in rule] for rule in rules], dtype=np.int32),
+        rule_weights=np.array([pcfg.binary[rule].item() for rule in rules]),
+        tensors=Tensors.from_dense(
+            _flat([model.binary[rule] for rule in rules]), np.array([[sizes[a] for a in rule] for rule in rules])
+        ),
+        lexicon=lexicon,
+        root_label="ROOT",
+        is_proper=is_proper,
+        **_tag_tables(len(symbols), len(lexicon.tags)),
+    )
+    check(grammar)
+    return grammar
+
+
+def _lexicon(model: Model, pcfg: Model, preterminals: list[str], sizes: dict[str, int]) -> Lexicon:
+    tag_of = {a: split_chain(a)[-1] for a in preterminals}
+    tags = tuple(sorted(set(tag_of.values())))
+    rows = {x: [a for a in preterminals if (a, x) in model.lexical] for x in sorted({x for _, x in model.lexical})}
+    rows[UNKNOWN] = preterminals
+    rows.update({tag_terminal(tag): [a for a in preterminals if tag_of[a] == tag] for tag in tags})
+    keys = [(a, x) for x, symbols in rows.items() for a in symbols]
+    ids = {a: i for i, a in enumerate(preterminals)}
+    return Lexicon(
+        terminals=tuple(rows),
+        tags=tags,
+        offsets=offsets(np.array([len(symbols) for symbols in rows.values()])).astype(np.int32),
+        symbols=np.array([ids[a] for a, _ in keys], dtype=np.int32),
+        weights=np.array([pcfg.lexical[key].item() if key in pcfg.lexical else 1e-3 for key in keys]),
+        vector_offsets=offsets(np.array([sizes[a] for a, _ in keys])),
+        vectors=_flat([model.lexical.get((a, x), np.full(sizes[a], 1e-3)) for a, x in keys]),
+    )
+
+
+def _tag_tables(n_symbols: int, n_tags: int) -> dict[str, np.ndarray]:
+    """Tables of the words around that say nothing."""
+    names = {field.name for field in fields(Grammar)}
+    pairs = ("tag_bigrams", "begins", "ends")
+    tables = {name: np.full((n_tags + 1, n_tags + 1), 1 / (n_tags + 1)) for name in pairs if name in names}
+    tables.update({name: np.full((n_symbols, n_tags + 1), 1 / (n_tags + 1)) for name in ("tags_before", "tags_after")})
+    return tables
+
+
+def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    return np.concatenate([np.ravel(array) for array in arrays]).astype(np.float32)
+
+
+def random_grammar(seed: int, *, proper: bool = True, **shape: Any) -> Grammar:
+    """A random model over a random PCFG with the same rules; `shape` as of `random_model`."""
+    model = random_model(seed, proper=proper, **shape)
+    return grammar_of(model, one_state(model, seed), is_proper=proper)
