@@ -248,7 +248,7 @@ class Parser:
 
 
 def _segments(words: Sequence[str], longest: int) -> Iterator[int]:
-    """Where to cut a sentence into pieces of at most `longest` words: after the last punctuation in their second half."""
+    """Where to cut a sentence into pieces of at most `longest` words: at the last punctuation in their second half."""
     start = 0
     while len(words) - start > longest:
         marks = [

@@ -60,9 +60,10 @@ def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np
 
 
 def tag_bigrams(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
-    """P(next tag | tag), the sentence's edge being tag `n_tags`; smoothed by the next tag alone, float64 (T + 1, T + 1).
+    """P(next tag | tag), the sentence's edge being tag `n_tags`; smoothed by the next tag alone.
 
     tag_of (int, (n_preterminals,)): tag of each preterminal.
+    RETURNS (float64, (T + 1, T + 1)).
     """
     before = _tags_at(nodes, nodes.start - 1, tag_of, n_tags)[nodes.leaves]
     tags = tag_of[nodes.symbol[nodes.leaves]]

@@ -208,7 +208,7 @@ def _smoothed_rows(
 
 
 def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float) -> np.ndarray:
-    """P(x | tag), with `form_weight` tokens a word shared among the tags that its form suggests, (n_tags, n_terminals)."""
+    """P(x | tag), (n_tags, n_terminals); of each word `form_weight` tokens are shared as its form suggests."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
         if not name.startswith("<form"):

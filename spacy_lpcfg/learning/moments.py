@@ -1,4 +1,4 @@
-"""Step 2 of spectral learning: moments of the projections, and their backed-off smoothing (section 3.2 of Cohen et al. 2013)."""
+"""Step 2 of spectral learning: moments of the projections, and their smoothing (section 3.2 of Cohen et al. 2013)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 1 of spectral learning: singular vectors of each symbol's inside-outside matrix (section 2.2.1 of Cohen et al. 2013).
+"""Step 1 of spectral learning: singular vectors of inside-outside matrices (section 2.2.1 of Cohen et al. 2013).
 
 Notation: for a symbol a with n nodes, Phi (n, d) and Psi (n, d') hold the scaled inside and outside features;
 Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = Sigma^-1 V' psi, so that E[Y Z'] = I.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
@@ -87,7 +88,8 @@ class Spectral:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
-        projections = self._project(treebank)
+        with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
+            projections = self._project(treebank)
         return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections), self.lexical)
 
     def _project(self, treebank: Treebank) -> Projections:
