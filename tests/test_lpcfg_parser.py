@@ -19,6 +19,8 @@ from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import parse_trees
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
 TEXTS = ["Ilse opened the bakery at five.", "Did you lock the shed? Yes.", "", "\n", "Go"]
