@@ -40,8 +40,8 @@ def convert(
     """
     _check_output(output, force)
     errors: list[Exception] = []
-    found = progress(_read(trees, errors.append if skip_bad else None), "trees")
-    first = next(iter(found), None)
+    found = iter(progress(_read(trees, errors.append if skip_bad else None), "trees"))
+    first = next(found, None)
     if first is None:
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
