@@ -51,19 +51,11 @@ def _measured(function: Callable[..., Any], *args: Any) -> Measured:
 
 
 def peak_mb() -> float:
-    """Most memory that this process ever held, in MB; of no process before it, as `ru_maxrss` may be."""
-    return _status_mb("VmHWM") or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-
-
-def resident_mb() -> float:
-    """Memory that this process holds now, in MB; nan where the system has no /proc."""
-    return _status_mb("VmRSS") or float("nan")
-
-
-def _status_mb(key: str) -> float | None:
+    """Most memory that this process ever held, in MB; of no process before it, as `ru_maxrss` may be on Linux."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
-    return next((int(line.split()[1]) * 1.024e-3 for line in lines if line.startswith(key)), None)
+    peaks = [int(line.split()[1]) * 1.024e-3 for line in lines if line.startswith("VmHWM")]
+    return peaks[0] if peaks else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 
 
 def read_gold(path: Path) -> list[Tree]:
@@ -117,5 +109,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.2f}" if value == 0 or abs(value) >= 1 else f"{value:.2g}"
+        return f"{value:,.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,146 @@
+"""How fast a saved pipeline parses raw words on one core, alone and beside another parser.
+
+    python benchmarks/speed.py MODEL_DIR TREES [--peer "COMMAND with {words} and {output}"] [--repeats N] [--json FILE]
+
+MODEL_DIR is a folder that spacy.load opens, with an lpcfg_parser in it; TREES are the gold trees of the sentences.
+Measures sentences and words per CPU second of the native call (Parser.parse) and through nlp.pipe (Docs of one
+sentence, made beforehand of given words), the median of N passes of each, all in processes of their own that have
+parsed one sentence before; the most memory that such a process ever held; and F1 (EVALB, COLLINS.prm, all lengths).
+
+The peer's COMMAND is run without a shell: on a file of all sentences, one a line, words between spaces, and once more
+on the first sentence alone. {words} stands for that file, and {output} for the one to which it must write a bracketed
+tree a line. Its CPU seconds are counted with start-up, and without: less those of the first sentence. For example:
+
+    --peer "java -jar BerkeleyParser-1.7.jar -gr GRAMMAR -inputFile {words} -outputFile {output}"
+"""
+
+from __future__ import annotations
+
+import resource
+import shlex
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import measure
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.trees import Tree, normalize, unescape_token
+from spacy_lpcfg.trees.evalb import Sentence, evaluate, read_evalb
+
+Timed = tuple[list[Sentence], float]
+"""Trees, and the CPU seconds that they took."""
+
+
+def native_pass(model: Path, golds: list[Tree]) -> Timed:
+    """Parse the words of trees by the pipeline's grammar."""
+    parser = Parser(component(spacy.load(model)).grammar)
+    parser.parse(golds[0].words)
+    parses, seconds = measure.parse_all(parser, golds, "model")
+    return [parse.tree for parse in parses], seconds
+
+
+def pipe_pass(model: Path, golds: list[Tree]) -> Timed:
+    """Parse the words of trees, as they stand in texts, through the pipeline."""
+    nlp = spacy.load(model)
+    key = component(nlp).spans_key
+    docs = [as_doc(nlp, gold) for gold in golds]
+    list(nlp.pipe([as_doc(nlp, golds[0])]))
+    start = time.process_time()
+    docs = list(nlp.pipe(docs))
+    seconds = time.process_time() - start
+    return [in_spelling_of(gold, tree) for gold, doc in zip(golds, docs) for tree in trees(doc, key)], seconds
+
+
+def component(nlp: Language) -> Any:
+    """The lpcfg_parser of a pipeline, whatever its name."""
+    names = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == "lpcfg_parser"]
+    if not names:
+        raise ValueError(f"Expected a pipeline with an lpcfg_parser, got one of {nlp.pipe_names}.")
+    return nlp.get_pipe(names[0])
+
+
+def as_doc(nlp: Language, gold: Tree) -> Doc:
+    words = [unescape_token(word) for word in gold.words]
+    return Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
+
+
+def in_spelling_of(gold: Tree, tree: Tree | None) -> Tree | None:
+    return tree and Tree.from_spans(gold.words, tree.tags, tree.spans())
+
+
+def own_row(name: str, one_pass: Callable[[Path, list[Tree]], Timed], args: Any, golds: list[Tree]) -> measure.Row:
+    passes = [measure.in_child(one_pass, args.model, golds) for _ in range(args.repeats)]
+    found = passes[0].result[0]
+    seconds = statistics.median(measured.result[1] for measured in passes)
+    return {**row(name, golds, found, seconds), "peak MB": max(measured.peak_mb for measured in passes)}
+
+
+def peer_rows(command: str, golds: list[Tree]) -> list[measure.Row]:
+    found, seconds = run_peer(command, golds)
+    _, start_up = run_peer(command, golds[:1])
+    with_start_up = row("peer", golds, found, seconds)
+    without = row("peer, without start-up", golds[1:], found[1:], seconds - start_up)
+    return [with_start_up, without]
+
+
+def run_peer(command: str, golds: list[Tree]) -> Timed:
+    """Trees that a command writes for the words of gold trees, and the CPU seconds of its processes."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"words": str(Path(folder, "words")), "output": str(Path(folder, "output"))}
+        Path(files["words"]).write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
+        before = children_seconds()
+        subprocess.run([part.format(**files) for part in shlex.split(command)], check=True, stdout=subprocess.DEVNULL)
+        seconds = children_seconds() - before
+        found = [[normalize(tree) or tree for tree in line] for line in read_evalb(files["output"])]
+        return found, seconds
+
+
+def children_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def row(name: str, golds: list[Tree], found: list[Sentence], seconds: float) -> measure.Row:
+    scores = evaluate(golds, found).scores()
+    return {
+        "parser": name,
+        "CPU s": seconds,
+        "sentences / CPU s": len(golds) / seconds,
+        "words / CPU s": sum(map(len, golds)) / seconds,
+        "F1": scores["evalb_f"],
+        "EVALB errors": scores["n_error"],
+        "no tree": scores["n_skipped"],
+        "peak MB": None,
+    }
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("model", type=Path, metavar="MODEL_DIR")
+    arguments.add_argument("trees", type=Path, metavar="TREES")
+    arguments.add_argument("--peer", metavar="COMMAND", help="of another parser")
+    arguments.add_argument("--repeats", type=int, default=3, metavar="N")
+    args = arguments.parse_args()
+    golds = measure.read_gold(args.trees)
+    rows = [
+        own_row("native", native_pass, args, golds),
+        own_row("nlp.pipe", pipe_pass, args, golds),
+        *(peer_rows(args.peer, golds) if args.peer else []),
+    ]
+    for each in rows:
+        each["% of native"] = 100 * each["sentences / CPU s"] / rows[0]["sentences / CPU s"]
+        each["native / this"] = 100 / each["% of native"]
+    measure.report({f"Parsing {len(golds)} sentences of {args.trees}": rows}, args.json)
+
+
+if __name__ == "__main__":
+    main()
