@@ -27,6 +27,7 @@ def make_spectral(
     n_jobs: int = Spectral.n_jobs,
     c: float = Smoothing.c,
     nu: float = Smoothing.nu,
+    most_lexical: float = Smoothing.most_lexical,
     kappa: Optional[float] = Spectral.kappa,
     tokens_per_state: float = Spectral.tokens_per_state,
     rare: int = LexicalSettings.rare,
@@ -35,7 +36,7 @@ def make_spectral(
 ) -> Learner:
     """The learner `spacy-lpcfg.Spectral.v1`.
 
-    c, nu (float): as of `spacy_lpcfg.learning.Smoothing`
+    c, nu, most_lexical (float): as of `spacy_lpcfg.learning.Smoothing`
     rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
     others: as of `spacy_lpcfg.learning.Spectral`
     """
@@ -43,7 +44,7 @@ def make_spectral(
         n_states=n_states,
         seed=seed,
         n_jobs=n_jobs,
-        smoothing=Smoothing(c=c, nu=nu),
+        smoothing=Smoothing(c=c, nu=nu, most_lexical=most_lexical),
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,

@@ -11,12 +11,13 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.util import registry
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
-from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -75,6 +76,14 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
         assert trees(doc) == [wanted.tree]
         assert doc.spans[KEY].attrs["scores"].tolist() == wanted.span_scores.tolist()
         assert doc.spans[KEY].attrs["tag_scores"].tolist() == wanted.tag_scores.tolist()
+
+
+def test_parser_learners_are_those_of_the_library():
+    assert registry.misc.get("spacy-lpcfg.TreebankPCFG.v1")() == TreebankPCFG()
+    make_spectral = registry.misc.get("spacy-lpcfg.Spectral.v1")
+    assert make_spectral() == Spectral()
+    wanted = Spectral(smoothing=Smoothing(1.0, 0.1, 2.0), lexical=LexicalSettings(rare=1))
+    assert make_spectral(c=1.0, nu=0.1, most_lexical=2.0, rare=1) == wanted
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):
