@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +58,18 @@ def _cut(keys: Iterable, sizes: Sequence[int], values: np.ndarray) -> dict:
     return dict(zip(keys, np.split(values, np.cumsum(sizes)[:-1], axis=-1)))
 
 
+def of_low_rank(model: Model) -> Model:
+    """The model with every second rule's tensor made a product of its sums, as smoothing makes those of rare rules."""
+
+    def product(tensor: np.ndarray) -> np.ndarray:
+        a, b, c = tensor.sum((1, 2)), tensor.sum((0, 2)), tensor.sum((0, 1))
+        return np.einsum("a,b,c->abc", a, b, c) / tensor.sum() ** 2
+
+    tensors = enumerate(model.binary.items())
+    binary = {rule: product(tensor) if i % 2 else tensor for i, (rule, tensor) in tensors}
+    return Model(model.roots, binary, model.lexical)
+
+
 def one_state(model: Model, seed: int) -> Model:
     """A random PCFG with the rules of a model."""
     rng = np.random.default_rng(seed)
@@ -91,10 +102,13 @@ def _well_conditioned(rng: np.random.Generator, m: int) -> np.ndarray:
     return rotation * rng.uniform(0.5, 2.0, m)
 
 
-def grammar_of(model: Model, pcfg: Model, *, is_proper: bool) -> Grammar:
+def grammar_of(
+    model: Model, pcfg: Model, *, is_proper: bool, store: Callable[..., Tensors] = Tensors.from_dense
+) -> Grammar:
     """A grammar with the latent parameters of a model over a PCFG with the same rules.
 
     Unknown words and unseen tags have rows of weight 0.001, beside the model's.
+    store (function): makes the tensors, of all their entries and their shapes.
     """
     preterminals = sorted({a for a, _ in model.lexical})
     symbols = (*preterminals, *sorted({a for a, _, _ in model.binary}))
@@ -113,7 +127,7 @@ def grammar_of(model: Model, pcfg: Model, *, is_proper: bool) -> Grammar:
         root_vectors=_flat([model.roots.get(a, np.zeros(sizes[a])) for a in symbols]),
         rules=np.array([[ids[a] for a in rule] for rule in rules], dtype=np.int32),
         rule_weights=np.array([pcfg.binary[rule].item() for rule in rules]),
-        tensors=Tensors.from_dense(
+        tensors=store(
             _flat([model.binary[rule] for rule in rules]), np.array([[sizes[a] for a in rule] for rule in rules])
         ),
         lexicon=lexicon,
@@ -146,11 +160,9 @@ def _lexicon(model: Model, pcfg: Model, preterminals: list[str], sizes: dict[str
 
 def _tag_tables(n_symbols: int, n_tags: int) -> dict[str, np.ndarray]:
     """Tables of the words around that say nothing."""
-    names = {field.name for field in fields(Grammar)}
-    pairs = ("tag_bigrams", "begins", "ends")
-    tables = {name: np.full((n_tags + 1, n_tags + 1), 1 / (n_tags + 1)) for name in pairs if name in names}
-    tables.update({name: np.full((n_symbols, n_tags + 1), 1 / (n_tags + 1)) for name in ("tags_before", "tags_after")})
-    return tables
+    pairs, by_symbol = ((n, n_tags + 1) for n in (n_tags + 1, n_symbols))
+    tables = {name: np.full(pairs, 1 / (n_tags + 1)) for name in ("tag_bigrams", "begins", "ends")}
+    return {**tables, **{name: np.full(by_symbol, 1 / (n_tags + 1)) for name in ("tags_before", "tags_after")}}
 
 
 def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -161,3 +173,17 @@ def random_grammar(seed: int, *, proper: bool = True, **shape: Any) -> Grammar:
     """A random model over a random PCFG with the same rules; `shape` as of `random_model`."""
     model = random_model(seed, proper=proper, **shape)
     return grammar_of(model, one_state(model, seed), is_proper=proper)
+
+
+def hmm_model(start: np.ndarray, transition: np.ndarray, emission: np.ndarray, stop: float) -> Model:
+    """A hidden Markov model that stops after any word with probability `stop`, as right-branching trees (S X (S X X)).
+
+    start (m,), transition (m, m), emission (m, n_words). S holds the state of its first word, which is not the last.
+    """
+    m = len(start)
+    step = np.eye(m)[:, :, None] * transition[:, None, :]
+    return Model(
+        {"S": (1 - stop) * start, "X": stop * start},
+        {("S", "X", "S"): (1 - stop) * step, ("S", "X", "X"): stop * step},
+        {("X", WORDS[x]): emission[:, x] for x in range(emission.shape[1])},
+    )
