@@ -1,0 +1,317 @@
+"""The commands, as a user runs them: in processes of their own, and in this one where only the answer matters."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.tokens import DocBin
+from typer.testing import CliRunner
+
+from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.components.constituents import rooted_trees
+from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+RAW = """\
+( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP (VBG working)))) (. .)) )
+
+(ROOT (S
+  (NP=2 (DT The) (NN ferry))
+  (VP (VBD left)))) (ROOT (NP (-NONE- *)))
+"""
+GOLD = """\
+(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))
+(S (NP (DT The) (NN ferry)) (VP (VBD left)))
+"""
+BROKEN = "(S (NP (PRP It)) (VP (VBZ breaks)\n"
+
+
+def run(*arguments: object, text: str = "", code: int = 0):
+    """Run a command in this process; `result.stdout` and `result.stderr` tell what it printed."""
+    result = CliRunner().invoke(lpcfg_cli, list(map(str, arguments)), input=text)
+    assert result.exit_code == code, result.output + repr(result.exception)
+    assert "Traceback" not in result.output
+    return result
+
+
+def process(*command: object, text: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(list(map(str, command)), input=text, capture_output=True, encoding="utf-8")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def console_script() -> Path:
+    return Path(sys.executable).with_name("spacy-lpcfg")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with the first sample trees, train.mrg and dev.mrg."""
+    folder = tmp_path_factory.mktemp("cli")
+    for part, n in (("train", 250), ("dev", 20)):
+        lines = (SAMPLE / f"{part}.mrg").read_text("utf-8").splitlines(keepends=True)
+        (folder / f"{part}.mrg").write_text("".join(lines[:n]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    """A treebank PCFG, learned by a command."""
+    run("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "-o", folder / "pcfg")
+    return folder / "pcfg"
+
+
+@pytest.fixture
+def raw(tmp_path):
+    path = tmp_path / "raw.mrg"
+    path.write_text(RAW, encoding="utf-8")
+    return path
+
+
+def grammar_of(model: Path):
+    return spacy.load(model).get_pipe("lpcfg_parser").grammar
+
+
+def trees_in(text: str) -> list[Tree]:
+    return list(parse_trees(text))
+
+
+# All
+
+
+def test_cli_runs_as_a_script_and_under_spacy():
+    script = process(console_script(), "parse", "--help")
+    under_spacy = process(sys.executable, "-m", "spacy", "lpcfg", "parse", "--help")
+    assert script.stdout.splitlines()[1:] == under_spacy.stdout.splitlines()[1:]
+
+
+@pytest.mark.parametrize("command", [("learn", "lpcfg"), ("parse",), ("evaluate",), ("convert",)])
+def test_cli_help_has_an_example(command):
+    assert "Example:\n" in run(*command, "--help").stdout
+
+
+def test_cli_wrong_usage_is_code_2(tmp_path, raw):
+    run("learn", "lpcfg", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
+    run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--states", 0, code=2)
+    assert "xx-none" in run("learn", "lpcfg", raw, "-o", tmp_path / "out", "--lang", "xx-none", code=2).stderr
+    assert "tokens have no tags" in run("parse", "m", "-", "--input", "tokens", "--tags", "given", code=2).stderr
+    assert "choose one" in run("evaluate", raw, raw, "--json", "--reference", code=2).stderr
+
+
+# learn
+
+
+def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
+    out = tmp_path / "new" / "model"
+    done = process(
+        console_script(), "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
+        "--method", "spectral", "--states", 2, "--seed", 1, "--jobs", 1, "--lang", "en", "--output", out,
+    )  # fmt: skip
+    trials = [float(line.split()[-1]) for line in done.stderr.splitlines() if "dev F1" in line]
+    assert len(trials) > 3
+    nlp = spacy.load(out)
+    learner = nlp.config["components"]["lpcfg_parser"]["learner"]
+    assert (learner["n_states"], learner["seed"]) == (2, 1)
+    run("parse", out, folder / "dev.mrg", "--input", "trees", "-o", tmp_path / "parsed")
+    scores = json.loads(run("evaluate", folder / "dev.mrg", tmp_path / "parsed", "--json").stdout)
+    assert f"dev F1 {scores['evalb_f']:.2f} on 20 trees" in done.stdout
+    assert nlp.meta["performance"]["evalb_f"] == pytest.approx(scores["evalb_f"] / 100)
+    assert scores["evalb_f"] == pytest.approx(max(trials), abs=0.5)
+
+
+def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
+    run("learn", "lpcfg", folder / "train.mrg", "--states", 2, "--seed", 3, "-o", tmp_path / "two")
+    trees = list(read_trees(folder / "train.mrg"))
+    assert grammar_of(tmp_path / "two").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
+    assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
+
+
+def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.txt").write_text("It", encoding="utf-8")
+    result = run("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "thesis", code=2)
+    assert "holds other files than a pipeline" in " ".join(result.stderr.split())
+    for trees in (raw, folder / "train.mrg"):
+        run("learn", "lpcfg", trees, "--method", "pcfg", "-o", tmp_path / "model")
+    assert grammar_of(tmp_path / "model").labels == grammar_of(model).labels
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "raw.mrg", "thesis"]
+
+
+def test_cli_learn_names_broken_trees_or_counts_them(raw, tmp_path):
+    raw.write_text(RAW + BROKEN + RAW + BROKEN, encoding="utf-8")
+    arguments = ("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "model")
+    assert "raw.mrg:6: Expected" in run(*arguments, code=1).stderr
+    assert not (tmp_path / "model").exists()
+    assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr
+    raw.write_text("\n", encoding="utf-8")
+    assert "Expected at least one tree" in run(*arguments, code=1).stderr
+
+
+# parse
+
+
+def test_cli_parses_text_from_stdin(model):
+    text = 'Lena opened the (old) gate. Did you see it?\n\nHe said "no".\n'
+    done = process(console_script(), "parse", model, "-", text=text)
+    trees = trees_in(done.stdout)
+    assert [tree.label for tree in trees] == ["ROOT"] * 3
+    assert trees[0].words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
+    assert trees[2].words == ["He", "said", "``", "no", "''", "."]
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_cli_parses_tokens_line_by_line(model):
+    text = 'The  ferry\tleft .\r\n\n( \u05e9\u05dc\u05d5\u05dd \U0001f600 a\u00a0b \x00 " [ 1/2 )\nGo'
+    result = run("parse", model, "-", "--input", "tokens", text=text)
+    first, empty, odd, last = result.stdout.split("\n")[:-1]
+    assert trees_in(first)[0].words == ["The", "ferry", "left", "."]
+    assert empty == ""
+    assert trees_in(odd)[0].words == [
+        *'-LRB- \u05e9\u05dc\u05d5\u05dd \U0001f600 a\u00a0b \x00 " [ 1/2 -RRB-'.split(" ")
+    ]
+    assert trees_in(last)[0].words == ["Go"]
+
+
+def test_cli_keeps_given_tags(model):
+    text = "The/DT 1/2/CD ferry/NN left/NEVERSEEN (/( ./.\n"
+    for options in ((), ("--tags", "given")):
+        (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", *options, text=text).stdout)
+        assert tree.words == ["The", "1/2", "ferry", "left", "-LRB-", "."]
+        assert tree.tags == ["DT", "CD", "NN", "NEVERSEEN", "-LRB-", "."]
+    (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", "--tags", "model", text=text).stdout)
+    assert "NEVERSEEN" not in tree.tags
+    result = run("parse", model, "-", "--input", "tagged", text="The/DT\nferry\n", code=1)
+    assert "-:2: Expected word/TAG" in result.stderr
+
+
+def test_cli_parses_the_words_of_trees(model, raw, folder):
+    golds = [normalize(tree) for tree in read_trees(raw)][:2]
+    for tags in ("model", "given"):
+        found = trees_in(run("parse", model, raw, "--input", "trees", "--tags", tags).stdout)
+        assert [tree.words for tree in found] == [gold.words for gold in golds]
+    assert [tree.tags for tree in found] == [gold.tags for gold in golds]
+    assert run("parse", model, "-", "--input", "trees", text=RAW).stdout == (
+        run("parse", model, raw, "--input", "trees").stdout
+    )
+
+
+def test_cli_parse_roots_trees_as_the_treebank_or_as_told(model, raw, tmp_path):
+    text = "The ferry left."
+    assert run("parse", model, "-", text=text).stdout.startswith("(ROOT (S ")
+    assert run("parse", model, "-", "--root", "TOP", text=text).stdout.startswith("(TOP (S ")
+    assert run("parse", model, "-", "--root", "", text=text).stdout.startswith("( (S ")
+    raw.write_text(GOLD, encoding="utf-8")
+    run("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "bare")
+    assert run("parse", tmp_path / "bare", "-", text="It seems working.").stdout.startswith("(S ")
+
+
+def test_cli_parse_says_how_many_trees_are_makeshift(model):
+    long = " ".join(["the ferry left ,"] * 100)
+    result = run("parse", model, "-", "--input", "tokens", text=f"{long}\n\nGo\n")
+    assert len(trees_in(result.stdout)[0]) == 400
+    assert "1 of 3 sentences got a makeshift tree: 1 segmented" in result.stderr
+
+
+def test_cli_parse_names_what_is_no_model_or_no_text(model, folder, tmp_path):
+    text = tmp_path / "latin1.txt"
+    text.write_bytes("It left.\ncaf\u00e9".encode("latin-1"))
+    assert "latin1.txt:2: Expected UTF-8" in run("parse", model, text, code=1).stderr
+    assert "absent" in run("parse", tmp_path / "absent", "-", code=1).stderr
+    assert "Error" in run("parse", folder / "train.mrg", "-", code=1).stderr
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    assert "no lpcfg_parser" in run("parse", tmp_path / "blank", "-", code=1).stderr
+    run("learn", "lpcfg", folder / "dev.mrg", "--method", "pcfg", "-o", tmp_path / "hurt")
+    grammar = tmp_path / "hurt" / "lpcfg_parser" / "model"
+    grammar.write_bytes(grammar.read_bytes()[:-100])
+    assert "lpcfg_parser" in run("parse", tmp_path / "hurt", "-", code=1).stderr
+
+
+# evaluate
+
+
+def test_cli_evaluate_normalizes_both_sides(raw, tmp_path):
+    gold = tmp_path / "gold.mrg"
+    gold.write_text(GOLD, encoding="utf-8")
+    for one in (raw, gold):
+        for other in (raw, gold):
+            scores = json.loads(run("evaluate", one, other, "--json").stdout)
+            assert scores == {
+                "evalb_p": 100.0, "evalb_r": 100.0, "evalb_f": 100.0, "complete_match": 100.0,
+                "tag_acc": 100.0, "n_sentences": 2, "n_error": 0,
+            }  # fmt: skip
+    assert "bracketing F1" in run("evaluate", raw, gold).stdout
+
+
+def test_cli_evaluate_takes_empty_lines_for_missing_trees_and_other_words_for_errors(tmp_path):
+    gold, test = tmp_path / "gold.mrg", tmp_path / "test.mrg"
+    gold.write_text(GOLD + "(UH Yes)\n", encoding="utf-8")
+    test.write_text(f"\n{GOLD.splitlines()[1]}\n(UH No)\n", encoding="utf-8")
+    scores = json.loads(run("evaluate", gold, test, "--json").stdout)
+    assert (scores["n_sentences"], scores["n_error"], scores["evalb_f"]) == (3, 1, 100.0)
+
+
+def test_cli_evaluate_refuses_files_that_do_not_match(raw, tmp_path):
+    test = tmp_path / "test.mrg"
+    test.write_text(GOLD.splitlines()[0], encoding="utf-8")
+    assert "Gold has 2 trees and test has 1" in run("evaluate", raw, test, code=1).stderr
+    test.write_text(BROKEN, encoding="utf-8")
+    assert "test.mrg:1: " in run("evaluate", raw, test, code=1).stderr
+    params = tmp_path / "bad.prm"
+    params.write_text("DELETE_LABEL TOP\nLABELLED 1\n", encoding="utf-8")
+    assert "bad.prm:2: unknown keyword" in run("evaluate", raw, raw, "--params", params, code=1).stderr
+    test.write_text("\n", encoding="utf-8")
+    assert "has no trees" in run("evaluate", test, test, code=1).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "expected"), [("sample", "sample/sample.prm", "rsl"), ("bug", "new.prm", "rsl-new")]
+)
+def test_cli_evaluate_prints_the_reference_summary(shared_evalb, name, params, expected):
+    gold, test = (shared_evalb / name / f"{name}.{end}" for end in ("gld", "tst"))
+    table = run("evaluate", gold, test, "--params", shared_evalb / params, "--reference").stdout
+    wanted = (shared_evalb / name / f"{name}.{expected}").read_text("utf-8")
+    lines = [line.split() for line in wanted.splitlines() if " = " in line]
+    found = [line.split() for line in table.splitlines()]
+    assert len(lines) > 10
+    assert [line for line in lines if line not in found] == []
+
+
+# convert
+
+
+def test_cli_converts_to_docs_and_back(folder, tmp_path):
+    with gzip.open(tmp_path / "dev.mrg.gz", "wt", encoding="utf-8") as file:
+        file.write((folder / "dev.mrg").read_text("utf-8"))
+    run("convert", folder / "dev.mrg", tmp_path / "dev.mrg.gz", tmp_path / "both.spacy", "--n-sents", 7)
+    docs = list(DocBin().from_disk(tmp_path / "both.spacy").get_docs(spacy.blank("en").vocab))
+    assert [len(rooted_trees(doc)) for doc in docs] == [7, 7, 7, 7, 7, 5]
+    run("convert", tmp_path / "both.spacy", tmp_path / "back.mrg")
+    assert list(read_trees(tmp_path / "back.mrg")) == 2 * list(read_trees(folder / "dev.mrg"))
+    run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
+    assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
+
+
+def test_cli_convert_names_what_it_cannot_read_and_replaces_only_by_force(raw, tmp_path):
+    out = tmp_path / "out.spacy"
+    raw.write_text(RAW + BROKEN, encoding="utf-8")
+    assert "raw.mrg:6: " in run("convert", raw, out, code=1).stderr
+    assert not out.exists()
+    assert "1 broken trees were skipped" in run("convert", raw, out, "--skip-bad").stderr
+    assert "exists" in run("convert", raw, out, "--skip-bad", code=2).stderr
+    run("convert", raw, out, "--skip-bad", "--force")
+    assert ".mrg.gz" in run("convert", raw, tmp_path / "out.conll", code=2).stderr
+    out.write_bytes(b"not a DocBin")
+    assert "out.spacy is no .spacy file" in run("convert", out, tmp_path / "out.mrg", code=1).stderr
+    spacy_file = DocBin(docs=[spacy.blank("en")("No trees")])
+    spacy_file.to_disk(out)
+    assert "has no constituents" in run("convert", out, tmp_path / "out.mrg", code=1).stderr
+    raw.write_text("", encoding="utf-8")
+    assert "No trees in" in run("convert", raw, tmp_path / "out.mrg", code=1).stderr

@@ -1,0 +1,56 @@
+"""The project file, run by weasel as a user runs it, in a copy of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from spacy_lpcfg.trees import parse_trees
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """The project's folder, and beside it a treebank that is called `other`."""
+    project = tmp_path_factory.mktemp("clone") / "project"
+    project.mkdir()
+    shutil.copy(ROOT / "project.yml", project)
+    for folder in ("configs", "assets"):
+        shutil.copytree(ROOT / folder, project / folder)
+    other = project.parent / "other"
+    other.mkdir()
+    for part, n in (("train", 60), ("dev", 10)):
+        lines = (ROOT / "assets" / "sample" / f"{part}.mrg").read_text("utf-8").splitlines(keepends=True)
+        (other / f"{part}.mrg").write_text("".join(lines[:n]), encoding="utf-8")
+    return project
+
+
+def run(project: Path, *arguments: object) -> str:
+    """Run `python -m spacy project run ...` in the project; what it printed on stdout."""
+    command = [sys.executable, "-m", "spacy", "project", "run", *map(str, arguments)]
+    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_project_runs_all_and_skips_what_is_done(project):
+    output = run(project, "all")
+    assert "bracketing F1" in output
+    assert "SPAN F" in output
+    (tree,) = parse_trees(output.splitlines()[-1])
+    assert tree.words == ["The", "ferry", "that", "my", "sister", "missed", "was", "the", "last", "one", "."]
+    assert run(project, "train").count("nothing changed") == 2
+
+
+def test_project_takes_another_treebank_and_learner(project):
+    output = run(project, "all", ".", "--vars.treebank", "../other", "--vars.learner", "pcfg")
+    assert "nothing changed" not in output
+    assert "sentences                     10" in output
+    assert (project / "training" / "pcfg" / "model-best").is_dir()
+    assert "nothing changed" not in run(project, "clean")
+    assert not (project / "training").exists()
