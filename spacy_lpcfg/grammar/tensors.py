@@ -139,7 +139,8 @@ class Tensors:
                 parts = [core / scales[rule], a, b, c]
                 packed[rule] = np.concatenate([part.ravel() for part in parts]).astype(np.float16)
         is_exact = np.repeat(ranks[:, 0] == 0, np.diff(starts))
-        return cls(shapes, ranks, np.asarray(dense, np.float32)[is_exact], np.concatenate(packed), scales)
+        factors = np.concatenate([np.empty(0, dtype=np.float16), *packed])
+        return cls(shapes, ranks, np.asarray(dense, np.float32)[is_exact], factors, scales)
 
 
 def _padded(shape: tuple[int, ...], part: int) -> tuple[int, ...]:

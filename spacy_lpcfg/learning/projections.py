@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.utils.extmath import randomized_svd
 
 from spacy_lpcfg.learning.features import FeatureTable
 
@@ -53,6 +52,8 @@ def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> 
         flip = np.sign(u[np.abs(u).argmax(axis=0), np.arange(u.shape[1])])
         u, vt = u * flip, vt * flip[:, None]
     else:
+        from sklearn.utils.extmath import randomized_svd  # slow to import, and needed for learning alone
+
         u, sigma, vt = randomized_svd(omega, n_states, random_state=seed)
     rank = max(1, int(np.sum(sigma[:n_states] > _LEAST_SINGULAR * sigma[0])))
     return inside @ u[:, :rank], (outside @ vt[:rank].T) / sigma[:rank]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from joblib import Parallel, delayed
-
 from spacy_lpcfg.learning.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.trees.tree import Tree
 
@@ -18,6 +16,8 @@ def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, 
 
     n_jobs (int): as of joblib, whose `parallel_config` chooses where they run.
     """
+    from joblib import Parallel, delayed
+
     shards = Parallel(n_jobs=n_jobs)(
         delayed(skeletons)(shard, lang=lang, markov=markov) for shard in _shards(trees, SHARD_SIZE)
     )

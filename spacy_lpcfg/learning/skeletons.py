@@ -90,7 +90,8 @@ class _Builder:
 
     def __init__(self, lang: str, markov: int) -> None:
         self.markov = markov
-        self.head_side = lru_cache(maxsize=None)(partial_head(lang))
+        rules = head_rules(lang)
+        self.head_side = lru_cache(maxsize=None)(lambda label, *children: rules.head(label, children))
         self.preterminals: dict[str, int] = {}
         self.interminals: dict[str, int] = {}
         self.words: dict[str, int] = {}
@@ -150,12 +151,6 @@ class _Builder:
             length=np.array(self.lengths, dtype=np.int32),
             root_label=max(self.root_labels, key=lambda label: self.root_labels[label], default=""),
         )
-
-
-def partial_head(lang: str):
-    """Which of the two children of a binarised node is the head: function of label, left and right label."""
-    rules = head_rules(lang)
-    return lambda label, left, right: rules.head(label.lstrip("@").split("->")[0], [left, right])
 
 
 def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Skeletons:

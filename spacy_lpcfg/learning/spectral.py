@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
@@ -88,12 +86,16 @@ class Spectral:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
+        from threadpoolctl import threadpool_limits
+
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
             projections = self._project(treebank)
         return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections), self.lexical)
 
     def _project(self, treebank: Treebank) -> Projections:
         """Step 1 for every symbol."""
+        from joblib import Parallel, delayed
+
         nodes, n_symbols = treebank.nodes, len(treebank.nodes.symbols)
         context = Context(nodes, treebank.terminal)
         inner = feature_table(context, INSIDE, self.inside)
