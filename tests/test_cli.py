@@ -175,7 +175,15 @@ def test_cli_parses_tokens_line_by_line(model):
     assert trees_in(first)[0].words == ["The", "ferry", "left", "."]
     assert empty == ""
     assert trees_in(odd)[0].words == [
-        *'-LRB- \u05e9\u05dc\u05d5\u05dd \U0001f600 a\u00a0b \x00 " [ 1/2 -RRB-'.split(" ")
+        "-LRB-",
+        "\u05e9\u05dc\u05d5\u05dd",
+        "\U0001f600",
+        "a\u00a0b",
+        "\x00",
+        '"',
+        "[",
+        "1/2",
+        "-RRB-",
     ]
     assert trees_in(last)[0].words == ["Go"]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -123,7 +124,7 @@ def _spectral(
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return {"@misc": "spacy-lpcfg.Spectral.v1", **settings, "c": smoothing.c, "nu": smoothing.nu}, grammar
+    return {"@misc": "spacy-lpcfg.Spectral.v1", **settings, **asdict(smoothing)}, grammar
 
 
 def _log_trial(smoothing: Smoothing, f1: float) -> None:
