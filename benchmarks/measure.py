@@ -11,6 +11,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
 import json
+import math
 import multiprocessing
 import resource
 import sys
@@ -109,5 +110,5 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+        return f"{value:,.{2 if value == 0 else max(2, 1 - math.floor(math.log10(abs(value))))}f}"
     return f"{value:,}" if isinstance(value, int) else str(value)

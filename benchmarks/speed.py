@@ -22,7 +22,7 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.trees import Tree, normalize, unescape_token
 from spacy_lpcfg.trees.evalb import Sentence, evaluate, read_evalb
 
-Timed = tuple[list[Sentence], float]
+Timed = tuple[Sequence[Sentence], float]
 """Trees, and the CPU seconds that they took."""
 
 
@@ -109,7 +109,7 @@ def children_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def row(name: str, golds: list[Tree], found: list[Sentence], seconds: float) -> measure.Row:
+def row(name: str, golds: list[Tree], found: Sequence[Sentence], seconds: float) -> measure.Row:
     scores = evaluate(golds, found).scores()
     return {
         "parser": name,
