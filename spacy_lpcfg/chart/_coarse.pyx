@@ -373,7 +373,7 @@ def build_forest(
     tags (int32, (n_words,)): given tag of each word, or -1.
     context (Context): what the words around say of tags and boundaries.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
-    threshold, edge_threshold (float): least marginal of an item, and of an edge.
+    threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.
     most_applications (int): rule applications that the chart may record, at 24 bytes each.
     RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
@@ -390,6 +390,9 @@ def build_forest(
             forest.log_probability = log(total) + LOG_2 * chart.exponents[chart.cell(0, chart.n)]
             chart.propagate_outside()
             chart.prune(forest, total, threshold, edge_threshold)
+            if not forest.has_tree():
+                forest.clear()
+                chart.prune(forest, total, 0, 0)
     return forest
 
 

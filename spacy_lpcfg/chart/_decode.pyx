@@ -63,6 +63,14 @@ cdef class LabelTable:
         self.tag_of = tag_of
         self.n_labels = n_labels
 
+    cdef bint is_repeated(self, int symbol, int c) noexcept nogil:
+        """Whether the label at place c of a symbol's chain stands further up in it, as in NP|VP|NP."""
+        cdef int above
+        for above in range(self.offsets[symbol], c):
+            if self.labels[above] == self.labels[c]:
+                return True
+        return False
+
 
 cdef class Brackets:
     """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it."""
@@ -86,7 +94,7 @@ cdef class Brackets:
     cdef void add(self, Forest forest, LabelTable table, int item, const double[::1] marginals,
                   vector[double]& sums) noexcept nogil:
         cdef Item node = forest.items[item]
-        cdef int first = item, last = item, other, c, tag
+        cdef int first = item, last = item, other, symbol, c, tag
         cdef double tag_score = 0
         while first > 0 and same_cell(forest.items[first - 1], node):
             first -= 1
@@ -95,8 +103,10 @@ cdef class Brackets:
         for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
             sums[table.labels[c]] = 0
         for other in range(first, last):
-            for c in range(table.offsets[forest.items[other].symbol], table.offsets[forest.items[other].symbol + 1]):
-                sums[table.labels[c]] += marginals[other]
+            symbol = forest.items[other].symbol
+            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
+                if not table.is_repeated(symbol, c):
+                    sums[table.labels[c]] += marginals[other]
         for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
             self.starts.push_back(node.start)
             self.ends.push_back(node.end)

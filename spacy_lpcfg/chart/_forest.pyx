@@ -13,6 +13,30 @@ cdef class Forest:
     def n_edges(self):
         return self.edges.size()
 
+    cdef bint has_tree(self) noexcept nogil:
+        """Whether the edges hold a tree over the whole sentence."""
+        cdef vector[char] stands
+        cdef int item, e
+        cdef size_t k
+        stands.assign(self.items.size(), False)
+        for item in range(<int>self.items.size()):
+            stands[item] = self.items[item].row >= 0
+            for e in range(self.first_edge[item], self.first_edge[item + 1]):
+                stands[item] |= stands[self.edges[e].left] and stands[self.edges[e].right]
+        for k in range(self.roots.size()):
+            if stands[self.roots[k]]:
+                return True
+        return False
+
+    cdef void clear(self) noexcept nogil:
+        self.items.clear()
+        self.edges.clear()
+        self.first_edge.clear()
+        self.item_posteriors_.clear()
+        self.edge_posteriors_.clear()
+        self.row_scales.clear()
+        self.roots.clear()
+
     def item_table(self):
         """Items as int32 (n_items, 4): start, end, symbol, lexicon row or -1."""
         return self._table(self.items.size(), <int32_t*>self.items.data())

@@ -129,10 +129,11 @@ class Parser:
             return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
         inputs = self._inputs(words, tags, tag_weight)
         forest = self._forest(inputs)
+        kept_tags = tags if tag_weight == 0 else None
         if forest.n_items > 0:
-            return self._decode(words, tags if tag_weight == 0 else None, forest)
+            return self._decode(words, kept_tags, forest)
         if len(words) == 1:
-            return self._leaf(words, tags)
+            return self._leaf(words, kept_tags)
         if not forest.is_complete:
             return self._join(words, tags, tag_weight, list(_segments(words, len(words) // 2)), SEGMENTED)
         cuts = best_cover(
@@ -174,7 +175,8 @@ class Parser:
     def _inputs(self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float) -> tuple:
         lexicon = self.grammar.lexicon
         terminals = lexicon.terminals_of(words)
-        given = np.full(len(words), NO_TAG, dtype=np.int32) if tags is None else lexicon.tags_of(tags)
+        no_tags = np.full(len(words), NO_TAG, dtype=np.int32)
+        given = no_tags if tags is None or tag_weight == 1 else lexicon.tags_of(tags)
         context = self._context.context(
             terminals,
             given,
