@@ -19,6 +19,7 @@ import measure
 import numpy as np
 
 from spacy_lpcfg.chart.sampling import sample_trees
+from spacy_lpcfg.chart.tensor_form import tree_weight
 from spacy_lpcfg.grammar import Grammar, Lexicon
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
@@ -35,8 +36,8 @@ UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
 
 
 @dataclass(frozen=True)
-class LPCFG:
-    """An L-PCFG over binary trees, or an estimate of one, in the tensor form of Cohen et al. (2012).
+class Estimate:
+    """What theorem 1 speaks of: the estimated parameters, before a grammar rounds and smooths them.
 
     roots (dict[str, float array (m_a,)]): of a.
     rules (dict[tuple[str, str, str], float array (m_a, m_b, m_c)]): of a -> b c.
@@ -47,37 +48,8 @@ class LPCFG:
     rules: dict[tuple[str, str, str], np.ndarray]
     words: dict[tuple[str, str], np.ndarray]
 
-    def probability(self, tree: Tree) -> float:
-        """Of a tree, as in figure 2 of Cohen et al. (2012); estimates may be negative, and are 0 by an unseen rule."""
-
-        def inside(node: Tree, children: list[np.ndarray]) -> np.ndarray:
-            if node.word is not None:
-                return self.words[node.label, node.word]
-            left, right = node.children
-            return np.einsum("ijk,j,k->i", self.rules[node.label, left.label, right.label], *children)
-
-        try:
-            return float(self.roots[tree.label] @ tree.fold(inside))
-        except KeyError:
-            return 0.0
-
     @classmethod
-    def of_grammar(cls, grammar: Grammar) -> LPCFG:
-        names, lexicon = grammar.symbols, grammar.lexicon
-        terminals = np.repeat(lexicon.terminals, np.diff(lexicon.offsets)).tolist()
-        vectors = np.split(lexicon.vectors.astype(np.float64), lexicon.vector_offsets[1:-1])
-        return cls(
-            roots={name: grammar.root_vector(a).astype(np.float64) for a, name in enumerate(names)},
-            rules={
-                (names[a], names[b], names[c]): grammar.tensor(i).astype(np.float64)
-                for i, (a, b, c) in enumerate(grammar.rules)
-            },
-            words={(names[a], x): vector for a, x, vector in zip(lexicon.symbols, terminals, vectors)},
-        )
-
-    @classmethod
-    def of_estimate(cls, estimate: SpectralEstimate) -> LPCFG:
-        """The parameters of theorem 1, before they become a grammar of limited precision that covers every word."""
+    def of(cls, estimate: SpectralEstimate) -> Estimate:
         parameters = estimate.parameters(UNSMOOTHED)
         names, m = estimate.treebank.nodes.symbols, parameters.n_states
         counts, emissions = estimate.treebank.counts, parameters.emissions
@@ -96,6 +68,20 @@ class LPCFG:
                 for a, word, share, vector in zip(emissions.symbols, words, shares, emissions.vectors)
             },
         )
+
+    def weight(self, tree: Tree) -> float:
+        """Of a binary tree (figure 2 of Cohen et al. 2012); 0 if it has a rule that was never seen."""
+
+        def inside(node: Tree, children: list[np.ndarray]) -> np.ndarray:
+            if node.word is not None:
+                return self.words[node.label, node.word]
+            left, right = node.children
+            return np.einsum("ijk,j,k->i", self.rules[node.label, left.label, right.label], *children)
+
+        try:
+            return float(self.roots[tree.label] @ tree.fold(inside))
+        except KeyError:
+            return 0.0
 
 
 def all_rules() -> Iterator[Tree]:
@@ -153,19 +139,18 @@ def errors(sizes: list[int], n_states: int, seed: int) -> list[dict[int, float]]
     grammar = random_grammar(n_states, np.random.default_rng(seed))
     drawn = list(islice(sample_trees(grammar, seed=seed), max(sizes)))
     tested = set(islice(sample_trees(grammar, seed=seed + 1_000_000), N_TESTED))
-    truth = LPCFG.of_grammar(grammar)
-    probabilities = {tree: truth.probability(tree) for tree in tested}
+    probabilities = {tree: tree_weight(grammar, tree) for tree in tested}
     paper = Spectral(lexical=LEXICAL, inside=PAPER_INSIDE, outside=PAPER_OUTSIDE, leaf=PAPER_LEAF)
     found = []
     for size in sizes:
         measure.progress(f"grammar {seed}: {size} trees")
-        estimates = {m: LPCFG.of_estimate(replace(paper, n_states=m).estimate(drawn[:size])) for m in (n_states, 1)}
+        estimates = {m: Estimate.of(replace(paper, n_states=m).estimate(drawn[:size])) for m in (n_states, 1)}
         found.append({m: error(estimate, probabilities) for m, estimate in estimates.items()})
     return found
 
 
-def error(estimate: LPCFG, probabilities: dict[Tree, float]) -> float:
-    missed = sum(abs(estimate.probability(tree) - truth) for tree, truth in probabilities.items())
+def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
+    missed = sum(abs(estimate.weight(tree) - truth) for tree, truth in probabilities.items())
     return missed / sum(probabilities.values())
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -101,10 +102,8 @@ def slope_row(source: str, rows: list[measure.Row]) -> measure.Row:
 
 
 def plot(rows: list[measure.Row], path: Path) -> None:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise SystemExit("The plot needs matplotlib: pip install matplotlib, or leave out --plot.") from error
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(9, 4), layout="constrained")
     for axes, quantity in zip(figure.subplots(1, 2), ("CPU s", "peak MB")):
         for source in dict.fromkeys(row["trees from"] for row in rows):
@@ -123,6 +122,8 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0, metavar="S", help="of the drawn trees")
     arguments.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves, say as a .png")
     args = arguments.parse_args()
+    if args.plot and not find_spec("matplotlib"):
+        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
     learner, path = Spectral(n_states=args.states), args.treebank / "train.mrg"
     trees = list(read_trees(path))
     sizes = [int(len(trees) * part) for part in PARTS]
