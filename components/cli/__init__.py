@@ -6,9 +6,6 @@ command that needs it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from types import ModuleType
-
 import typer
 
 from spacy_lpcfg.components.cli.convert import convert
@@ -32,10 +29,3 @@ for command in (parse, evaluate, convert):
 def main() -> None:
     """Run the console script `spacy-lpcfg`."""
     lpcfg_cli(prog_name="spacy-lpcfg")
-
-
-def __getattr__(name: str) -> ModuleType:
-    """The module `register`, for spaCy's entry point, imported when it is asked for: it imports spaCy."""
-    if name != "register":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.register")
