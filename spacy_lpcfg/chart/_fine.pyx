@@ -16,12 +16,10 @@ from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 
 cdef extern from "simd.h" nogil:
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
-    void add_rows(float* out, const float* tensor, const float* pairs, int n_out, int n_pairs)
-    void mix_rows(float* pairs, const float* tensor, const float* outer, int n_outer, int n_pairs)
+    void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
+    void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
     float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
                     float scale, int n_left, int n_right)
-    void project(float* out, const float* basis, const float* vector, int n, int rank)
-    void expand(float* out, const float* basis, const float* vector, int n, int rank)
 
 cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
@@ -62,7 +60,7 @@ cdef class FineGrammar:
         """A vector over states as the rule's core takes it; in the buffer, if it has to be projected."""
         if self.ranks[rule, 0] == 0:
             return states
-        project(
+        mix_rows(
             buffer, &self.tensors[self.starts[rule, child + 1]], states, self.n_states[self.rules[rule, child]],
             self.ranks[rule, child],
         )
@@ -79,7 +77,7 @@ cdef class FineGrammar:
 
     cdef void from_core(self, int rule, int child, float* states, const float* given) noexcept nogil:
         if given != states:
-            expand(
+            add_rows(
                 states, &self.tensors[self.starts[rule, child + 1]], given, self.n_states[self.rules[rule, child]],
                 self.ranks[rule, child],
             )

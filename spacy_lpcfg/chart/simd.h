@@ -19,24 +19,24 @@ SIMD_CLONES static void add_outer(float *pairs, const float *left, const float *
     }
 }
 
-/* out[i] += sum_p tensor[i, p] * pairs[p] */
-SIMD_CLONES static void add_rows(float *out, const float *tensor, const float *pairs, int n_out, int n_pairs) {
-    for (int i = 0; i < n_out; ++i) {
-        const float *row = tensor + (long)i * n_pairs;
+/* out[r] += sum_c matrix[r, c] * weights[c] */
+SIMD_CLONES static void add_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
+    for (int r = 0; r < n_rows; ++r) {
+        const float *row = matrix + r * n_cols;
         float sum = 0;
 #pragma omp simd reduction(+ : sum)
-        for (int p = 0; p < n_pairs; ++p) sum += row[p] * pairs[p];
-        out[i] += sum;
+        for (int c = 0; c < n_cols; ++c) sum += row[c] * weights[c];
+        out[r] += sum;
     }
 }
 
-/* pairs[p] = sum_i outer[i] * tensor[i, p] */
-SIMD_CLONES static void mix_rows(float *pairs, const float *tensor, const float *outer, int n_outer, int n_pairs) {
-    for (int p = 0; p < n_pairs; ++p) pairs[p] = outer[0] * tensor[p];
-    for (int i = 1; i < n_outer; ++i) {
-        const float *row = tensor + (long)i * n_pairs;
-        const float weight = outer[i];
-        for (int p = 0; p < n_pairs; ++p) pairs[p] += weight * row[p];
+/* out[c] = sum_r weights[r] * matrix[r, c] */
+SIMD_CLONES static void mix_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
+    for (int c = 0; c < n_cols; ++c) out[c] = 0;
+    for (int r = 0; r < n_rows; ++r) {
+        const float *row = matrix + r * n_cols;
+        const float weight = weights[r];
+        for (int c = 0; c < n_cols; ++c) out[c] += weight * row[c];
     }
 }
 
@@ -56,27 +56,6 @@ SIMD_CLONES static float pass_down(float *to_left, float *to_right, const float 
         total += weight * sum;
     }
     return total;
-}
-
-/* out[r] = sum_j vector[j] * basis[j, r] */
-SIMD_CLONES static void project(float *out, const float *basis, const float *vector, int n, int rank) {
-    for (int r = 0; r < rank; ++r) out[r] = 0;
-    for (int j = 0; j < n; ++j) {
-        const float *row = basis + j * rank;
-        const float weight = vector[j];
-        for (int r = 0; r < rank; ++r) out[r] += weight * row[r];
-    }
-}
-
-/* out[j] += sum_r basis[j, r] * vector[r] */
-SIMD_CLONES static void expand(float *out, const float *basis, const float *vector, int n, int rank) {
-    for (int j = 0; j < n; ++j) {
-        const float *row = basis + j * rank;
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int r = 0; r < rank; ++r) sum += row[r] * vector[r];
-        out[j] += sum;
-    }
 }
 
 #endif

@@ -40,9 +40,9 @@ class Smoothing:
     most_lexical (float): lexical rules seen more often than this are not smoothed.
     """
 
-    c: float = 20.0
-    nu: float = 0.5
-    most_lexical: float = 5.0
+    c: float = 15.0
+    nu: float = 0.25
+    most_lexical: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Spectral:
     smoothing: Smoothing = Smoothing()
     lexical: LexicalSettings = LexicalSettings()
     kappa: float | None = 5.0
-    tokens_per_state: float = 10.0
+    tokens_per_state: float = 40.0
     inside: tuple[str, ...] = PAPER_INSIDE
     outside: tuple[str, ...] = PAPER_OUTSIDE
     leaf: tuple[str, ...] = PAPER_LEAF
