@@ -35,7 +35,8 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     if kappa is None:
         return matrix
     squares = np.bincount(indices.ravel(), weights=data.ravel() ** 2, minlength=matrix.shape[1])
-    matrix.data *= np.sqrt(n / (squares + kappa))[matrix.indices]
+    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
+    matrix.data *= np.sqrt(n / counts)[matrix.indices]
     return matrix
 
 
@@ -56,4 +57,5 @@ def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> 
 
         u, sigma, vt = randomized_svd(omega, n_states, random_state=seed)
     rank = max(1, int(np.sum(sigma[:n_states] > _LEAST_SINGULAR * sigma[0])))
-    return inside @ u[:, :rank], (outside @ vt[:rank].T) / sigma[:rank]
+    sigma = np.where(sigma > 0, sigma, 1.0)[:rank]  # Omega is zero where the features of one side are
+    return inside @ u[:, :rank], (outside @ vt[:rank].T) / sigma
