@@ -165,7 +165,7 @@ def main() -> None:
     rows = [
         {
             "trees": size,
-            **{f"error, m = {m}": statistics.median(each[m] for each in by_grammar) for m in by_grammar[0]},
+            **{f"error, m = {m}, %": 100 * statistics.median(each[m] for each in by_grammar) for m in by_grammar[0]},
             "error x sqrt(trees)": statistics.median(each[args.states] for each in by_grammar) * size**0.5,
         }
         for size, by_grammar in zip(args.trees, zip(*found))

@@ -11,7 +11,6 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import argparse
 import json
-import math
 import multiprocessing
 import resource
 import sys
@@ -110,5 +109,6 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:,.{2 if value == 0 else max(2, 1 - math.floor(math.log10(abs(value))))}f}"
+        is_small = 0 < abs(value) < 0.005
+        return f"{value:.1e}" if is_small else f"{value:,.2f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
