@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 from typing import Any
@@ -37,13 +38,8 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
 
     RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version.
     """
-    try:
-        packed = srsly.msgpack_loads(data)
-    except Exception as error:
-        raise StorageError(
-            f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else."
-        ) from error
-    if not isinstance(packed, dict) or packed.get("magic") != _MAGIC or packed.get("kind") != kind:
+    packed = _load(kind, data)
+    if packed.get("magic") != _MAGIC or packed.get("kind") != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
     if packed.get("version") != version:
         raise StorageError(
@@ -53,7 +49,20 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     body = packed.get("body")
     if not isinstance(body, bytes) or hashlib.sha256(body).hexdigest() != packed.get("sha256"):
         raise StorageError(f"This {kind} is damaged: its checksum differs. Copy or learn it again.")
-    return {name: _decode(name, value) for name, value in srsly.msgpack_loads(body).items()}
+    return {name: _decode(name, value) for name, value in _load(kind, body).items()}
+
+
+def _load(kind: str, data: bytes) -> dict[str, Any]:
+    try:
+        loaded = srsly.msgpack_loads(data)
+    except Exception as error:
+        gc.enable()  # srsly turns the garbage collection off, and leaves it off when it fails
+        raise StorageError(
+            f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else."
+        ) from error
+    if not isinstance(loaded, dict):
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
+    return loaded
 
 
 def _encode(value: Any) -> Any:
