@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import srsly
 from enumeration import model_of
-from grammars import random_grammar, random_model
+from grammars import grammar_of, of_low_rank, one_state, random_grammar, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -160,7 +160,9 @@ def test_changed_content_is_told_by_its_checksum(learned):
         Grammar.from_bytes(srsly.msgpack_dumps(packed))
 
 
-VALUES = unpack(_KIND, _VERSION, random_grammar(1).to_bytes())
+MODEL = of_low_rank(random_model(0, most_states=6))
+FACTORED = grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.factorize)
+VALUES = unpack(_KIND, _VERSION, FACTORED.to_bytes())
 ODD = [None, 0, -1, 1.5, "x", b"x", True, (), ("a",), ["a", ["b"]], {"dtype": "int32"}, np.zeros(0), np.array(5)]
 
 
