@@ -32,7 +32,7 @@ class LexicalSettings:
 
     rare: int = 3
     form_weight: float = 0.5
-    chain_weight: float = 10.0
+    chain_weight: float = 20.0
     least_posterior: float = 1e-4
 
 
