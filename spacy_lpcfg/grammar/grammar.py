@@ -9,14 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
+from spacy_lpcfg.grammar.checking import GrammarError, check, has_type, require
+from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.trees.transforms import split_chain
-
-
-class GrammarError(ValueError):
-    """A grammar that is damaged, foreign or inconsistent."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +129,7 @@ class Grammar:
         try:
             values = unpack(_KIND, _VERSION, data)
             for name, value in values.items():
-                _require(name, _has_type(name, value))
+                require(name, has_type(name, value))
             grammar = cls(
                 **{name: values[name] for name in _OWN},
                 tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
@@ -175,89 +172,3 @@ _OWN = (
 )
 _TENSORS = ("shapes", "ranks", "exact", "factors", "scales")
 _LEXICON = ("terminals", "tags", "offsets", "symbols", "weights", "vector_offsets", "vectors")
-
-
-_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags")
-_VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
-
-
-def _has_type(name: str, value: object) -> bool:
-    if name in _TEXTS:
-        return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
-    if name in _VALUES:
-        return type(value) is _VALUES[name]
-    return isinstance(value, np.ndarray) and value.ndim > 0
-
-
-def check(grammar: Grammar) -> None:
-    """Check that the parts of a grammar fit together, so that the kernels may trust it.
-
-    RAISES (GrammarError): Naming the part that does not fit.
-    """
-    tensors, lexicon, n_symbols = grammar.tensors, grammar.lexicon, grammar.n_symbols
-    n_rows = len(lexicon.symbols)
-    _require("symbols", n_symbols > 0 and 0 < grammar.n_preterminals <= n_symbols)
-    _require("n_states", _is(grammar.n_states, "int32", n_symbols) and grammar.n_states.min() > 0)
-    for name in ("symbol_weights", "root_weights"):
-        _require(name, _is_weights(getattr(grammar, name), n_symbols))
-    _require("root_vectors", _is(grammar.root_vectors, "float32", int(grammar.n_states.sum())))
-    _require(
-        "rules",
-        _is(grammar.rules, "int32", grammar.n_rules, 3) and _within(grammar.rules, n_symbols),
-    )
-    _require("rule_weights", _is_weights(grammar.rule_weights, grammar.n_rules))
-    _require("tensors.shapes", _is(tensors.shapes, "int32", grammar.n_rules, 3))
-    _require("tensors.shapes", np.array_equal(tensors.shapes, grammar.n_states[grammar.rules]))
-    _require("tensors.ranks", _is(tensors.ranks, "int32", grammar.n_rules, 3))
-    ranks, is_exact = tensors.ranks.astype(np.int64), tensors.is_exact
-    is_rank = np.where(is_exact[:, None], ranks == 0, (ranks > 0) & (ranks <= tensors.shapes))
-    _require("tensors.ranks", bool(is_rank.all()))
-    sizes = tensors.shapes.astype(np.int64).prod(axis=1)
-    _require("tensors.exact", _is(tensors.exact, "float32", int(sizes[is_exact].sum())))
-    packed = ranks.prod(axis=1).sum() + (tensors.shapes * ranks).sum()
-    _require("tensors.factors", _is(tensors.factors, "float16", int(packed)))
-    _require("tensors.scales", _is(tensors.scales, "float32", grammar.n_rules))
-    _require(
-        "lexicon.symbols",
-        _is(lexicon.symbols, "int32", n_rows) and _within(lexicon.symbols, grammar.n_preterminals),
-    )
-    _require("lexicon.weights", _is_weights(lexicon.weights, n_rows))
-    rows = lexicon.offsets
-    _require(
-        "lexicon.offsets",
-        _is(rows, "int32", len(lexicon.terminals) + 1) and rows[0] == 0 and rows[-1] == n_rows,
-    )
-    _require("lexicon.offsets", bool(np.all(np.diff(rows) > 0)))
-    _require("lexicon.vector_offsets", _is(lexicon.vector_offsets, "int64", n_rows + 1))
-    _require(
-        "lexicon.vector_offsets",
-        np.array_equal(lexicon.vector_offsets, offsets(grammar.n_states[lexicon.symbols])),
-    )
-    _require("lexicon.vectors", _is(lexicon.vectors, "float32", int(lexicon.vector_offsets[-1])))
-    _require("lexicon.terminals", {UNKNOWN, *map(tag_terminal, lexicon.tags)} <= set(lexicon.terminals))
-    n_tags = len(lexicon.tags) + 1
-    for name in ("tag_bigrams", "begins", "ends"):
-        _require(name, _is_weights(getattr(grammar, name), n_tags, n_tags))
-    for name in ("tags_before", "tags_after"):
-        _require(name, _is_weights(getattr(grammar, name), n_symbols, n_tags))
-    _require(
-        "tags",
-        {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(lexicon.tags),
-    )
-
-
-def _require(part: str, holds: bool) -> None:
-    if not holds:
-        raise GrammarError(f"This grammar is inconsistent in its {part}: copy or learn it again.")
-
-
-def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:
-    return array.dtype == dtype and array.shape == shape and bool(np.all(np.isfinite(array)))
-
-
-def _is_weights(array: np.ndarray, *shape: int) -> bool:
-    return _is(array, "float64", *shape) and bool(np.all(array >= 0))
-
-
-def _within(ids: np.ndarray, n: int) -> bool:
-    return ids.size == 0 or (ids.min() >= 0 and ids.max() < n)

@@ -7,8 +7,8 @@ for every node, children before parents, tree after tree. All statistics of the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
@@ -102,6 +102,7 @@ class _Builder:
         self.position = 0
 
     def add(self, tree: Tree) -> None:
+        """Add the rows of a tree, unless nothing of it is left when it is normalised."""
         label, _ = strip_root(tree)
         normal = normalize(tree)
         if normal is None:
@@ -131,6 +132,7 @@ class _Builder:
         return row, (left_label, right_label)[side] if node.label.startswith("@") else node.label
 
     def build(self) -> Skeletons:
+        """The table of all rows."""
         table = np.array(self.rows, dtype=np.int64).reshape(-1, 7).T
         is_leaf = np.array(self.is_leaf, dtype=bool)
         parent = np.full(table.shape[1], NONE, dtype=np.int64)
@@ -171,45 +173,44 @@ def join(shards: Sequence[Skeletons]) -> Skeletons:
     preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
     interminals = tuple(sorted({name for shard in shards for name in shard.interminals}))
     words = tuple(sorted({word for shard in shards for word in shard.words}))
+    moved, start = [_Builder("en", 0).build()], 0  # an empty table first, for the types of the columns
+    for shard in shards:
+        symbol_ids = [
+            *_ids(shard.preterminals, preterminals),
+            *(_ids(shard.interminals, interminals) + len(preterminals)),
+        ]
+        word_ids = [*_ids(shard.words, words), NONE]
+        moved.append(_moved(shard, start, np.array(symbol_ids, np.int32), np.array(word_ids, np.int32)))
+        start += shard.n_nodes
     roots: Counter[str] = Counter()
     for shard in shards:
         roots[shard.root_label] += len(shard.roots)
-    starts = np.cumsum([0, *(shard.n_nodes for shard in shards)])
-    n_preterminals = len(preterminals)
-
-    def column(name: str, of_shard: Callable[[Skeletons, int], np.ndarray]) -> np.ndarray:
-        empty = np.empty(0, dtype=np.int32 if name in ("symbol", "word", "start", "end", "length") else np.int64)
-        return np.concatenate([empty, *(of_shard(shard, start) for shard, start in zip(shards, starts))])
-
-    def nodes(name: str) -> np.ndarray:
-        def moved(shard: Skeletons, start: int) -> np.ndarray:
-            ids = getattr(shard, name)
-            return np.where(ids == NONE, NONE, ids + start)
-
-        return column(name, moved)
-
     return Skeletons(
         preterminals=preterminals,
         interminals=interminals,
         words=words,
-        symbol=column(
-            "symbol",
-            lambda shard, _: np.concatenate(
-                [
-                    _ids(shard.preterminals, preterminals),
-                    _ids(shard.interminals, interminals) + n_preterminals,
-                ]
-            )[shard.symbol],
-        ),
-        word=column("word", lambda shard, _: np.append(_ids(shard.words, words), np.int32(NONE))[shard.word]),
-        left=nodes("left"),
-        right=nodes("right"),
-        parent=nodes("parent"),
-        head=nodes("head"),
-        start=column("start", lambda shard, _: shard.start),
-        end=column("end", lambda shard, _: shard.end),
-        length=column("length", lambda shard, _: shard.length),
         root_label=max(sorted(roots), key=lambda label: roots[label], default=""),
+        **{name: np.concatenate([getattr(shard, name) for shard in moved]) for name in _COLUMNS},
+    )
+
+
+_COLUMNS = ("symbol", "word", "start", "end", "length", "left", "right", "parent", "head")
+
+
+def _moved(shard: Skeletons, start: int, symbol_ids: np.ndarray, word_ids: np.ndarray) -> Skeletons:
+    """A shard whose nodes begin at `start`, with the ids of other symbols and words."""
+
+    def nodes(ids: np.ndarray) -> np.ndarray:
+        return np.where(ids == NONE, NONE, ids + start)
+
+    return replace(
+        shard,
+        symbol=symbol_ids[shard.symbol],
+        word=word_ids[shard.word],
+        left=nodes(shard.left),
+        right=nodes(shard.right),
+        parent=nodes(shard.parent),
+        head=nodes(shard.head),
     )
 
 
