@@ -87,7 +87,8 @@ def learn_lpcfg(
 
 def _check_folder(output: Path) -> None:
     """Refuse to replace what is not a pipeline."""
-    if output.is_dir() and any(output.iterdir()) and not (output / "meta.json").is_file():
+    is_pipeline = all((output / name).is_file() for name in ("meta.json", "config.cfg"))
+    if output.is_dir() and any(output.iterdir()) and not is_pipeline:
         raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
 
 
@@ -172,6 +173,6 @@ def _save(nlp: Language, output: Path) -> None:
         if output.exists():
             os.replace(output, old)
         os.replace(temporary, output)
+        shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
