@@ -94,7 +94,7 @@ def learn(sequences: Sequence[Sequence[str]], n_states: int = 3) -> Grammar:
 
 
 def main() -> None:
-    sequences = list(sample(5000))
+    sequences = list(sample(3000))
     truth, learned = true_operators(), learned_operators(learn(sequences))
     print(f"P(next symbol | history), true and learned from {len(sequences)} sequences; symbols {' '.join(SYMBOLS)}")
     for history in ("", "a", "d", "dd", "abba", "bcdcb"):

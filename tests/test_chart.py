@@ -129,7 +129,7 @@ def test_marginals_do_not_depend_on_the_basis(seed):
     pcfg = one_state(model, seed)
     one = Parser(grammar_of(model, pcfg, is_proper=True), settings=EXHAUSTIVE)
     two = Parser(grammar_of(rebased(model, seed), pcfg, is_proper=False), settings=EXHAUSTIVE)
-    for words in sentences(one.grammar, seed, lengths=(3, 6, 9)):
+    for words in sentences(one.grammar, seed, lengths=(3, 6, 8)):
         forest = one.forest(words)
         mine, other = one.marginals(forest), two.marginals(forest)
         np.testing.assert_allclose(other.items(), mine.items(), atol=2e-4)
@@ -179,7 +179,7 @@ def test_marginals_add_up(seed):
 def test_cell_marginals_are_probabilities(seed):
     grammar = random_grammar(seed)
     parser = Parser(grammar, settings=EXHAUSTIVE)
-    for words in sentences(grammar, seed, lengths=(5, 9)):
+    for words in sentences(grammar, seed, lengths=(5, 7)):
         forest = parser.forest(words)
         cells = defaultdict(float)
         for (start, end, _, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items()):

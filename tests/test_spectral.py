@@ -68,7 +68,7 @@ def estimate(trees: dict[Tree, float], counts, n_states: int, **settings):
     return Spectral(n_states=n_states, tokens_per_state=1, lexical=PLAIN, **settings).estimate(treebank)
 
 
-@pytest.fixture(scope="module", params=[(0, STATES), (1, {**STATES, "D": 3}), (5, {**STATES, "D": 3})])
+@pytest.fixture(scope="module", params=[(0, STATES), (1, {**STATES, "D": 3})])
 def exact(request):
     """A model whose Omega have full rank, its language, and its estimate from a treebank with exactly its moments."""
     seed, states = request.param
@@ -110,13 +110,12 @@ def test_exact_moments_give_marginals(exact):
     ],
     ids=str,
 )
-def test_exact_moments_need_no_certain_features(exact, settings):
+def test_exact_moments_need_no_certain_features(settings):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
-    _, trees, found = exact
-    counts = [round(p * N_TREES) for p in trees.values()]
-    other = estimate(trees, counts, n_states=8, **settings)
-    np.testing.assert_array_equal(other.projections.n_states, found.projections.n_states)
-    spectral = model_of_estimate(other, UNSMOOTHED)
+    trees = language(finite_model(0, STATES))
+    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **settings)
+    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == STATES
+    spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
         assert weight(spectral, tree) == pytest.approx(p, abs=1e-10)
 
@@ -142,9 +141,9 @@ def test_error_falls_with_the_square_root_of_the_sample():
     """Theorem 3 of Cohen et al. (2012): the L1 error of tree probabilities against the number of trees."""
     trees = language(finite_model(0, STATES))
     p = np.array(list(trees.values()))
-    sizes, errors = (300, 1200, 4800), []
+    sizes, errors = (250, 1000, 4000), []
     for size in sizes:
-        samples = (np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(4))
+        samples = (np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(3))
         models = [model_of_estimate(estimate(trees, counts, n_states=2), UNSMOOTHED) for counts in samples]
         errors.append(np.mean([sum(abs(weight(model, tree) - trees[tree]) for tree in trees) for model in models]))
     slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
