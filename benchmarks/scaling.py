@@ -3,10 +3,10 @@
     python benchmarks/scaling.py TREEBANK_DIR [--states M] [--times T...] [--seed S] [--plot FILE] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg. Measures CPU seconds (reading included) and peak memory of learning, each in a process
-of its own, from an eighth, a quarter and a half of the treebank and all of it, and from T times as many trees (1 to 20)
-drawn from the treebank's PCFG; there every rare word is a new one, in the form of words of the treebank, so that the
-vocabulary grows as well. The slopes are those of straight lines through the logarithms: 1 is linear. The plot needs
-matplotlib.
+of its own, from every eighth, fourth and second tree of the treebank and from all, and from T times as many trees (1 to
+20) drawn from the treebank's PCFG; there every rare word is a new one, in the form of words of the treebank, so that
+the vocabulary grows as well. The slopes are those of straight lines through the logarithms: 1 is linear. The plot
+needs matplotlib.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from spacy_lpcfg.grammar.lexicon import UNKNOWN, ladder
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 
-PARTS = (1 / 8, 1 / 4, 1 / 2, 1)
+STEPS = (8, 4, 2, 1)
 LETTERS = 4
 
 
@@ -124,15 +124,16 @@ def main() -> None:
     args = arguments.parse_args()
     if args.plot and not find_spec("matplotlib"):
         arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
-    learner, path = Spectral(n_states=args.states), args.treebank / "train.mrg"
-    trees = list(read_trees(path))
-    sizes = [int(len(trees) * part) for part in PARTS]
-    own = [row("treebank", learner, path, n_trees) for n_trees in sizes]
+    learner, trees = Spectral(n_states=args.states), list(read_trees(args.treebank / "train.mrg"))
     with tempfile.TemporaryDirectory() as folder:
-        drawn_path = Path(folder) / "drawn.mrg"
+        file = Path(folder) / "trees.mrg"
+        own = []
+        for step in STEPS:
+            write_trees(file, trees[::step])
+            own.append(row("treebank", learner, file, len(trees[::step])))
         measure.progress(f"drawing {len(trees) * max(args.times)} trees")
-        write_trees(drawn_path, drawn(trees, len(trees) * max(args.times), args.seed))
-        more = [row("its PCFG", learner, drawn_path, len(trees) * times) for times in args.times]
+        write_trees(file, drawn(trees, len(trees) * max(args.times), args.seed))
+        more = [row("its PCFG", learner, file, len(trees) * times) for times in args.times]
     slopes = [slope_row("treebank", own), slope_row("its PCFG", more)]
     measure.report({f"Learning, {args.treebank.name}, m = {args.states}": own + more, "Slopes": slopes}, args.json)
     if args.plot:
