@@ -64,8 +64,9 @@ class Parse:
     spans (list of (start, end, label)): the brackets in pre-order, without the treebank's root label.
     span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for those that glue parts together.
     tag_scores (float32, (n_words,)): posterior of each tag, in [0, 1].
-    log_probability (float): natural log of the sentence's probability; nan if the grammar is not proper or the
-        grammar has no tree over the whole sentence.
+    log_probability (float): natural log of the probability of the sentence, and of its given tags, over the trees
+        that pruning left, so that it is exact with `EXHAUSTIVE`; nan if the grammar is not proper or has no tree over
+        the whole sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "glued", "segmented".
     """
 
