@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from enumeration import Model, all_trees, edges, items, marginals, model_of_estimate, weight
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from strategies import trees as random_trees
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.tensor_form import inside_outside_marginals, tree_weight
@@ -18,7 +21,7 @@ from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankP
 from spacy_lpcfg.learning.lexical import _RUNG_WEIGHT
 from spacy_lpcfg.learning.moments import RuleMoments
 from spacy_lpcfg.learning.projections import project
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
@@ -62,10 +65,10 @@ def language(model: Model) -> dict[Tree, float]:
 STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
 
 
-def estimate(trees: dict[Tree, float], counts, n_states: int, **settings):
+def estimate(trees: dict[Tree, float], counts, n_states: int, **options):
     """The estimate from a treebank with so many of each tree."""
     treebank = (tree for tree, n in zip(trees, counts) for _ in range(n))
-    return Spectral(n_states=n_states, tokens_per_state=1, lexical=PLAIN, **settings).estimate(treebank)
+    return Spectral(n_states=n_states, tokens_per_state=1, lexical=PLAIN, **options).estimate(treebank)
 
 
 @pytest.fixture(scope="module", params=[(0, STATES), (1, {**STATES, "D": 3})])
@@ -101,7 +104,7 @@ def test_exact_moments_give_marginals(exact):
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "options",
     [
         {"kappa": None},
         {"kappa": 50.0},
@@ -110,10 +113,10 @@ def test_exact_moments_give_marginals(exact):
     ],
     ids=str,
 )
-def test_exact_moments_need_no_certain_features(settings):
+def test_exact_moments_need_no_certain_features(options):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
     trees = language(finite_model(0, STATES))
-    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **settings)
+    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **options)
     assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == STATES
     spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
@@ -338,11 +341,28 @@ def test_small_treebanks_are_learned(learner, brackets):
     assert inside_outside_marginals(grammar, trees[-1].words).total > 0
 
 
+@given(
+    st.lists(random_trees(), min_size=1, max_size=5),
+    st.sampled_from([TreebankPCFG(markov=1), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
+)
+@settings(max_examples=30, deadline=None)
+def test_any_treebank_is_learned_and_parsed(treebank, learner):
+    golds = [gold for gold in map(normalize, treebank) if gold is not None]
+    if golds:
+        grammar = Grammar.from_bytes(learner.fit(treebank).to_bytes())
+        parser = Parser(grammar, settings=EXHAUSTIVE)
+        for gold in golds:
+            parse = parser.parse(gold.words, gold.tags)
+            assert parse.is_parsed
+            assert (parse.tree.words, parse.tree.tags) == (gold.words, gold.tags)
+            assert tree_weight(grammar, gold, markov=learner.markov) > 0 or not grammar.is_proper
+
+
 @pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
-@pytest.mark.parametrize("trees", [[], ["(S (NP (-NONE- *)))"]], ids=["none", "empty"])
-def test_no_trees_are_refused(learner, trees):
+@pytest.mark.parametrize("treebank", [[], ["(S (NP (-NONE- *)))"]], ids=["none", "empty"])
+def test_no_trees_are_refused(learner, treebank):
     with pytest.raises(ValueError, match="at least one tree to learn from"):
-        learner.fit(parse_trees(trees))
+        learner.fit(parse_trees(treebank))
 
 
 def test_unknown_features_are_refused(sample):
