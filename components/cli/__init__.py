@@ -1,7 +1,8 @@
 """The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
 
 Here and at the top of the commands' own files stands only what imports fast: everything else is imported by the
-command that needs it.
+command that needs it. typer evaluates the annotations of commands, so that their files, for Python 3.9, do without
+`from __future__ import annotations`.
 """
 
 from __future__ import annotations

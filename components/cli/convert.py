@@ -1,11 +1,9 @@
 """`spacy-lpcfg convert`: bracketed files to spaCy's binary format, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
@@ -58,7 +56,7 @@ def _check_output(output: Path, force: bool) -> None:
         raise typer.BadParameter(f"{output} exists: name another file, or use --force", param_hint="OUTPUT")
 
 
-def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -> Iterator[Tree]:
+def _read(paths: Iterable[Path], on_error: Optional[Callable[[Exception], None]]) -> Iterator["Tree"]:
     """The normalized trees of files of either kind, below their roots."""
     from spacy_lpcfg.trees import read_trees
 
@@ -69,7 +67,7 @@ def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -
             yield from filter(None, map(_normalized, read_trees(path, on_error=on_error)))
 
 
-def _normalized(tree: Tree) -> Tree | None:
+def _normalized(tree: "Tree") -> Optional["Tree"]:
     from spacy_lpcfg.trees import Tree, normalize, strip_root
 
     root, _ = strip_root(tree)
@@ -77,7 +75,7 @@ def _normalized(tree: Tree) -> Tree | None:
     return Tree(root, [rest]) if rest and root else rest
 
 
-def _read_docs(path: Path) -> Iterator[Tree]:
+def _read_docs(path: Path) -> Iterator["Tree"]:
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -91,7 +89,7 @@ def _read_docs(path: Path) -> Iterator[Tree]:
         yield from filter(None, rooted_trees(doc))
 
 
-def _write_docs(output: Path, trees: Iterator[Tree], n_sents: int) -> None:
+def _write_docs(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -104,7 +102,7 @@ def _write_docs(output: Path, trees: Iterator[Tree], n_sents: int) -> None:
     write_atomically(output, docs.to_bytes())
 
 
-def _write_brackets(output: Path, trees: Iterator[Tree], n_sents: int) -> None:
+def _write_brackets(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
     from spacy_lpcfg.trees import write_trees
 
     write_trees(output, trees)

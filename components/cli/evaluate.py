@@ -1,8 +1,5 @@
 """`spacy-lpcfg evaluate`: EVALB scores of parsed trees against a treebank."""
 
-# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +11,7 @@ from spacy_lpcfg.components.cli.console import reporting_errors
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees.evalb import Sentence
 
 _NAMES = ("evalb_p", "evalb_r", "evalb_f", "complete_match", "tag_acc", "n_sentences", "n_error")
 
@@ -58,13 +56,13 @@ def evaluate(
         print(evaluation.reference_table() if reference else evaluation.table())
 
 
-def _read_treebank(path: Path) -> list[Tree]:
+def _read_treebank(path: Path) -> list["Tree"]:
     from spacy_lpcfg.trees import read_trees
 
     return [tree for tree in map(scored, read_trees(path)) if tree is not None]
 
 
-def _read_parses(path: Path, n_golds: int) -> Sequence[Sequence[Tree] | Tree]:
+def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
     from spacy_lpcfg.trees import TreebankError
     from spacy_lpcfg.trees.evalb import read_evalb
@@ -77,7 +75,7 @@ def _read_parses(path: Path, n_golds: int) -> Sequence[Sequence[Tree] | Tree]:
     return sentences if len(sentences) == n_golds else _read_treebank(path)
 
 
-def scored(tree: Tree) -> Tree | None:
+def scored(tree: "Tree") -> Optional["Tree"]:
     """What EVALB sees of a tree: unlike learning, which normalizes further, it counts the brackets of X over X."""
     from spacy_lpcfg.trees import Tree, remove_empty, strip_functions, strip_root
 

@@ -1,8 +1,5 @@
 """`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
-# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +89,7 @@ def _check_folder(output: Path) -> None:
         raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
 
 
-def _blank(lang: str) -> Language:
+def _blank(lang: str) -> "Language":
     import spacy
 
     try:
@@ -101,7 +98,7 @@ def _blank(lang: str) -> Language:
         raise typer.BadParameter(str(error), param_hint="--lang") from error
 
 
-def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
+def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator["Tree"]:
     """The trees of the files; at the end, how many were broken."""
     from spacy_lpcfg.trees import read_trees
 
@@ -114,8 +111,8 @@ def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
 
 
 def _spectral(
-    train: Iterable[Tree], held_out: Sequence[Tree], settings: dict[str, Any], jobs: int
-) -> tuple[dict[str, Any], Grammar]:
+    train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
+) -> tuple[dict[str, Any], "Grammar"]:
     """A grammar, and the config of the learner that makes it, its smoothing tuned if there are held-out trees."""
     from spacy_lpcfg.learning import Spectral, tune
 
@@ -128,11 +125,11 @@ def _spectral(
     return {"@misc": "spacy-lpcfg.Spectral.v1", **settings, **asdict(smoothing)}, grammar
 
 
-def _log_trial(smoothing: Smoothing, f1: float) -> None:
+def _log_trial(smoothing: "Smoothing", f1: float) -> None:
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
 
 
-def _pcfg(train: Iterable[Tree], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], Grammar]:
+def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:
     """A grammar, and the config of the learner that makes it."""
     from spacy_lpcfg.learning import TreebankPCFG
 
@@ -140,7 +137,7 @@ def _pcfg(train: Iterable[Tree], settings: dict[str, Any], jobs: int) -> tuple[d
     return {"@misc": "spacy-lpcfg.TreebankPCFG.v1", **settings}, grammar
 
 
-def _score(grammar: Grammar, held_out: Sequence[Tree]) -> float:
+def _score(grammar: "Grammar", held_out: Sequence["Tree"]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
     from spacy_lpcfg.chart import Parser
     from spacy_lpcfg.trees.evalb import evaluate
@@ -154,7 +151,7 @@ def _score(grammar: Grammar, held_out: Sequence[Tree]) -> float:
 # The pipeline ------------------------------------------------------------------------------------
 
 
-def _add_parser(nlp: Language, learner: dict[str, Any], grammar: Grammar) -> None:
+def _add_parser(nlp: "Language", learner: dict[str, Any], grammar: "Grammar") -> None:
     """Add an `lpcfg_parser` with the grammar; its config says how it was learned."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
@@ -163,7 +160,7 @@ def _add_parser(nlp: Language, learner: dict[str, Any], grammar: Grammar) -> Non
     component.grammar = grammar
 
 
-def _save(nlp: Language, output: Path) -> None:
+def _save(nlp: "Language", output: Path) -> None:
     """Write the pipeline beside its place, and put it there when it is complete."""
     output.parent.mkdir(parents=True, exist_ok=True)
     temporary = output.with_name(f"{output.name}.{os.getpid()}.tmp")

@@ -1,8 +1,5 @@
 """`spacy-lpcfg parse`: bracketed trees of text, of words, of tagged words, or of the words of other trees."""
 
-# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter
@@ -43,7 +40,7 @@ class Sentence(NamedTuple):
     """Words as they came, and their tags if they are known."""
 
     words: list[str]
-    tags: list[str] | None
+    tags: Optional[list[str]]
 
 
 class Parsed(NamedTuple):
@@ -101,14 +98,14 @@ def parse(
     _write(parses, output)
 
 
-def _check(file: str, kind: Input, tags: Tags | None) -> None:
+def _check(file: str, kind: Input, tags: Optional[Tags]) -> None:
     if kind == Input.tokens and tags == Tags.given:
         raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
     if file != STDIN and not Path(file).is_file():
         raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
 
 
-def _load(model: str) -> tuple[Language, LPCFGParser, Grammar]:
+def _load(model: str) -> tuple["Language", "LPCFGParser", "Grammar"]:
     """A pipeline, its first `lpcfg_parser`, and the grammar of that."""
     import spacy
 
@@ -123,7 +120,7 @@ def _load(model: str) -> tuple[Language, LPCFGParser, Grammar]:
     )
 
 
-def _write(parses: Iterable[Parsed], output: Path | None) -> None:
+def _write(parses: Iterable[Parsed], output: Optional[Path]) -> None:
     status: Counter[str] = Counter()
     with writing(output) as out:
         for parsed in progress(parses, "sentences", hidden=output is None and sys.stdout.isatty()):
@@ -138,7 +135,7 @@ def _write(parses: Iterable[Parsed], output: Path | None) -> None:
 # Text --------------------------------------------------------------------------------------------
 
 
-def _parse_text(nlp: Language, key: str, lines: Iterable[str], root: str | None) -> Iterator[Parsed]:
+def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: Optional[str]) -> Iterator[Parsed]:
     """Parse documents in the pipeline; if nothing in it finds sentences, spaCy's rule for punctuation does."""
     from spacy_lpcfg.components.constituents import trees
 
@@ -154,7 +151,7 @@ def _parse_text(nlp: Language, key: str, lines: Iterable[str], root: str | None)
 # Sentences ---------------------------------------------------------------------------------------
 
 
-def _parse_sentences(grammar: Grammar, sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
+def _parse_sentences(grammar: "Grammar", sentences: Iterable[Sentence], root: Optional[str]) -> Iterator[Parsed]:
     """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
     from spacy_lpcfg.chart import Parser
     from spacy_lpcfg.trees import Tree, escape_tokens
@@ -206,6 +203,6 @@ def _printable(texts: Iterable[str]) -> list[str]:
     return [text.translate(_ROUND_BRACKETS) for text in texts]
 
 
-def _bracketed(tree: Tree, root: str | None) -> str:
+def _bracketed(tree: "Tree", root: Optional[str]) -> str:
     """The tree on one line, under the root label, unless it is None or stands there already."""
     return f"{tree}" if root is None or tree.label == root else f"({root} {tree})"
