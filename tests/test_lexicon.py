@@ -26,7 +26,7 @@ SETTINGS = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE]), 200))
+    return list(islice(read_trees([SAMPLE]), 100))
 
 
 def rows(lexicon: Lexicon) -> list[tuple[str, int, float, np.ndarray]]:

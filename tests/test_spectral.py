@@ -31,7 +31,7 @@ WORDS = "abcd"
 
 @pytest.fixture(scope="module")
 def sample() -> list[Tree]:
-    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 100))
 
 
 # ------------------------------------------------------------------------ theorem 2 of Cohen et al. (2012)
