@@ -39,7 +39,7 @@ class Measured:
 
 
 def in_child(function: Callable[..., Any], *args: Any) -> Measured:
-    """Call a module-level function in a fresh interpreter; its imports do not count."""
+    """Call a module-level function in a fresh interpreter; what its module imports at the top does not count."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         return pool.submit(_measured, function, *args).result()
 
