@@ -258,7 +258,7 @@ cdef class _Chart:
                     continue
                 end = start + width
                 cell = self.cell(start, end)
-                largest = -(1 << 30)
+                largest = -(1 << 28)
                 for split in range(start + 1, end):
                     left_cell, right_cell = self.cell(start, split), self.cell(split, end)
                     if self.first_item[left_cell] < self.end_item[left_cell] and (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -128,8 +128,7 @@ class Parser:
         longest = self.settings.max_words
         if len(words) > longest:
             return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
-        inputs = self._inputs(words, tags, tag_weight)
-        forest = self._forest(inputs)
+        forest = self.forest(words, tags, tag_weight=tag_weight)
         kept_tags = tags if tag_weight == 0 else None
         if forest.n_items > 0:
             return self._decode(words, kept_tags, forest)
@@ -139,7 +138,7 @@ class Parser:
             return self._join(words, tags, tag_weight, list(_segments(words, len(words) // 2)), SEGMENTED)
         cuts = best_cover(
             self._coarse,
-            *inputs,
+            *self._inputs(words, tags, tag_weight, self.settings),
             beam=self.settings.beam,
             most_applications=self.settings.most_applications,
         )
@@ -153,17 +152,14 @@ class Parser:
         tag_weight: float = 0.0,
     ) -> Forest:
         """The pruned chart of a sentence; arguments as of `parse`. Empty if the grammar has no tree for it."""
-        return self._forest(self._inputs(words, tags, tag_weight))
-
-    def _forest(self, inputs: tuple) -> Forest:
-        for beam in (self.settings.beam, self.settings.beam * _WIDER):
+        for settings in (self.settings, self._wider):
             forest = build_forest(
                 self._coarse,
-                *inputs,
-                beam=beam,
-                threshold=self.settings.threshold,
-                edge_threshold=self.settings.edge_threshold,
-                most_applications=self.settings.most_applications,
+                *self._inputs(words, tags, tag_weight, settings),
+                beam=settings.beam,
+                threshold=settings.threshold,
+                edge_threshold=settings.edge_threshold,
+                most_applications=settings.most_applications,
             )
             if forest.n_items > 0 or not forest.is_complete:
                 break
@@ -173,7 +169,15 @@ class Parser:
         """Marginals of a forest under the latent grammar."""
         return Marginals(self._fine, forest)
 
-    def _inputs(self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float) -> tuple:
+    @property
+    def _wider(self) -> Settings:
+        """What a sentence gets that has no tree under the settings."""
+        beam = self.settings.beam * _WIDER
+        return replace(self.settings, beam=beam, tag_threshold=0.0, boundary_threshold=0.0)
+
+    def _inputs(
+        self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float, settings: Settings
+    ) -> tuple:
         lexicon = self.grammar.lexicon
         terminals = lexicon.terminals_of(words)
         no_tags = np.full(len(words), NO_TAG, dtype=np.int32)
@@ -182,8 +186,8 @@ class Parser:
             terminals,
             given,
             tag_weight=tag_weight,
-            tag_threshold=self.settings.tag_threshold,
-            boundary_threshold=self.settings.boundary_threshold,
+            tag_threshold=settings.tag_threshold,
+            boundary_threshold=settings.boundary_threshold,
         )
         return terminals, given, context
 

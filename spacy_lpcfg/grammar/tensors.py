@@ -119,6 +119,8 @@ class Tensors:
     def factorize(cls, dense: np.ndarray, shapes: np.ndarray, tolerance: float = TOLERANCE) -> Tensors:
         """Tensors to a relative error of `tolerance` in the Frobenius norm, each in its smaller form.
 
+        The rounding to float16 adds about 0.001.
+
         dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
         """
         shapes = np.asarray(shapes, dtype=np.int32)

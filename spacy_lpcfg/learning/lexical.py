@@ -75,8 +75,8 @@ class Vocabulary:
     def events(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Emissions to learn from: leaves, terminals, and their weights.
 
-        Every leaf counts once for its own terminal, and a leaf emitted by a form also `_RUNG_WEIGHT` times for every
-        more general form, so that these have emissions as well; all leaves do, should no word of the treebank be rare.
+        Every leaf counts once for its own terminal. A leaf emitted by a form counts `_RUNG_WEIGHT` times more for that
+        and for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
         """
         leaves = nodes.leaves
         is_form = np.array([name.startswith("<form") for name in self.terminals])

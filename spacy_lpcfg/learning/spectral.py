@@ -1,8 +1,7 @@
 """Spectral learning of L-PCFGs (Cohen et al. 2012; Cohen et al. 2013).
 
-Differs from the papers: (1) a symbol gets no more states than its count supports; (2) features of a symbol are scaled
-by their counts within the symbol; (3) the emissions of words are smoothed further (`lexical.py`); (4) the outside
-features see a leaf's sibling by its symbol alone.
+Differs from the papers: (1) a symbol gets no more states than its count supports; (2) the emissions of words are
+smoothed further (`lexical.py`); (3) the tensors of a Grammar are factored to a tolerance (`grammar/tensors.py`).
 """
 
 from __future__ import annotations
@@ -78,12 +77,13 @@ class Spectral:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
-        RAISES (ValueError): If there are none.
+        RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         return self.estimate(trees).grammar(self.smoothing)
 
     def estimate(self, trees: Iterable[Tree]) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
+        _check(self)
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
         from threadpoolctl import threadpool_limits
@@ -122,6 +122,17 @@ class Spectral:
             projections.inside[group, :m] = y
             projections.outside[group, :m] = z
         return projections
+
+
+def _check(learner: Spectral) -> None:
+    if learner.n_states < 1 or learner.tokens_per_state <= 0:
+        raise ValueError(
+            f"Expected n_states of at least 1 and tokens_per_state above 0, got {learner.n_states} and "
+            f"{learner.tokens_per_state}."
+        )
+    for name in ("inside", "outside", "leaf"):
+        if not getattr(learner, name):
+            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
 
 def _project_symbol(
