@@ -116,9 +116,7 @@ def test_score_sentence_counts_crossings_as_their_definition_does(seed):
     words = [str(i) for i in range(rng.randint(2, 12))]
     flat = Tree("S", [Tree("X", word=word) for word in words])
     gold, test = (with_brackets(flat, rng, 12) for _ in range(2))
-    by_definition = sum(
-        any(g < t < h < u or t < g < u < h for g, h, _ in gold.spans()) for t, u, _ in test.spans()
-    )
+    by_definition = sum(any(g < t < h < u or t < g < u < h for g, h, _ in gold.spans()) for t, u, _ in test.spans())
     assert score_sentence(gold, test, Params()).n_crossing == by_definition
 
 
@@ -130,9 +128,7 @@ def test_score_sentence_deletes_words_brackets_and_what_they_leave_empty():
 
 
 def test_score_sentence_cuts_labels_but_not_tags():
-    result = score(
-        "(S-TPC-1 (NP=2 (NN-1 cat)) (ADVP|PRT (RB up)))", "(S (NP (NN cat)) (ADVP (RB up)))"
-    )
+    result = score("(S-TPC-1 (NP=2 (NN-1 cat)) (ADVP|PRT (RB up)))", "(S (NP (NN cat)) (ADVP (RB up)))")
     assert result.labels == {
         "S": PRF(1, 1, 1),
         "NP": PRF(1, 1, 1),
@@ -300,9 +296,7 @@ def cells(text):
 
 def example(folder, name, params):
     stem = folder / name / name
-    evaluation = evaluate(
-        read_evalb(f"{stem}.gld"), read_evalb(f"{stem}.tst"), Params.from_file(folder / params)
-    )
+    evaluation = evaluate(read_evalb(f"{stem}.gld"), read_evalb(f"{stem}.tst"), Params.from_file(folder / params))
     report = cells(evaluation.reference_table())
     sums = report[len(evaluation.sentences) + 4]
     if len(sums) == 9:
@@ -354,9 +348,7 @@ def with_brackets(tree, rng, n_new):
         if start < end and not any(s < start < e < end or start < s < end < e for s, e, _ in spans):
             spans.append((start, end, ""))
     spans = [root, *sorted(spans, key=lambda span: (span[0], -span[1]))]
-    spans = [
-        (s, e, old if old and rng.random() < 0.9 else rng.choice(labels)) for s, e, old in spans
-    ]
+    spans = [(s, e, old if old and rng.random() < 0.9 else rng.choice(labels)) for s, e, old in spans]
     return Tree.from_spans(tree.words, tree.tags, spans)
 
 
@@ -364,9 +356,7 @@ def with_tags(tree, rng):
     """A tree with some tags changed, those of quotation marks more often, and rarely a word."""
     quotes, others = ["POS", "''", "``", "NN"], ["NN", "RP", "ADVP", "PRT"]
     tags = [
-        rng.choice(quotes if is_quote else others)
-        if rng.random() < (0.3 if is_quote else 0.05)
-        else tag
+        rng.choice(quotes if is_quote else others) if rng.random() < (0.3 if is_quote else 0.05) else tag
         for tag, is_quote in zip(tree.tags, (word in "'\"" for word in tree.words))
     ]
     words = [word if rng.random() < 0.999 else "?" for word in tree.words]

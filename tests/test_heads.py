@@ -90,13 +90,9 @@ def test_heads_need_children():
 
 
 def test_lexical_heads_of_a_sentence():
-    text = (
-        "(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))"
-    )
+    text = "(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))"
     (tree,) = parse_trees(text)
-    heads = [
-        (node.label, tree.words[head]) for node, head in zip(tree.nodes(), lexical_heads(tree))
-    ]
+    heads = [(node.label, tree.words[head]) for node, head in zip(tree.nodes(), lexical_heads(tree))]
     assert heads == [
         ("ROOT", "slept"),
         ("S", "slept"),

@@ -18,8 +18,7 @@ def names(text: str) -> frozenset[str]:
 
 
 LABELS = names(
-    "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ UCP VP"
-    " WHADJP WHADVP WHNP WHPP X"
+    "ADJP ADVP CONJP FRAG INTJ LST NAC NP NX PP PRN PRT QP RRC S SBAR SBARQ SINV SQ UCP VP WHADJP WHADVP WHNP WHPP X"
 )
 WORD_TAGS = names(
     "CC CD DT EX FW IN JJ JJR JJS LS MD NN NNS NNP NNPS PDT POS PRP PRP$ RB RBR RBS RP SYM TO UH"
@@ -54,9 +53,7 @@ def labels_in(trees: list[Tree]) -> set[str]:
 
 @pytest.mark.parametrize("part", PARTS)
 def test_sample_has_one_tree_a_line(part):
-    assert [[str(tree) for tree in parse_trees([line])] for line in lines(part)] == [
-        [line] for line in lines(part)
-    ]
+    assert [[str(tree) for tree in parse_trees([line])] for line in lines(part)] == [[line] for line in lines(part)]
 
 
 def test_sample_roots_are_unary(treebank):
@@ -140,10 +137,7 @@ def is_relative(node: Tree) -> bool:
     return (
         node.label == "NP"
         and child_labels(node)[:1] == ["NP"]
-        and any(
-            child.label == "SBAR" and child_labels(child)[0][:2] in ("WH", "S")
-            for child in node.children[1:]
-        )
+        and any(child.label == "SBAR" and child_labels(child)[0][:2] in ("WH", "S") for child in node.children[1:])
     )
 
 
@@ -153,8 +147,7 @@ def is_reduced_relative(node: Tree) -> bool:
         node.label == "NP"
         and child_labels(node)[:1] == ["NP"]
         and any(
-            child.label == "RRC"
-            or (child.label == "VP" and child_labels(child)[0] in ("VBN", "VBG"))
+            child.label == "RRC" or (child.label == "VP" and child_labels(child)[0] in ("VBN", "VBG"))
             for child in node.children[1:]
         )
     )
