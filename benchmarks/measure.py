@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.chart import Parse, Parser
-from spacy_lpcfg.trees import Tree, normalize, read_trees
+from spacy_lpcfg.trees import Tree, clean, read_trees
 
 Row = dict[str, Any]
 
@@ -60,7 +60,7 @@ def peak_mb() -> float:
 
 def read_gold(path: Path) -> list[Tree]:
     """The trees of a treebank as scoring sees them."""
-    return [tree for tree in map(normalize, read_trees(path)) if tree is not None]
+    return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
 def parse_all(parser: Parser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:

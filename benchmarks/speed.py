@@ -33,7 +33,7 @@ from spacy.tokens import Doc
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import trees
-from spacy_lpcfg.trees import Tree, normalize, unescape_token
+from spacy_lpcfg.trees import Tree, clean, unescape_token
 from spacy_lpcfg.trees.evalb import Sentence, evaluate, read_evalb
 
 Timed = tuple[Sequence[Sentence], float]
@@ -106,7 +106,7 @@ def run_peer(command: str, golds: list[Tree]) -> Timed:
         before = children_seconds()
         subprocess.run([part.format(**files) for part in shlex.split(command)], check=True, stdout=subprocess.DEVNULL)
         seconds = children_seconds() - before
-        found = [[normalize(tree) or tree for tree in line] for line in read_evalb(files["output"])]
+        found = [[clean(tree) or tree for tree in line] for line in read_evalb(files["output"])]
         return found, seconds
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Optional, Union
 
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
@@ -15,19 +14,18 @@ from spacy_lpcfg.components.constituents import KEY, set_trees
 from spacy_lpcfg.trees import (
     Tree,
     TreebankError,
-    normalize,
+    normalize_rooted,
     read_trees,
-    strip_root,
     unescape_token,
 )
 
 SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
 
-Paths = Union[str, Path, list[str], list[Path]]
+Paths = str | Path | list[str] | list[Path]
 
 
 def make_treebank_reader(
-    path: Optional[Paths],
+    path: Paths | None,
     limit: int = 0,
     skip_bad: bool = False,
     gold_tags: bool = False,
@@ -50,7 +48,7 @@ class Treebank:
 
     def __init__(
         self,
-        path: Optional[Paths],
+        path: Paths | None,
         *,
         limit: int = 0,
         skip_bad: bool = False,
@@ -103,7 +101,7 @@ class Treebank:
             if file.suffix == ".spacy":
                 yield from _with_trees(DocBin().from_disk(file).get_docs(vocab), file, self.spans_key)
             else:
-                trees = map(_normalize, read_trees(file, on_error=on_error))
+                trees = map(normalize_rooted, read_trees(file, on_error=on_error))
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
 
     def _unparsed(self, reference: Doc) -> Doc:
@@ -131,13 +129,6 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     )
     set_trees(doc, trees, key)
     return doc
-
-
-def _normalize(tree: Tree) -> Optional[Tree]:
-    """The normalized tree, below its artificial root if it had one."""
-    root, _ = strip_root(tree)
-    normalized = normalize(tree)
-    return Tree(root, [normalized]) if normalized and root else normalized
 
 
 def _text_of(word: str) -> str:

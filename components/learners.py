@@ -7,7 +7,7 @@ registered function of your own can return a learner with any of them.
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import Optional, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
@@ -28,7 +28,7 @@ def make_spectral(
     c: float = Smoothing.c,
     nu: float = Smoothing.nu,
     most_lexical: float = Smoothing.most_lexical,
-    kappa: Optional[float] = Spectral.kappa,
+    kappa: float | None = Spectral.kappa,
     tokens_per_state: float = Spectral.tokens_per_state,
     rare: int = LexicalSettings.rare,
     lang: str = Spectral.lang,

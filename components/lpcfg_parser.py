@@ -65,7 +65,7 @@ def make_lpcfg_parser(
     set_tags: bool,
     tags: Tags,
     threshold: float,
-    scorer: Optional[Callable[..., dict[str, Any]]],
+    scorer: Callable[..., dict[str, Any]] | None,
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`."""
     return LPCFGParser(
@@ -84,15 +84,15 @@ def make_lpcfg_parser(
 class GrammarShim(Shim):
     """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
 
-    _model: Optional[Grammar]
+    _model: Grammar | None
     _parser: Optional["TextParser"] = None
 
     @property
-    def grammar(self) -> Optional[Grammar]:
+    def grammar(self) -> Grammar | None:
         return self._model
 
     @grammar.setter
-    def grammar(self, grammar: Optional[Grammar]) -> None:
+    def grammar(self, grammar: Grammar | None) -> None:
         self._model = grammar
         self._parser = None
 
@@ -136,7 +136,7 @@ class TextParser:
         self._parser = Parser(grammar)
         self._known = frozenset(grammar.lexicon.terminals)
 
-    def parse(self, words: list[str], tags: Optional[list[Optional[str]]], *, tag_weight: float) -> Parse:
+    def parse(self, words: list[str], tags: list[str | None] | None, *, tag_weight: float) -> Parse:
         spelled = escape_tokens(words, known=self._known)
         return self._parser.parse(spelled, tags, tag_weight=tag_weight)
 
@@ -148,8 +148,8 @@ class DocParse(NamedTuple):
     parses (list of Parse or None): one a sentence; None for one without words
     """
 
-    sent_starts: Optional[list[bool]]
-    parses: list[Optional[Parse]]
+    sent_starts: list[bool] | None
+    parses: list[Parse | None]
 
 
 class LPCFGParser(TrainablePipe):
@@ -178,7 +178,7 @@ class LPCFGParser(TrainablePipe):
         set_tags: bool = True,
         tags: Tags = "model",
         threshold: float = 0.0,
-        scorer: Optional[Callable[..., dict[str, Any]]] = None,
+        scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name)
         self.learner = learner
@@ -192,12 +192,12 @@ class LPCFGParser(TrainablePipe):
     # The grammar
 
     @property
-    def grammar(self) -> Optional[Grammar]:
+    def grammar(self) -> Grammar | None:
         """The grammar; None before training."""
         return self.model.shims[0].grammar
 
     @grammar.setter
-    def grammar(self, grammar: Optional[Grammar]) -> None:
+    def grammar(self, grammar: Grammar | None) -> None:
         self.model.shims[0].grammar = grammar
 
     @property
@@ -216,9 +216,9 @@ class LPCFGParser(TrainablePipe):
         self,
         get_examples: Callable[[], Iterable[Example]],
         *,
-        nlp: Optional[Language] = None,
-        labels: Optional[list[str]] = None,
-        grammar: Optional[Callable[[], Grammar]] = None,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        grammar: Callable[[], Grammar] | None = None,
     ) -> None:
         """Learn the grammar from the reference trees, or take a ready one.
 
@@ -247,7 +247,7 @@ class LPCFGParser(TrainablePipe):
                 "labels`, or leave them out."
             )
 
-    def _learn(self, treebank: Iterator[Tree], nlp: Optional[Language]) -> None:
+    def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
         if first is not None:
             _refuse_sample(nlp)
@@ -265,7 +265,7 @@ class LPCFGParser(TrainablePipe):
         *,
         drop: float = 0.0,
         sgd: Any = None,
-        losses: Optional[dict[str, float]] = None,
+        losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
         """Do nothing: all is learned in `initialize`. The loss is 0."""
         losses = {} if losses is None else losses
@@ -301,7 +301,7 @@ class LPCFGParser(TrainablePipe):
             bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
         return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
 
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Optional[Parse]:
+    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
         positions = words_of(doc, start, end)
         if not positions:
             return None
@@ -355,7 +355,7 @@ class LPCFGParser(TrainablePipe):
             raise GrammarError(f"{path} holds no saved {self.name!r}: {error}") from error
 
 
-def _refuse_sample(nlp: Optional[Language]) -> None:
+def _refuse_sample(nlp: Language | None) -> None:
     """Refuse to learn from the sample that spaCy passes to `initialize` of a streamed corpus."""
     training = nlp.config.get("training", {}) if nlp is not None else {}
     if training.get("max_epochs") == -1:

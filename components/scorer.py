@@ -3,9 +3,9 @@
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any
 
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -17,7 +17,7 @@ from spacy_lpcfg.trees.evalb import COLLINS, PRF, Params, evaluate
 _NAMES = ("p", "r", "f")
 
 
-def make_constituency_scorer(params: Optional[Path] = None) -> Callable[..., dict[str, Any]]:
+def make_constituency_scorer(params: Path | None = None) -> Callable[..., dict[str, Any]]:
     """The scorer `spacy-lpcfg.constituency_scorer.v1`.
 
     params (path): an EVALB parameter file; without it, the settings of COLLINS.prm
@@ -91,7 +91,7 @@ class _Side:
         """The trees between the given ends of sentences, their words cut into pieces."""
         pieces = [self.text[start:end] for start, end in zip([0, *cuts], cuts)]
         firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
-        words = (pieces[first:last] for first, last in zip(firsts, firsts[1:]))
+        words = (pieces[first:last] for first, last in pairwise(firsts))
         forest: list[Tree] = []
         for tree, end in zip(self.trees, self.sentence_ends):
             forest += _cut(tree, words)

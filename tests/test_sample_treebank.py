@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -83,7 +84,7 @@ def test_sample_words_are_tokens(treebank):
 def test_sample_sentences_are_distinct(treebank):
     """Within each part and between the parts, whatever the case of the letters."""
     sentences = sorted(" ".join(tree.words).lower() for tree in treebank)
-    assert [a for a, b in zip(sentences, sentences[1:]) if a == b] == []
+    assert [a for a, b in itertools.pairwise(sentences) if a == b] == []
 
 
 @pytest.mark.parametrize(("word", "tag"), [("to", "TO"), ("n't", "RB"), ("the", "DT")])

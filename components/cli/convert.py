@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -56,23 +56,15 @@ def _check_output(output: Path, force: bool) -> None:
         raise typer.BadParameter(f"{output} exists: name another file, or use --force", param_hint="OUTPUT")
 
 
-def _read(paths: Iterable[Path], on_error: Optional[Callable[[Exception], None]]) -> Iterator["Tree"]:
+def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
     """The normalized trees of files of either kind, below their roots."""
-    from spacy_lpcfg.trees import read_trees
+    from spacy_lpcfg.trees import normalize_rooted, read_trees
 
     for path in paths:
         if path.suffix == _BINARY:
             yield from _read_docs(path)
         else:
-            yield from filter(None, map(_normalized, read_trees(path, on_error=on_error)))
-
-
-def _normalized(tree: "Tree") -> Optional["Tree"]:
-    from spacy_lpcfg.trees import Tree, normalize, strip_root
-
-    root, _ = strip_root(tree)
-    rest = normalize(tree)
-    return Tree(root, [rest]) if rest and root else rest
+            yield from filter(None, map(normalize_rooted, read_trees(path, on_error=on_error)))
 
 
 def _read_docs(path: Path) -> Iterator["Tree"]:

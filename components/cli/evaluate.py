@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,7 @@ def evaluate(
     gold: Annotated[Path, typer.Argument(metavar="GOLD", exists=True, dir_okay=False, help="The right trees.")],
     test: Annotated[Path, typer.Argument(metavar="TEST", exists=True, dir_okay=False, help="The trees to judge.")],
     params: Annotated[
-        Optional[Path],
+        Path | None,
         typer.Option(exists=True, dir_okay=False, help="An EVALB parameter file. [default: as COLLINS.prm]"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the main scores as one JSON object.")] = False,
@@ -57,30 +57,19 @@ def evaluate(
 
 
 def _read_treebank(path: Path) -> list["Tree"]:
-    from spacy_lpcfg.trees import read_trees
+    from spacy_lpcfg.trees import clean, read_trees
 
-    return [tree for tree in map(scored, read_trees(path)) if tree is not None]
+    return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
 def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
-    from spacy_lpcfg.trees import TreebankError
+    from spacy_lpcfg.trees import TreebankError, clean
     from spacy_lpcfg.trees.evalb import read_evalb
 
     try:
-        lines = [([scored(tree) for tree in trees]) for trees in read_evalb(path)]
+        lines = [[clean(tree) for tree in trees] for trees in read_evalb(path)]
     except TreebankError:
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
     return sentences if len(sentences) == n_golds else _read_treebank(path)
-
-
-def scored(tree: "Tree") -> Optional["Tree"]:
-    """What EVALB sees of a tree: unlike learning, which normalizes further, it counts the brackets of X over X."""
-    from spacy_lpcfg.trees import Tree, remove_empty, strip_functions, strip_root
-
-    rest = remove_empty(tree)
-    if rest is None:
-        return None
-    _, rest = strip_root(rest)
-    return strip_functions(rest if rest.label else Tree("TOP", rest.children))

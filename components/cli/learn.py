@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spacy_lpcfg.components.cli.console import log, log_skipped, progress, reporting_errors
-from spacy_lpcfg.components.cli.evaluate import scored
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -41,7 +40,7 @@ def learn_lpcfg(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
-        Optional[list[Path]],
+        list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to tune the smoothing on; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
@@ -140,10 +139,11 @@ def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple
 def _score(grammar: "Grammar", held_out: Sequence["Tree"]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
     from spacy_lpcfg.chart import Parser
+    from spacy_lpcfg.trees import clean
     from spacy_lpcfg.trees.evalb import evaluate
 
     parser = Parser(grammar)
-    golds = [tree for tree in map(scored, held_out) if tree is not None]
+    golds = [tree for tree in map(clean, held_out) if tree is not None]
     parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
     return evaluate(golds, parses).scores()["evalb_f"]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, Optional
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -40,7 +40,7 @@ class Sentence(NamedTuple):
     """Words as they came, and their tags if they are known."""
 
     words: list[str]
-    tags: Optional[list[str]]
+    tags: list[str] | None
 
 
 class Parsed(NamedTuple):
@@ -56,14 +56,14 @@ def parse(
     file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8; - is stdin.")],
     kind: Annotated[Input, typer.Option("--input", help="What FILE holds, see above.")] = Input.text,
     tags: Annotated[
-        Optional[Tags],
+        Tags | None,
         typer.Option(help="Tag by the grammar, or take what is given. [default: given if tagged, else model]"),
     ] = None,
     root: Annotated[
-        Optional[str],
+        str | None,
         typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
     ] = None,
-    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
 ) -> None:
     """Parse a file: one bracketed tree a line, in the order of the input.
 
@@ -98,7 +98,7 @@ def parse(
     _write(parses, output)
 
 
-def _check(file: str, kind: Input, tags: Optional[Tags]) -> None:
+def _check(file: str, kind: Input, tags: Tags | None) -> None:
     if kind == Input.tokens and tags == Tags.given:
         raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
     if file != STDIN and not Path(file).is_file():
@@ -120,7 +120,7 @@ def _load(model: str) -> tuple["Language", "LPCFGParser", "Grammar"]:
     )
 
 
-def _write(parses: Iterable[Parsed], output: Optional[Path]) -> None:
+def _write(parses: Iterable[Parsed], output: Path | None) -> None:
     status: Counter[str] = Counter()
     with writing(output) as out:
         for parsed in progress(parses, "sentences", hidden=output is None and sys.stdout.isatty()):
@@ -135,7 +135,7 @@ def _write(parses: Iterable[Parsed], output: Optional[Path]) -> None:
 # Text --------------------------------------------------------------------------------------------
 
 
-def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: Optional[str]) -> Iterator[Parsed]:
+def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | None) -> Iterator[Parsed]:
     """Parse documents in the pipeline; if nothing in it finds sentences, spaCy's rule for punctuation does."""
     from spacy_lpcfg.components.constituents import trees
 
@@ -151,7 +151,7 @@ def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: Optional[
 # Sentences ---------------------------------------------------------------------------------------
 
 
-def _parse_sentences(grammar: "Grammar", sentences: Iterable[Sentence], root: Optional[str]) -> Iterator[Parsed]:
+def _parse_sentences(grammar: "Grammar", sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
     """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
     from spacy_lpcfg.chart import Parser
     from spacy_lpcfg.trees import Tree, escape_tokens
@@ -203,6 +203,6 @@ def _printable(texts: Iterable[str]) -> list[str]:
     return [text.translate(_ROUND_BRACKETS) for text in texts]
 
 
-def _bracketed(tree: "Tree", root: Optional[str]) -> str:
+def _bracketed(tree: "Tree", root: str | None) -> str:
     """The tree on one line, under the root label, unless it is None or stands there already."""
     return f"{tree}" if root is None or tree.label == root else f"({root} {tree})"

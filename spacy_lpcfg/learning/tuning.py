@@ -9,7 +9,7 @@ from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.spectral import Smoothing, SpectralEstimate
 from spacy_lpcfg.trees.evalb import evaluate
-from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
 GRID: dict[str, tuple[float, ...]] = {
@@ -35,7 +35,7 @@ def tune(
     RETURNS (tuple[Smoothing, Grammar]): the best, and its grammar.
     RAISES (ValueError): If there are no held-out trees.
     """
-    golds = [tree for tree in map(normalize, held_out) if tree is not None]
+    golds = [tree for tree in map(clean, held_out) if tree is not None]
     if not golds:
         raise ValueError("Expected held-out trees to tune on, got none.")
 

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate
-from typing import Optional, Union
 
 from spacy_lpcfg.trees.evalb_params import COLLINS, Params
 from spacy_lpcfg.trees.tree import Span, Tree
 
-Sentence = Optional[Union[Tree, Sequence[Tree]]]
+Sentence = Tree | Sequence[Tree] | None
 """What stands on one line of an EVALB file: a tree, several side by side, or nothing."""
 
 _FUNCTION = re.compile("[-=]")

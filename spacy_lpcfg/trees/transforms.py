@@ -181,22 +181,35 @@ def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, 
     return root, tree
 
 
-def normalize(tree: Tree) -> Tree | None:
-    """The tree as learning and scoring see it.
+def clean(tree: Tree) -> Tree | None:
+    """The tree as scoring sees it: without empty elements, artificial root and function labels.
 
-    Empty elements, the artificial root and the function labels come off, in this order; then a
-    category right over the same category becomes one. An unlabelled root that has to stay because
-    it has several children is called TOP, which EVALB does not count.
+    They come off in this order. An unlabelled root that has to stay because it has several children is called TOP,
+    which EVALB does not count.
 
-    RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
+    RETURNS (Tree or None): The clean tree; None if it has no words but empty elements.
     """
     rest = remove_empty(tree)
     if rest is None:
         return None
     _, rest = strip_root(rest)
-    if rest.label == "":
-        rest = Tree("TOP", rest.children)
-    return _merge_unaries(strip_functions(rest))
+    return strip_functions(rest if rest.label else Tree("TOP", rest.children))
+
+
+def normalize(tree: Tree) -> Tree | None:
+    """The tree as learning sees it: clean, and of a category right over the same category only one.
+
+    RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
+    """
+    cleaned = clean(tree)
+    return None if cleaned is None else _merge_unaries(cleaned)
+
+
+def normalize_rooted(tree: Tree) -> Tree | None:
+    """The normalized tree, below its artificial root if it had one."""
+    root, _ = strip_root(tree)
+    normalized = normalize(tree)
+    return Tree(root, [normalized]) if normalized and root else normalized
 
 
 def escape_token(word: str) -> str:
