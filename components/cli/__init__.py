@@ -11,19 +11,21 @@ import typer
 
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
+from spacy_lpcfg.components.cli.language_model import learn_lm, perplexity
 from spacy_lpcfg.components.cli.learn import learn_cli
 from spacy_lpcfg.components.cli.parse import parse
 
 lpcfg_cli = typer.Typer(
     name="lpcfg",
-    help="Constituency parsing with latent-variable PCFGs: learn, parse, evaluate, convert.",
+    help="Constituency parsing with latent-variable PCFGs: learn, parse, evaluate, convert, perplexity.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-for command in (parse, evaluate, convert):
+for command in (parse, evaluate, convert, perplexity):
     lpcfg_cli.command()(command)
 
 

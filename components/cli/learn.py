@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning import Smoothing
     from spacy_lpcfg.trees import Tree
 
-learn_cli = typer.Typer(name="learn", help="Learn a pipeline from a treebank.", no_args_is_help=True)
+learn_cli = typer.Typer(
+    name="learn", help="Learn a pipeline from a treebank, or a language model from text.", no_args_is_help=True
+)
 
 
 class Method(str, Enum):
@@ -29,7 +31,7 @@ class Method(str, Enum):
 
 @learn_cli.callback()
 def learn() -> None:
-    """Learn a pipeline from a treebank."""
+    """Learn a pipeline from a treebank, or a language model from text."""
 
 
 @learn_cli.command("lpcfg")

@@ -1,0 +1,125 @@
+"""`spacy-lpcfg learn lm` and `spacy-lpcfg perplexity`: the language model of Saul and Pereira."""
+
+# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log, reporting_errors
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.language_model import LanguageModel, Perplexity
+
+FILE = "language_model"  # the file of a language model in its folder
+
+
+class Method(str, Enum):
+    em = "em"
+    pivot = "pivot"
+    pivot_em = "pivot-em"
+
+
+@reporting_errors
+def learn_lm(
+    text: Annotated[
+        list[Path],
+        typer.Argument(metavar="TEXT...", exists=True, dir_okay=False, help="A sentence a line; also .gz."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the model.")],
+    dev: Annotated[
+        Optional[list[Path]],
+        typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot_em,
+    states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
+    iterations: Annotated[
+        Optional[int],
+        typer.Option(min=0, help="The most iterations of EM. [default: em 10, pivot 0, pivot-em 1]"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the start.")] = 0,
+    rare: Annotated[int, typer.Option(min=0, help="Words seen at most so often are unknown.")] = 1,
+    kneser_ney: Annotated[
+        bool, typer.Option("--kneser-ney", help="Mix with n-grams, weighed on the --dev text.")
+    ] = False,
+) -> None:
+    """Learn a language model of plain text: p(w2 | w1) by latent states.
+
+    A line of TEXT is a sentence, with blanks between its tokens. With --dev the perplexity of that text is printed, and
+    the best number of iterations is kept; without it all are made.
+
+    \b
+    Example:
+        spacy-lpcfg learn lm train.txt --dev dev.txt --states 128 --kneser-ney -o lm/
+        spacy-lpcfg perplexity lm/ test.txt
+    """
+    from spacy_lpcfg.language_model import METHODS, fit, interpolate, read_sentences
+
+    if kneser_ney and not dev:
+        raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
+    if method == Method.pivot and iterations:
+        raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
+    sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
+    if dev and not held_out:
+        raise ValueError(f"{dev[0]} has no words")
+    settings: dict[str, Any] = {"n_states": states, "seed": seed}
+    if iterations is not None:
+        settings["n_iterations"] = iterations
+    model, history = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
+    for n, score, seconds in history:
+        log(f"{n} iterations of EM, {seconds:.1f} s" + (f": dev perplexity {score.perplexity:.2f}" if score else ""))
+    if kneser_ney:
+        model = interpolate(model, sentences, held_out)
+        log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
+    print(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
+    if held_out:
+        print(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
+    output.mkdir(parents=True, exist_ok=True)
+    model.to_disk(output / FILE)
+    print(f"saved to {output}")
+
+
+@reporting_errors
+def perplexity(
+    model: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="As of `learn lm`.")],
+    text: Annotated[
+        Path, typer.Argument(metavar="TEXT", exists=True, dir_okay=False, help="A sentence a line; also .gz.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure the perplexity of a text under a language model.
+
+    Tokens and ends of sentences count; unknown words do not.
+
+    \b
+    Example:
+        spacy-lpcfg perplexity lm/ test.txt --json
+    """
+    from spacy_lpcfg.language_model import read_sentences
+
+    found = _load(model).perplexity(read_sentences(text))
+    print(json.dumps(asdict(found)) if as_json else _table(found))
+
+
+def _load(folder: Path) -> LanguageModel:
+    from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
+
+    path = folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{folder} has no language model. Make one with `spacy-lpcfg learn lm`.")
+    try:
+        return LanguageModel.from_disk(path)
+    except LanguageModelError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _table(found: Perplexity) -> str:
+    return (
+        f"perplexity {found.perplexity:.2f} ({found.bits:.3f} bits a token)\n"
+        f"{found.n_tokens} tokens and ends of sentences; {found.n_unknown} unknown words do not count"
+    )

@@ -1,0 +1,129 @@
+"""The model of Saul and Pereira (1997), p(w2 | w1) = sum over h of r(h | w1) s(w2 | h), and EM for it.
+
+Section 8 of Cohen and Collins (2014). Bigram counts are sparse: time and memory grow with the number of different
+bigrams times the number of states, never with the square of the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+_BLOCK = 1 << 21  # numbers that a sum over states holds at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Bigrams:
+    """How often word w2 follows word w1, without zeros.
+
+    n_words (int): size of the vocabulary.
+    first, second (int32, (n_bigrams,)): w1 and w2, sorted by w1, each pair once.
+    counts (float64, (n_bigrams,)): positive.
+    """
+
+    n_words: int
+    first: np.ndarray
+    second: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, pairs: np.ndarray, n_words: int) -> Bigrams:
+        """Counts of pairs (int32, (n, 2))."""
+        ones = np.ones(len(pairs))
+        return cls.of_matrix(sparse.csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_words, n_words)))
+
+    @classmethod
+    def of_matrix(cls, matrix: sparse.csr_matrix) -> Bigrams:
+        """Counts, or probabilities in their place, as a square matrix with a row for each w1."""
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        matrix.eliminate_zeros()
+        first = np.repeat(np.arange(matrix.shape[0], dtype=np.int32), np.diff(matrix.indptr))
+        return cls(matrix.shape[0], first, matrix.indices, matrix.data)
+
+    def matrix(self, values: np.ndarray) -> sparse.csr_matrix:
+        """Values (float64, (n_bigrams,)) in the places of the bigrams, sparse (n_words, n_words)."""
+        starts = np.searchsorted(self.first, np.arange(self.n_words + 1))
+        return sparse.csr_matrix((values, self.second, starts), shape=(self.n_words, self.n_words))
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """An aggregate Markov model.
+
+    states (float, (n_words, m)): r(h | w1); rows sum to one.
+    words (float, (n_words, m)): s(w2 | h); columns sum to one.
+    """
+
+    states: np.ndarray
+    words: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        return self.words.shape[1]
+
+    def probabilities(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """p(w2 | w1) of pairs of words, float64 (n,).
+
+        first, second (int, (n,)): w1 and w2.
+        """
+        found = np.empty(len(first))
+        size = max(1, _BLOCK // self.n_states)
+        for start in range(0, len(first), size):
+            block = slice(start, start + size)
+            found[block] = np.einsum("nh,nh->n", self.states[first[block]], self.words[second[block]])
+        return found
+
+
+def random_aggregate(bigrams: Bigrams, n_states: int, seed: int) -> Aggregate:
+    """Distributions near the uniform one, where EM may begin."""
+    rng = np.random.default_rng(seed)
+    states, words = rng.random((2, bigrams.n_words, n_states))
+    return Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0))
+
+
+def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
+    """Models after one, two, ... iterations of EM, for as long as one asks for more.
+
+    YIELDS (Aggregate, float): the model, and the log-likelihood, in nats, of the one before it, which never falls.
+    """
+    model = start
+    while True:
+        ratios, log_likelihood = _ratios(bigrams, model)
+        states = _normalized_rows(model.states * (ratios @ model.words), model.states)
+        words = model.words * (ratios.T @ model.states)
+        totals = words.sum(axis=0)
+        words = np.where(totals > 0, words / np.where(totals > 0, totals, 1.0), model.words)
+        model = Aggregate(states, words)
+        yield model, log_likelihood
+
+
+def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterations: int) -> Aggregate:
+    """EM for r(h | w1) alone, which maximises a concave function (step 2 of section 8).
+
+    words (float64, (n_words, m)): s(w2 | h), held fixed.
+    prior (float64, (m,)): positive; r(h | w1) to begin with, and in the end of words that are never first.
+    """
+    model = Aggregate(np.tile(prior, (bigrams.n_words, 1)), words)
+    for _ in range(n_iterations):
+        ratios, _ = _ratios(bigrams, model)
+        model = Aggregate(_normalized_rows(model.states * (ratios @ words), model.states), words)
+    return model
+
+
+def _ratios(bigrams: Bigrams, model: Aggregate) -> tuple[sparse.csr_matrix, float]:
+    """count / p(w2 | w1) of the bigrams, 0 for those that the model cannot make, and the log-likelihood."""
+    p = model.probabilities(bigrams.first, bigrams.second)
+    possible = p > 0
+    ratios = np.divide(bigrams.counts, p, out=np.zeros_like(p), where=possible)
+    log_likelihood = float(bigrams.counts @ np.log(p)) if possible.all() else -np.inf
+    return bigrams.matrix(ratios), log_likelihood
+
+
+def _normalized_rows(weights: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
+    """Rows that sum to one; those of `otherwise` in place of zeros."""
+    totals = weights.sum(axis=1, keepdims=True)
+    return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), otherwise)

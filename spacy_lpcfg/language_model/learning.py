@@ -1,0 +1,168 @@
+"""Learners of language models: EM, pivots, EM from the pivots' estimate; and mixtures with Kneser-Ney models."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Union
+
+import numpy as np
+
+from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_aggregate
+from spacy_lpcfg.language_model.kneser_ney import count_trigrams
+from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
+from spacy_lpcfg.language_model.pivot import PivotSettings, pivot_aggregate
+from spacy_lpcfg.language_model.text import UNKNOWN_ID, Vocabulary
+
+_PATIENCE = 2  # iterations in a row after the best one, until EM ends
+
+logger = logging.getLogger("spacy_lpcfg")
+
+
+@dataclass(frozen=True)
+class EM:
+    """EM from random distributions.
+
+    n_states (int): m; seed (int): of the start; n_iterations (int): the most.
+    """
+
+    n_states: int = 256
+    seed: int = 0
+    n_iterations: int = 10
+
+    def start(self, bigrams: Bigrams) -> Aggregate:
+        """Where EM begins."""
+        return random_aggregate(bigrams, _possible_states(bigrams, self.n_states), self.seed)
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """The pivot algorithm, and no EM after it.
+
+    n_states (int): m; seed (int): of the decomposition; settings (PivotSettings): of the same.
+    """
+
+    n_states: int = 128
+    seed: int = 0
+    settings: PivotSettings = PivotSettings()
+    n_iterations: int = 0
+
+    def start(self, bigrams: Bigrams) -> Aggregate:
+        """The pivot algorithm's estimate."""
+        n_states = _possible_states(bigrams, self.n_states)
+        return pivot_aggregate(bigrams, n_states, seed=self.seed, settings=self.settings)
+
+
+@dataclass(frozen=True)
+class PivotEM(Pivot):
+    """EM from the pivot algorithm's estimate (section 6.3 of Cohen and Collins 2014)."""
+
+    n_iterations: int = 1
+
+
+METHODS = {"em": EM, "pivot": Pivot, "pivot-em": PivotEM}
+Learner = Union[EM, Pivot]
+
+
+class Iteration(NamedTuple):
+    """What is known after some iterations of EM.
+
+    n (int): how many; 0 is the start.
+    dev (Perplexity or None): of the development text.
+    seconds (float): CPU time so far, of learning alone.
+    """
+
+    n: int
+    dev: Perplexity | None
+    seconds: float
+
+
+class Fit(NamedTuple):
+    """A language model and how it came about.
+
+    model (LanguageModel): of the best iteration on the development text, or of the last one.
+    history (list of Iteration): of all.
+    """
+
+    model: LanguageModel
+    history: list[Iteration]
+
+
+def fit(
+    sentences: Sequence[Sequence[str]], learner: Learner, *, dev: Iterable[Sequence[str]] = (), rare: int = 1
+) -> Fit:
+    """Learn a language model of a text.
+
+    sentences (sequence of sentences): each a sequence of words.
+    learner (EM, Pivot or PivotEM): how to learn.
+    dev (iterable of sentences): a text that chooses how many iterations of the learner's to make; EM ends when it is
+        worse twice in a row. Without one all are made.
+    rare (int): words that are seen at most so often in the text are unknown.
+    RAISES (ValueError): If the text has no words, or the development text none.
+    """
+    vocabulary = Vocabulary.of(sentences, rare=rare)
+    trigrams = vocabulary.trigrams(sentences)
+    if len(trigrams) == 0:
+        raise ValueError("Expected a text with at least one sentence to learn from, got none. Check the path.")
+    dev_trigrams = vocabulary.trigrams(dev)
+    bigrams = Bigrams.of(trigrams[:, 1:], len(vocabulary))
+    history: list[Iteration] = []
+    best = None
+    for aggregate, seconds in _timed(bigrams, learner):
+        model = LanguageModel.of(vocabulary, aggregate)
+        score = model.perplexity_of(dev_trigrams) if len(dev_trigrams) else None
+        history.append(Iteration(len(history), score, seconds))
+        if score is None or best is None or score.bits < best[0]:
+            best = (score.bits if score else 0.0, len(history), model)
+        elif len(history) - best[1] >= _PATIENCE:
+            break
+    assert best is not None
+    return Fit(best[2], history)
+
+
+def _timed(bigrams: Bigrams, learner: Learner) -> Iterator[tuple[Aggregate, float]]:
+    """The start and the models after every iteration, with the CPU seconds it took to get there."""
+    begin = time.process_time()
+    seconds = 0.0
+    start = learner.start(bigrams)
+    steps = em(bigrams, start)
+    seconds += time.process_time() - begin
+    yield start, seconds
+    for _ in range(learner.n_iterations):
+        begin = time.process_time()
+        aggregate, _ = next(steps)
+        seconds += time.process_time() - begin
+        yield aggregate, seconds
+
+
+def _possible_states(bigrams: Bigrams, n_states: int) -> int:
+    """No more states than different words on either side, which give the rank of the bigram matrix."""
+    possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
+    if possible < n_states:
+        logger.warning("%d states instead of %d: the text has bigrams of only so many words", possible, n_states)
+    return min(n_states, possible)
+
+
+def interpolate(
+    model: LanguageModel, sentences: Iterable[Sequence[str]], dev: Iterable[Sequence[str]], *, n_iterations: int = 100
+) -> LanguageModel:
+    """The mixture of an aggregate model with Kneser-Ney bigrams and trigrams; EM on a development text weighs them.
+
+    model (LanguageModel): of the same text.
+    sentences (iterable of sentences): the text that the model was learned from.
+    dev (iterable of sentences): another text.
+    RAISES (ValueError): If the development text has no sentences.
+    """
+    trigrams, counts = count_trigrams(model.vocabulary.trigrams(sentences))
+    mixture = LanguageModel(model.vocabulary, model.aggregate, np.full(3, 1 / 3), trigrams, counts)
+    dev_trigrams = model.vocabulary.trigrams(dev)
+    components = mixture.components(dev_trigrams[dev_trigrams[:, 2] != UNKNOWN_ID])
+    if len(components) == 0:
+        raise ValueError("Expected a development text with at least one sentence to weigh the models on, got none.")
+    weights = mixture.weights
+    for _ in range(n_iterations):
+        shares = components * weights
+        weights = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
+    return LanguageModel(model.vocabulary, model.aggregate, weights, trigrams, counts)

@@ -1,0 +1,189 @@
+"""A language model that is ready to use: its words, the aggregate model, and perhaps Kneser-Ney models beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
+from spacy_lpcfg.language_model.aggregate import Aggregate
+from spacy_lpcfg.language_model.kneser_ney import KneserNey
+from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, Vocabulary
+
+_KIND, _VERSION = "language model", 1
+_SUM_TOLERANCE = 1e-3
+
+
+class LanguageModelError(ValueError):
+    """A language model that is damaged, foreign or inconsistent."""
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How well a model foresees a text.
+
+    perplexity (float): 2 ** bits; infinite where a known word has no probability.
+    bits (float): mean surprisal of the tokens and sentence ends that count.
+    n_tokens (int): how many count; n_unknown (int): tokens that the model does not know, which do not.
+    """
+
+    perplexity: float
+    bits: float
+    n_tokens: int
+    n_unknown: int
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageModel:
+    """The mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
+
+    vocabulary (Vocabulary): n_words words.
+    aggregate (Aggregate): of Saul and Pereira, float32.
+    weights (float64, (1,) or (3,)): of the mixture; one of them is 1.
+    trigrams (int32, (n, 3)), counts (int32, (n,)): what the Kneser-Ney models are made of; without them n = 0.
+    """
+
+    vocabulary: Vocabulary
+    aggregate: Aggregate
+    weights: np.ndarray
+    trigrams: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, aggregate: Aggregate) -> LanguageModel:
+        """An aggregate model alone."""
+        single = Aggregate(aggregate.states.astype(np.float32), aggregate.words.astype(np.float32))
+        return cls(vocabulary, single, np.ones(1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
+
+    @cached_property
+    def kneser_ney(self) -> tuple[KneserNey, ...]:
+        """The bigram and the trigram model, or none."""
+        orders = (2, 3) if len(self.weights) == 3 else ()
+        return tuple(KneserNey(self.trigrams, self.counts, len(self.vocabulary), order) for order in orders)
+
+    def components(self, trigrams: np.ndarray) -> np.ndarray:
+        """What each part of the mixture says of every last word of trigrams (int, (n, 3)), float64 (n, 1 or 3)."""
+        columns = [self.aggregate.probabilities(trigrams[:, 1], trigrams[:, 2])]
+        columns += [model.probabilities(trigrams) for model in self.kneser_ney]
+        return np.stack(columns, axis=1)
+
+    def probabilities(self, trigrams: np.ndarray) -> np.ndarray:
+        """p(w3 | w1 w2) of trigrams (int, (n, 3)), float64 (n,)."""
+        return self.components(trigrams) @ self.weights
+
+    def surprisal(self, sentence: Sequence[str]) -> np.ndarray:
+        """-log2 of the probability of every word after those before it, and of the end of the sentence.
+
+        sentence (sequence of str): words as in the text that the model was learned from.
+        RETURNS (float64, (n_words + 1,)): bits; nan for words that the model does not know.
+        """
+        trigrams = self.vocabulary.trigrams([sentence])
+        return np.where(trigrams[:, 2] == UNKNOWN_ID, np.nan, _bits(self.probabilities(trigrams)))
+
+    def perplexity(self, sentences: Iterable[Sequence[str]]) -> Perplexity:
+        """Perplexity of a text. Unknown words do not count, as in SRILM, but stand before others as `<unk>`.
+
+        RAISES (ValueError): If no token counts.
+        """
+        return self.perplexity_of(self.vocabulary.trigrams(sentences))
+
+    def perplexity_of(self, trigrams: np.ndarray) -> Perplexity:
+        """Perplexity of the last words of trigrams (int, (n, 3)), as `Vocabulary.trigrams` makes them of a text."""
+        known = trigrams[trigrams[:, 2] != UNKNOWN_ID]
+        if len(known) == 0:
+            raise ValueError("Expected a text with at least one sentence to measure the perplexity of, got none.")
+        bits = float(_bits(self.probabilities(known)).mean())
+        return Perplexity(float(np.exp2(bits)), bits, len(known), len(trigrams) - len(known))
+
+    def to_bytes(self) -> bytes:
+        """The model as msgpack with a checksum."""
+        return pack(
+            _KIND,
+            _VERSION,
+            {
+                "vocabulary": self.vocabulary.words,
+                "states": self.aggregate.states,
+                "words": self.aggregate.words,
+                "weights": self.weights,
+                "trigrams": self.trigrams,
+                "counts": self.counts,
+            },
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> LanguageModel:
+        """The model that `to_bytes` wrote.
+
+        RAISES (LanguageModelError): On bytes that are damaged, foreign, of another format or inconsistent.
+        """
+        try:
+            values = unpack(_KIND, _VERSION, data)
+        except StorageError as error:
+            raise LanguageModelError(str(error)) from error
+        _check(values)
+        return cls(
+            Vocabulary(values["vocabulary"]),
+            Aggregate(values["states"], values["words"]),
+            values["weights"],
+            values["trigrams"],
+            values["counts"],
+        )
+
+    def to_disk(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; the old file stays whole until the new one is."""
+        write_atomically(path, self.to_bytes())
+
+    @classmethod
+    def from_disk(cls, path: str | os.PathLike[str]) -> LanguageModel:
+        """Read the model from a file; errors as of `from_bytes`."""
+        return cls.from_bytes(Path(path).read_bytes())
+
+
+def _bits(probabilities: np.ndarray) -> np.ndarray:
+    with np.errstate(divide="ignore"):
+        return -np.log2(probabilities)
+
+
+def _check(values: dict[str, Any]) -> None:
+    """Check that the parts fit together.
+
+    RAISES (LanguageModelError): Naming the part that does not fit.
+    """
+    words = values.get("vocabulary")
+    _require("vocabulary", isinstance(words, tuple) and words[:2] == (UNKNOWN, EDGE) and len(set(words)) == len(words))
+    n_words = len(values["vocabulary"])
+    states, columns = (_array(values, name, "float32", 2) for name in ("states", "words"))
+    for name, array, axis in (("states", states, 1), ("words", columns, 0)):
+        _require(name, len(array) == n_words and array.shape[1] > 0 and bool(np.all(array >= 0)))
+        sums = array.sum(axis=axis, dtype=np.float64)
+        _require(name, bool(np.all(np.abs(sums - 1) < _SUM_TOLERANCE)))
+    _require("states", states.shape == columns.shape)
+    weights, trigrams = _array(values, "weights", "float64", 1), _array(values, "trigrams", "int32", 2)
+    _require("weights", len(weights) in (1, 3) and bool(np.all(weights >= 0)))
+    _require("trigrams", trigrams.shape[1] == 3 and bool(np.all((trigrams >= 0) & (trigrams < n_words))))
+    counts = _array(values, "counts", "int32", 1)
+    _require("counts", len(counts) == len(trigrams) and bool(np.all(counts > 0)))
+    _require("counts", (len(weights) == 3) == (len(counts) > 0))
+
+
+def _array(values: dict[str, Any], name: str, dtype: str, n_dimensions: int) -> np.ndarray:
+    array = values.get(name)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != n_dimensions:
+        raise _inconsistent(name)
+    _require(name, bool(np.all(np.isfinite(array))))
+    return array
+
+
+def _require(part: str, holds: bool) -> None:
+    if not holds:
+        raise _inconsistent(part)
+
+
+def _inconsistent(part: str) -> LanguageModelError:
+    return LanguageModelError(f"This language model is inconsistent in its {part}: copy or learn it again.")

@@ -1,0 +1,104 @@
+"""Plain text, a sentence a line with blanks between the tokens, as numbered words and as n-grams."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Union
+
+import numpy as np
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+UNKNOWN = "<unk>"
+EDGE = "<s>"
+UNKNOWN_ID, EDGE_ID = 0, 1
+
+_TOKEN = re.compile(r"[^ \t\n\r\f\v]+")
+
+
+class TextError(ValueError):
+    """A text that cannot be read; the message begins with file and line."""
+
+
+def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
+    """The tokens of every line of texts that has any, one line at a time.
+
+    paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (told by the content).
+    RAISES (TextError): With file and line, for what is not UTF-8 or a damaged gzip file.
+    """
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        for line in _read_lines(path):
+            tokens = _TOKEN.findall(line)
+            if tokens:
+                yield tokens
+
+
+def _read_lines(path: PathLike) -> Iterator[str]:
+    number = 0
+    with open(path, "rb") as file:
+        is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
+        try:
+            for number, line in enumerate(gzip.GzipFile(fileobj=file) if is_zipped else file, start=1):
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            byte = error.object[error.start]
+            raise TextError(
+                f"{os.fspath(path)}:{number}: Expected UTF-8, but got the byte {byte:#04x}. Convert the file, for "
+                "instance with iconv."
+            ) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise TextError(
+                f"{os.fspath(path)}:{number + 1}: Expected a complete gzip file, but it is damaged: {error}. Fetch or "
+                "make the file again."
+            ) from error
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words of a language model; all others are one, `<unk>`.
+
+    words (tuple[str, ...]): (n_words,); `<unk>`, the edge of sentences, then the known words, sorted.
+    """
+
+    words: tuple[str, ...]
+    _ids: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ids", {word: i for i, word in enumerate(self.words)})
+
+    @classmethod
+    def of(cls, sentences: Iterable[Sequence[str]], *, rare: int = 1) -> Vocabulary:
+        """The words that are seen more than `rare` times."""
+        counts = Counter(word for sentence in sentences for word in sentence)
+        known = (word for word, count in counts.items() if count > rare and word not in (UNKNOWN, EDGE))
+        return cls((UNKNOWN, EDGE, *sorted(known)))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def ids(self, sentence: Sequence[str]) -> list[int]:
+        """Numbers of the words; a token that reads `<s>` is unknown."""
+        return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
+
+    def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
+        """Each token, and each end of a sentence, after the two tokens before it.
+
+        RETURNS (int32, (n_tokens + n_sentences, 3)): rows w1 w2 w3. Before a sentence stand two edges, after it one.
+        """
+        ids = [EDGE_ID, EDGE_ID]
+        ends = [0, 1]
+        for sentence in sentences:
+            ids += self.ids(sentence)
+            ids += [EDGE_ID, EDGE_ID]
+            ends.append(len(ids) - 1)
+        flat = np.array(ids, dtype=np.int32)
+        last = np.ones(len(flat), dtype=bool)
+        last[ends] = False  # the second edge begins the next sentence, and is not predicted
+        places = np.flatnonzero(last)
+        return flat[places[:, None] + np.arange(-2, 1)]
