@@ -71,8 +71,9 @@ def learn_lm(
     if iterations is not None:
         settings["n_iterations"] = iterations
     model, history = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
-    for n, score, seconds in history:
-        log(f"{n} iterations of EM, {seconds:.1f} s" + (f": dev perplexity {score.perplexity:.2f}" if score else ""))
+    for n, log_likelihood, score, seconds in history:
+        dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
+        log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
     if kneser_ney:
         model = interpolate(model, sentences, held_out)
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))

@@ -86,19 +86,18 @@ def random_aggregate(bigrams: Bigrams, n_states: int, seed: int) -> Aggregate:
 
 
 def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
-    """Models after one, two, ... iterations of EM, for as long as one asks for more.
+    """The start and then models after one, two, ... iterations of EM, for as long as one asks for more.
 
-    YIELDS (Aggregate, float): the model, and the log-likelihood, in nats, of the one before it, which never falls.
+    YIELDS (Aggregate, float): a model, and its log-likelihood in nats, which never falls. A word that is never first
+        keeps its r(h | w1).
     """
     model = start
     while True:
         ratios, log_likelihood = _ratios(bigrams, model)
-        states = _normalized_rows(model.states * (ratios @ model.words), model.states)
-        words = model.words * (ratios.T @ model.states)
-        totals = words.sum(axis=0)
-        words = np.where(totals > 0, words / np.where(totals > 0, totals, 1.0), model.words)
-        model = Aggregate(states, words)
         yield model, log_likelihood
+        states = _normalized_rows(model.states * (ratios @ model.words), model.states)
+        words = _normalized_rows((model.words * (ratios.T @ model.states)).T, model.words.T).T
+        model = Aggregate(states, words)
 
 
 def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterations: int) -> Aggregate:

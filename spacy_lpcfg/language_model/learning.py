@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, Union
 
 import numpy as np
@@ -70,11 +71,13 @@ class Iteration(NamedTuple):
     """What is known after some iterations of EM.
 
     n (int): how many; 0 is the start.
+    log_likelihood (float): of the text, in nats.
     dev (Perplexity or None): of the development text.
     seconds (float): CPU time so far, of learning alone.
     """
 
     n: int
+    log_likelihood: float
     dev: Perplexity | None
     seconds: float
 
@@ -109,32 +112,26 @@ def fit(
     dev_trigrams = vocabulary.trigrams(dev)
     bigrams = Bigrams.of(trigrams[:, 1:], len(vocabulary))
     history: list[Iteration] = []
-    best = None
-    for aggregate, seconds in _timed(bigrams, learner):
+    best: tuple[Iteration, LanguageModel] | None = None
+    for aggregate, log_likelihood, seconds in _timed(bigrams, learner):
         model = LanguageModel.of(vocabulary, aggregate)
         score = model.perplexity_of(dev_trigrams) if len(dev_trigrams) else None
-        history.append(Iteration(len(history), score, seconds))
-        if score is None or best is None or score.bits < best[0]:
-            best = (score.bits if score else 0.0, len(history), model)
-        elif len(history) - best[1] >= _PATIENCE:
+        history.append(Iteration(len(history), log_likelihood, score, seconds))
+        if best is None or score is None or best[0].dev is None or score.bits < best[0].dev.bits:
+            best = history[-1], model
+        elif history[-1].n - best[0].n == _PATIENCE:
             break
     assert best is not None
-    return Fit(best[2], history)
+    return Fit(best[1], history)
 
 
-def _timed(bigrams: Bigrams, learner: Learner) -> Iterator[tuple[Aggregate, float]]:
-    """The start and the models after every iteration, with the CPU seconds it took to get there."""
-    begin = time.process_time()
-    seconds = 0.0
-    start = learner.start(bigrams)
-    steps = em(bigrams, start)
-    seconds += time.process_time() - begin
-    yield start, seconds
-    for _ in range(learner.n_iterations):
-        begin = time.process_time()
-        aggregate, _ = next(steps)
-        seconds += time.process_time() - begin
-        yield aggregate, seconds
+def _timed(bigrams: Bigrams, learner: Learner) -> Iterator[tuple[Aggregate, float, float]]:
+    """The start and the models after every iteration: log-likelihood, and CPU seconds spent here so far."""
+    begin, elsewhere = time.process_time(), 0.0
+    for aggregate, log_likelihood in islice(em(bigrams, learner.start(bigrams)), learner.n_iterations + 1):
+        now = time.process_time()
+        yield aggregate, log_likelihood, now - begin - elsewhere
+        elsewhere += time.process_time() - now
 
 
 def _possible_states(bigrams: Bigrams, n_states: int) -> int:
