@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import measure
@@ -55,7 +56,7 @@ class Texts:
     def of(cls, path: Path) -> Texts:
         words = [token.rpartition("/")[0] for sentence in read_sentences(path) for token in sentence]
         ends = [0, N_TRAIN, N_TRAIN + N_DEV // 2, N_TRAIN + N_DEV, len(words)]
-        return cls(*([words[start:end]] for start, end in zip(ends, ends[1:])))
+        return cls(*([words[start:end]] for start, end in pairwise(ends)))
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,10 @@
 """`spacy-lpcfg learn lm` and `spacy-lpcfg perplexity`: the language model of Saul and Pereira."""
 
-# ruff: noqa: UP045 (typer evaluates the annotations of commands, also in Python 3.9)
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,13 +30,13 @@ def learn_lm(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the model.")],
     dev: Annotated[
-        Optional[list[Path]],
+        list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot_em,
     states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
     iterations: Annotated[
-        Optional[int],
+        int | None,
         typer.Option(min=0, help="The most iterations of EM. [default: em 10, pivot 0, pivot-em 1]"),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the start.")] = 0,
@@ -107,7 +104,7 @@ def perplexity(
     print(json.dumps(asdict(found)) if as_json else _table(found))
 
 
-def _load(folder: Path) -> LanguageModel:
+def _load(folder: Path) -> "LanguageModel":
     from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 
     path = folder / FILE
@@ -119,7 +116,7 @@ def _load(folder: Path) -> LanguageModel:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _table(found: Perplexity) -> str:
+def _table(found: "Perplexity") -> str:
     return (
         f"perplexity {found.perplexity:.2f} ({found.bits:.3f} bits a token)\n"
         f"{found.n_tokens} tokens and ends of sentences; {found.n_unknown} unknown words do not count"

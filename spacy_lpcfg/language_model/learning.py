@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class PivotEM(Pivot):
 
 
 METHODS = {"em": EM, "pivot": Pivot, "pivot-em": PivotEM}
-Learner = Union[EM, Pivot]
+Learner = EM | Pivot
 
 
 class Iteration(NamedTuple):
