@@ -351,6 +351,7 @@ def test_language_model_refuses_damaged_and_foreign_bytes():
         ("states", np.ones((3, 2), np.float32)),
         ("words", np.full((5, 2), np.nan, np.float32)),
         ("weights", np.ones(2)),
+        ("weights", np.full(1, 0.5)),
         ("trigrams", np.full((1, 3), 10**6, np.int32)),
         ("counts", np.ones(4, np.int32)),
     ],

@@ -45,7 +45,7 @@ class LanguageModel:
 
     vocabulary (Vocabulary): n_words words.
     aggregate (Aggregate): of Saul and Pereira, float32.
-    weights (float64, (1,) or (3,)): of the mixture; one of them is 1.
+    weights (float64, (1,) or (3,)): of the mixture; they sum to one.
     trigrams (int32, (n, 3)), counts (int32, (n,)): what the Kneser-Ney models are made of; without them n = 0.
     """
 
@@ -166,6 +166,7 @@ def _check(values: dict[str, Any]) -> None:
     _require("states", states.shape == columns.shape)
     weights, trigrams = _array(values, "weights", "float64", 1), _array(values, "trigrams", "int32", 2)
     _require("weights", len(weights) in (1, 3) and bool(np.all(weights >= 0)))
+    _require("weights", abs(weights.sum() - 1) < _SUM_TOLERANCE)
     _require("trigrams", trigrams.shape[1] == 3 and bool(np.all((trigrams >= 0) & (trigrams < n_words))))
     counts = _array(values, "counts", "int32", 1)
     _require("counts", len(counts) == len(trigrams) and bool(np.all(counts > 0)))

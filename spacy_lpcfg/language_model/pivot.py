@@ -94,24 +94,28 @@ def decompose(
     return Decomposition(pivots, prior, joint / joint.sum(axis=0))
 
 
-def _points(counts: sparse.csr_matrix, totals: np.ndarray, l: int, seed: int, settings: PivotSettings) -> np.ndarray:  # noqa: E741
-    """Steps 1 and 2: v_f for every f, float64 (n_rows, l)."""
-    phi = _representation(counts, totals, l, seed, settings.kappa)
+def _points(
+    counts: sparse.csr_matrix, totals: np.ndarray, n_dimensions: int, seed: int, settings: PivotSettings
+) -> np.ndarray:
+    """Steps 1 and 2: v_f for every f, float64 (n_rows, n_dimensions)."""
+    phi = _representation(counts, totals, n_dimensions, seed, settings.kappa)
     seen = totals + settings.shrinkage
     return (counts @ phi) / np.where(seen > 0, seen, 1.0)[:, None]
 
 
-def _representation(counts: sparse.csr_matrix, totals: np.ndarray, l: int, seed: int, kappa: float) -> np.ndarray:  # noqa: E741
-    """Step 1: phi by CCA of one-hot f and g, float64 (n_columns, l), with mean zero."""
+def _representation(
+    counts: sparse.csr_matrix, totals: np.ndarray, n_dimensions: int, seed: int, kappa: float
+) -> np.ndarray:
+    """Step 1: phi by CCA of one-hot f and g, float64 (n_columns, n_dimensions), with mean zero."""
     column_totals = np.asarray(counts.sum(axis=0)).ravel()
     left, right = (_inverse_roots(each + kappa) for each in (totals, column_totals))
     scaled = sparse.diags(left) @ counts @ sparse.diags(right)
     if min(scaled.shape) <= _DENSE:
-        vectors = np.linalg.svd(scaled.toarray(), full_matrices=False)[2][:l]
+        vectors = np.linalg.svd(scaled.toarray(), full_matrices=False)[2][:n_dimensions]
     else:
         from sklearn.utils.extmath import randomized_svd  # slow to import, and needed for learning alone
 
-        vectors = randomized_svd(scaled.tocsr(), l, n_iter=4, random_state=seed)[2]
+        vectors = randomized_svd(scaled.tocsr(), n_dimensions, n_iter=4, random_state=seed)[2]
     phi = vectors.T * (right * np.sqrt(totals.sum()))[:, None]
     return phi - (column_totals @ phi) / column_totals.sum()
 
