@@ -46,6 +46,14 @@ def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> 
     inside (csr_array, (n, d)), outside (csr_array, (n, d')): scaled features.
     n_states (int): the most states; fewer where Omega has a smaller rank.
     """
+    u, sigma, v = singular_vectors(inside, outside, n_states, seed)
+    return inside @ u, (outside @ v) / sigma
+
+
+def singular_vectors(
+    inside: csr_array, outside: csr_array, n_states: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U (d, m), Sigma (m,) and V (d', m) of Omega; arguments as of `project`."""
     n = inside.shape[0]
     omega = (inside.T @ outside) / n
     if min(omega.shape) <= 2 * n_states + 10:
@@ -58,4 +66,4 @@ def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> 
         u, sigma, vt = randomized_svd(omega, n_states, random_state=seed)
     rank = max(1, int(np.sum(sigma[:n_states] > _LEAST_SINGULAR * sigma[0])))
     sigma = np.where(sigma > 0, sigma, 1.0)[:rank]  # Omega is zero where the features of one side are
-    return inside @ u[:, :rank], (outside @ vt[:rank].T) / sigma
+    return u[:, :rank], sigma, vt[:rank].T

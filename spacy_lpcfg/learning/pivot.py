@@ -1,0 +1,270 @@
+"""The pivot algorithm: provably correct learning of proper L-PCFGs (Cohen and Collins 2014).
+
+Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's; the
+rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q and pi.
+Differs from the paper: (1) a symbol gets no more states than its count and its features support; (2) features and
+rules that were seen seldom are smoothed (`shrink`, `prior`; 0 is the paper); (3) the emissions of words are smoothed
+further (`lexical.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.convex_em import ConvexEM, rule_weights
+from spacy_lpcfg.learning.features import (
+    INSIDE,
+    OUTSIDE,
+    PAPER_INSIDE,
+    PAPER_LEAF,
+    PAPER_OUTSIDE,
+    Context,
+    Template,
+    feature_table,
+    mix,
+)
+from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.moments import group_means
+from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
+from spacy_lpcfg.learning.projections import scaled
+from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.trees.tree import Tree
+
+logger = logging.getLogger(__name__)
+
+MATCHINGS = ("transition", "direct")
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """Learner of an L-PCFG by pivot features; a proper grammar.
+
+    n_states (int): the most latent states of a symbol (m).
+    seed (int): of the randomised singular value decompositions.
+    n_jobs (int): parallel jobs, as of joblib.
+    lexical (LexicalSettings): terminals and smoothing of the emissions.
+    inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
+    more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
+        of `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
+    kappa (float or None): of the scaling of the representation's features; None for no scaling.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    matching (str): how outside features get the inside features' states: "transition" by step 3 of figure 2,
+        "direct" by the convex alternative of the remark below theorem 2.
+    shrink (float): pseudo-tokens of the overall mean in the representation of each pivot feature.
+    prior (float): pseudo-occurrences of each rule whose three states are independent.
+    em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
+    precision (float): of the simplex regression.
+    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    """
+
+    n_states: int = 16
+    seed: int = 0
+    n_jobs: int = 1
+    lexical: LexicalSettings = LexicalSettings()
+    inside: tuple[str, ...] = PAPER_INSIDE
+    outside: tuple[str, ...] = PAPER_OUTSIDE
+    leaf: tuple[str, ...] = PAPER_LEAF
+    more_inside: tuple[str, ...] = ("rule+left_rule", "rule+right_rule")
+    more_outside: tuple[str, ...] = ("two_above",)
+    kappa: float | None = 5.0
+    tokens_per_state: float = 40.0
+    matching: str = "direct"
+    shrink: float = 5.0
+    prior: float = 1.0
+    em: ConvexEM = ConvexEM()
+    precision: float = 1e-4
+    lang: str = "en"
+    markov: int = 0
+
+    def fit(self, trees: Iterable[Tree]) -> Grammar:
+        """Learn from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised.
+        RAISES (ValueError): If there are none, or on settings that cannot be.
+        """
+        _check(self)
+        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
+        treebank = Treebank.of(nodes, self.lexical)
+        return build_grammar(treebank, self.parameters(treebank), self.lexical)
+
+    def parameters(self, treebank: Treebank) -> Parameters:
+        """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
+
+        RAISES (ValueError): On settings that cannot be.
+        """
+        _check(self)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
+            states = self._states(treebank)
+            tensors = self._tensors(treebank, states)
+        return Parameters(
+            n_states=states.n_states,
+            root_vectors=_root_vectors(treebank, states),
+            tensors=tensors,
+            emissions=_emissions(treebank, states),
+            means=states.pi,
+            is_proper=True,
+        )
+
+    def _states(self, treebank: Treebank) -> States:
+        """Step 1 for every symbol."""
+        from joblib import Parallel, delayed
+
+        nodes = treebank.nodes
+        context = Context(nodes, treebank.terminal)
+        inner, leaf = feature_table(context, INSIDE, self.inside), feature_table(context, INSIDE, self.leaf)
+        outside = feature_table(context, OUTSIDE, self.outside)
+        tau = _pivot_features(context, INSIDE, ("rule", *self.more_inside))
+        rho = _pivot_features(context, OUTSIDE, ("rule_above", *self.more_outside))
+        groups = _groups(nodes.symbol, len(nodes.symbols))
+        is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(symbol_states)(
+                scaled((leaf if is_leaf[symbol] else inner).rows(group), self.kappa),
+                scaled(outside.rows(group), self.kappa),
+                tau[group, : 1 if is_leaf[symbol] else None],
+                rho[group],
+                self._most_states(len(group)),
+                seed=self.seed,
+                matching=self.matching,
+                shrink=self.shrink,
+                precision=self.precision,
+                em=self.em,
+            )
+            for symbol, group in enumerate(groups)
+        )
+        self._log_fewer(treebank, found)
+        row = np.empty(nodes.n_nodes, dtype=np.int64)
+        for group in groups:
+            row[group] = np.arange(len(group))
+        return States(found, row)
+
+    def _most_states(self, n: int) -> int:
+        """The most states of a symbol with n nodes."""
+        return int(min(self.n_states, max(1, n / self.tokens_per_state)))
+
+    def _log_fewer(self, treebank: Treebank, found: list[tuple[Side, Side]]) -> None:
+        fewer = [
+            f"{name} {len(inside.pi)} of {self._most_states(len(inside.columns))}"
+            for name, (inside, _) in zip(treebank.nodes.symbols, found)
+            if len(inside.pi) < self._most_states(len(inside.columns))
+        ]
+        if fewer:
+            logger.info("Fewer states than asked for, because pivot features tell no more apart: %s", ", ".join(fewer))
+
+    def _tensors(self, treebank: Treebank, states: States) -> np.ndarray:
+        """Steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
+        from joblib import Parallel, delayed
+
+        nodes, counts = treebank.nodes, treebank.counts
+        places = _groups(counts.rule_of[nodes.inner], len(counts.rules))
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(_rule_weights)(
+                states.outside(a, nodes.inner[at]),
+                states.inside(b, nodes.left[nodes.inner[at]]),
+                states.inside(c, nodes.right[nodes.inner[at]]),
+                self.prior,
+                self.em,
+            )
+            for at, (a, b, c) in zip(places, counts.rules)
+        )
+        return _normalized(found, counts.rules, counts.rule_weights, states.n_states)
+
+
+def _check(pivot: Pivot) -> None:
+    if pivot.n_states < 1 or pivot.tokens_per_state <= 0:
+        raise ValueError(
+            f"Expected n_states of at least 1 and tokens_per_state above 0, got {pivot.n_states} and "
+            f"{pivot.tokens_per_state}."
+        )
+    if pivot.shrink < 0 or pivot.prior < 0:
+        raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
+    if pivot.matching not in MATCHINGS:
+        raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {pivot.matching!r}.")
+    for name in ("inside", "outside", "leaf"):
+        if not getattr(pivot, name):
+            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
+
+
+def _pivot_features(context: Context, templates: dict[str, Template], names: tuple[str, ...]) -> np.ndarray:
+    """The values of the named features, uint64 (n_nodes, K)."""
+    table = feature_table(context, templates, names)
+    if table.values.shape[1]:
+        raise ValueError(f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}.")
+    return table.keys
+
+
+def _groups(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """The places of each label."""
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])
+
+
+def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:
+    """Step 2 for one rule, t(h1, h2, h3 | a -> b c), from the mean posteriors of its occurrences, as if independent.
+
+    outside, left, right (Side): features at its n occurrences.
+    """
+    sides = outside, left, right
+    i, j, k = (side.posteriors[side.columns].mean(axis=(0, 1)) for side in sides)
+    start = i[:, None, None] * j[:, None] * k
+    if start.size == 1:
+        return start
+    triples = np.concatenate([np.stack(columns, axis=1) for columns in product(*(side.columns.T for side in sides))])
+    _, first, counts = np.unique(mix(*triples.T), return_index=True, return_counts=True)
+    s, r2, r3 = (side.ratios[column] for side, column in zip(sides, triples[first].T))
+    n = len(outside.columns)
+    return rule_weights(counts * (n / len(triples)), s, r2, r3, start, prior=prior, settings=em)
+
+
+def _normalized(found: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
+    """Step 3: t(a -> b c, h2, h3 | a, h1), one rule after the other, of t(h1, h2, h3 | a -> b c).
+
+    A state that begins no rule does what its symbol does on average.
+    """
+    totals = [np.zeros(m) for m in n_states]
+    for (a, _, _), weight, joint in zip(rules, weights, found):
+        totals[a] += weight * joint.sum(axis=(1, 2))
+    tensors = [np.empty(0)]
+    for (a, _, _), weight, joint in zip(rules, weights, found):
+        scale = np.where(totals[a] > 0, totals[a], 1.0)[:, None, None]
+        is_used = (totals[a] > 0)[:, None, None]
+        tensors.append((weight * np.where(is_used, joint / scale, joint.sum(axis=0))).ravel())
+    return np.concatenate(tensors)
+
+
+def _root_vectors(treebank: Treebank, states: States) -> np.ndarray:
+    """p(h | a, g) where g says that a is at the root (section 6.1); zeros for symbols never seen there."""
+    nodes, vectors = treebank.nodes, np.zeros_like(states.pi)
+    for symbol in np.unique(nodes.symbol[nodes.roots]):
+        root = nodes.roots[nodes.symbol[nodes.roots] == symbol][:1]
+        outside = states.outside(symbol, root)
+        vectors[symbol, : len(outside.pi)] = outside.posteriors[outside.columns[0, 0]]
+    return vectors
+
+
+def _emissions(treebank: Treebank, states: States) -> Emissions:
+    """q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
+    nodes = treebank.nodes
+    leaves, terminals, weights = treebank.vocabulary.events(nodes, treebank.terminal)
+    pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
+    of, symbols = of.reshape(-1), nodes.symbol[leaves]
+    ratios = np.zeros((len(leaves), states.n_states.max()))
+    for symbol in range(len(nodes.preterminals)):
+        at = symbols == symbol
+        inside = states.inside(symbol, leaves[at])
+        ratios[at, : states.n_states[symbol]] = inside.ratios[inside.columns[:, 0]]
+    counts = np.bincount(of, weights=weights)
+    vectors = group_means(ratios, of, len(pairs), weights)
+    sums = group_means(vectors, pairs[:, 0], len(nodes.preterminals), counts)  # one, but for the rungs' weights
+    is_state = np.arange(ratios.shape[1]) < states.n_states[: len(sums), None]
+    vectors /= np.where(is_state, sums, 1.0)[pairs[:, 0]]
+    return Emissions(pairs[:, 0], pairs[:, 1], counts, vectors, is_state.astype(np.float64))
