@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import Tree
 
 
@@ -45,6 +45,39 @@ def make_spectral(
         seed=seed,
         n_jobs=n_jobs,
         smoothing=Smoothing(c=c, nu=nu, most_lexical=most_lexical),
+        lexical=LexicalSettings(rare=rare),
+        kappa=kappa,
+        tokens_per_state=tokens_per_state,
+        lang=lang,
+        markov=markov,
+    )
+
+
+def make_pivot(
+    n_states: int = Pivot.n_states,
+    seed: int = Pivot.seed,
+    n_jobs: int = Pivot.n_jobs,
+    matching: str = Pivot.matching,
+    shrink: float = Pivot.shrink,
+    prior: float = Pivot.prior,
+    kappa: float | None = Pivot.kappa,
+    tokens_per_state: float = Pivot.tokens_per_state,
+    rare: int = LexicalSettings.rare,
+    lang: str = Pivot.lang,
+    markov: int = Pivot.markov,
+) -> Learner:
+    """The learner `spacy-lpcfg.Pivot.v1`.
+
+    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
+    others: as of `spacy_lpcfg.learning.Pivot`
+    """
+    return Pivot(
+        n_states=n_states,
+        seed=seed,
+        n_jobs=n_jobs,
+        matching=matching,
+        shrink=shrink,
+        prior=prior,
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,

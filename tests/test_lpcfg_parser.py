@@ -17,7 +17,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
-from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -84,6 +84,9 @@ def test_parser_learners_are_those_of_the_library():
     assert make_spectral() == Spectral()
     wanted = Spectral(smoothing=Smoothing(1.0, 0.1, 2.0), lexical=LexicalSettings(rare=1))
     assert make_spectral(c=1.0, nu=0.1, most_lexical=2.0, rare=1) == wanted
+    make_pivot = registry.misc.get("spacy-lpcfg.Pivot.v1")
+    assert make_pivot() == Pivot()
+    assert make_pivot(matching="transition", rare=1) == Pivot(matching="transition", lexical=LexicalSettings(rare=1))
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):

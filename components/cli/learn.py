@@ -26,6 +26,7 @@ learn_cli = typer.Typer(
 
 class Method(str, Enum):
     spectral = "spectral"
+    pivot = "pivot"
     pcfg = "pcfg"
 
 
@@ -46,8 +47,8 @@ def learn_lpcfg(
         typer.Option(exists=True, dir_okay=False, help="Trees to tune the smoothing on; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
-    states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol, if spectral.")] = 16,
-    seed: Annotated[int, typer.Option(help="Of the randomized decompositions, if spectral.")] = 0,
+    states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol; pcfg has one.")] = 16,
+    seed: Annotated[int, typer.Option(help="Of the randomized decompositions; pcfg has none.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
@@ -68,6 +69,8 @@ def learn_lpcfg(
     if method == Method.spectral:
         settings = {"n_states": states, "seed": seed, "lang": lang}
         learner, grammar = _spectral(train, held_out, settings, jobs)
+    elif method == Method.pivot:
+        learner, grammar = _pivot(train, {"n_states": states, "seed": seed, "lang": lang}, jobs)
     else:
         learner, grammar = _pcfg(train, {"lang": lang}, jobs)
     _add_parser(nlp, learner, grammar)
@@ -128,6 +131,14 @@ def _spectral(
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
+
+
+def _pivot(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:
+    """A grammar, and the config of the learner that makes it."""
+    from spacy_lpcfg.learning import Pivot
+
+    grammar = Pivot(n_jobs=jobs, **settings).fit(train)
+    return {"@misc": "spacy-lpcfg.Pivot.v1", **settings}, grammar
 
 
 def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:
