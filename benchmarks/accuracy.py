@@ -18,7 +18,7 @@ import measure
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -26,9 +26,13 @@ from spacy_lpcfg.trees.evalb import evaluate
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
-    arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the spectral learner")
+    arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
     args = arguments.parse_args()
-    learners = {"PCFG": TreebankPCFG(), f"spectral, m = {args.states}": Spectral(n_states=args.states)}
+    learners = {
+        "PCFG": TreebankPCFG(),
+        f"spectral, m = {args.states}": Spectral(n_states=args.states),
+        f"pivot, m = {args.states}": Pivot(n_states=args.states),
+    }
     learning, parsing = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grammar"
