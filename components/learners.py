@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.convex_em import ConvexEM
 from spacy_lpcfg.trees import Tree
 
 
@@ -60,6 +61,7 @@ def make_pivot(
     matching: str = Pivot.matching,
     shrink: float = Pivot.shrink,
     prior: float = Pivot.prior,
+    max_iterations: int = ConvexEM.max_iterations,
     kappa: float | None = Pivot.kappa,
     tokens_per_state: float = Pivot.tokens_per_state,
     rare: int = LexicalSettings.rare,
@@ -68,6 +70,7 @@ def make_pivot(
 ) -> Learner:
     """The learner `spacy-lpcfg.Pivot.v1`.
 
+    max_iterations (int): as of `spacy_lpcfg.learning.convex_em.ConvexEM`
     rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
     others: as of `spacy_lpcfg.learning.Pivot`
     """
@@ -78,6 +81,7 @@ def make_pivot(
         matching=matching,
         shrink=shrink,
         prior=prior,
+        em=ConvexEM(max_iterations=max_iterations),
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,

@@ -18,6 +18,7 @@ from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.convex_em import ConvexEM
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -86,7 +87,8 @@ def test_parser_learners_are_those_of_the_library():
     assert make_spectral(c=1.0, nu=0.1, most_lexical=2.0, rare=1) == wanted
     make_pivot = registry.misc.get("spacy-lpcfg.Pivot.v1")
     assert make_pivot() == Pivot()
-    assert make_pivot(matching="transition", rare=1) == Pivot(matching="transition", lexical=LexicalSettings(rare=1))
+    pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))
+    assert make_pivot(matching="transition", max_iterations=3, rare=1) == pivot
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):
