@@ -28,7 +28,9 @@ class Decomposition(NamedTuple):
     outside: np.ndarray
 
 
-def posteriors(vectors: np.ndarray, counts: np.ndarray, n_states: int, *, shrink: float = 0.0, tolerance: float = 1e-4):
+def posteriors(
+    vectors: np.ndarray, counts: np.ndarray, n_states: int, *, shrink: float = 0.0, tolerance: float = 1e-4
+) -> np.ndarray:
     """q(h | f) of section 5.2, steps 2 to 4: MDP 2, from which pi and r follow by the laws of probability.
 
     vectors (float64, (F, l)): E[phi(g) | f] of every feature f.
