@@ -132,19 +132,8 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     run("learn", "lpcfg", folder / "train.mrg", "--states", 2, "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
     assert grammar_of(tmp_path / "two").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
-    run(
-        "learn",
-        "lpcfg",
-        folder / "train.mrg",
-        "--method",
-        "pivot",
-        "--states",
-        2,
-        "--seed",
-        3,
-        "-o",
-        tmp_path / "pivot",
-    )
+    settings = ("--method", "pivot", "--states", 2, "--seed", 3)
+    run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "pivot")
     assert grammar_of(tmp_path / "pivot").to_bytes() == Pivot(n_states=2, seed=3).fit(trees).to_bytes()
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
 
