@@ -18,7 +18,7 @@ import measure
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -26,9 +26,14 @@ from spacy_lpcfg.trees.evalb import evaluate
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
-    arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the spectral learner")
+    arguments.add_argument("--states", type=int, default=16, metavar="M", help="the most states of a symbol")
     args = arguments.parse_args()
-    learners = {"PCFG": TreebankPCFG(), f"spectral, m = {args.states}": Spectral(n_states=args.states)}
+    learners = {
+        "PCFG": TreebankPCFG(),
+        f"spectral, m = {args.states}": Spectral(n_states=args.states),
+        f"clusters, m = {args.states}": Clusters(n_states=args.states),
+        f"EM, m = {args.states}": EM(n_states=args.states),
+    }
     learning, parsing = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grammar"
