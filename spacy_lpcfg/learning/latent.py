@@ -72,12 +72,14 @@ class Events:
     """The emissions of a treebank.
 
     pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
+    counts (float64, (n_pairs,)): of the pairs, those of more general forms included.
     of_leaf (int64, (n_leaves,)): the pair of each leaf.
     own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
     all (csr_array, (n_pairs, n_leaves)): counts it for more general forms of its word as well.
     """
 
     pairs: np.ndarray
+    counts: np.ndarray
     of_leaf: np.ndarray
     own: csr_array
     all: csr_array
@@ -88,9 +90,14 @@ class Events:
         leaves, terminals, weights = treebank.vocabulary.events(nodes, treebank.terminal)
         pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
         of, n = of.reshape(-1), len(nodes.leaves)
-        place = of, np.searchsorted(nodes.leaves, leaves)
-        everything = csr_array((weights, place), shape=(len(pairs), n))
-        return cls(pairs, of[:n], csr_array((np.ones(n), (of[:n], np.arange(n))), shape=everything.shape), everything)
+        place, shape = (of, np.searchsorted(nodes.leaves, leaves)), (len(pairs), n)
+        return cls(
+            pairs=pairs,
+            counts=np.bincount(of, weights=weights),
+            of_leaf=of[:n],
+            own=csr_array((np.ones(n), (of[:n], np.arange(n))), shape=shape),
+            all=csr_array((weights, place), shape=shape),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +232,7 @@ class Split:
         posteriors = expected.posteriors.astype(np.float64)
         emissions = self.events.all @ posteriors[self.treebank.nodes.leaves]
         latent = self.normalized(self._roots(expected), expected.rules, emissions, smoothing)
-        counts, symbols = self.events.all.sum(axis=1), self.events.pairs[:, 0]
+        counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]
         of_roots = latent.roots.sum(axis=1, keepdims=True)
         parameters = Parameters(
