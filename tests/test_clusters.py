@@ -11,7 +11,7 @@ import pytest
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.tensor_form import tree_log_probability, tree_weight
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Clusters, LexicalSettings, TreebankPCFG
+from spacy_lpcfg.learning import Clusters, LexicalSettings, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.clusters import cluster, representation
 from spacy_lpcfg.learning.projections import Projector
@@ -62,7 +62,8 @@ def scatter(points: np.ndarray, states: np.ndarray) -> float:
 
 def test_likelihood_is_above_that_of_the_pcfg(sample):
     history = []
-    grammar = Clusters(n_states=4, n_iterations=3, tokens_per_state=5).fit(sample, on_step=history.append)
+    learner = Clusters(n_states=4, n_iterations=3, tokens_per_state=5, smoothing=StateSmoothing(0.0, 0.0, 0.0))
+    grammar = learner.fit(sample, on_step=history.append)
     pcfg = TreebankPCFG().fit(sample)
     latent, plain = (sum(tree_log_probability(by, tree) for tree in sample) for by in (grammar, pcfg))
     assert latent > plain + 100

@@ -35,7 +35,7 @@ class StateSmoothing:
 
     rules: float = 0.03
     words: float = 0.1
-    rare_words: float = 0.0
+    rare_words: float = 3.0
 
 
 @dataclass(frozen=True, eq=False)
