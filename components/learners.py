@@ -61,6 +61,7 @@ def make_em(
     rules: float = StateSmoothing.rules,
     words: float = StateSmoothing.words,
     rare_words: float = StateSmoothing.rare_words,
+    rare_rules: float = StateSmoothing.rare_rules,
     tokens_per_state: float = EM.tokens_per_state,
     noise: float = EM.noise,
     rare: int = LexicalSettings.rare,
@@ -69,7 +70,7 @@ def make_em(
 ) -> Learner:
     """The learner `spacy-lpcfg.EM.v1`.
 
-    rules, words, rare_words (float): as of `spacy_lpcfg.learning.StateSmoothing`
+    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
     rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
     others: as of `spacy_lpcfg.learning.EM`
     """
@@ -78,7 +79,7 @@ def make_em(
         n_iterations=n_iterations,
         seed=seed,
         n_jobs=n_jobs,
-        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words),
+        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
         lexical=LexicalSettings(rare=rare),
         tokens_per_state=tokens_per_state,
         noise=noise,
@@ -95,6 +96,7 @@ def make_clusters(
     rules: float = StateSmoothing.rules,
     words: float = StateSmoothing.words,
     rare_words: float = StateSmoothing.rare_words,
+    rare_rules: float = StateSmoothing.rare_rules,
     kappa: float | None = Clusters.kappa,
     tokens_per_state: float = Clusters.tokens_per_state,
     agreement: float = Clusters.agreement,
@@ -105,7 +107,7 @@ def make_clusters(
 ) -> Learner:
     """The learner `spacy-lpcfg.Clusters.v1`.
 
-    rules, words, rare_words (float): as of `spacy_lpcfg.learning.StateSmoothing`
+    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
     rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
     others: as of `spacy_lpcfg.learning.Clusters`
     """
@@ -114,7 +116,7 @@ def make_clusters(
         n_iterations=n_iterations,
         seed=seed,
         n_jobs=n_jobs,
-        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words),
+        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,

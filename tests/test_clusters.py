@@ -62,7 +62,7 @@ def scatter(points: np.ndarray, states: np.ndarray) -> float:
 
 def test_likelihood_is_above_that_of_the_pcfg(sample):
     history = []
-    learner = Clusters(n_states=4, n_iterations=3, tokens_per_state=5, smoothing=StateSmoothing(0.0, 0.0, 0.0))
+    learner = Clusters(n_states=4, n_iterations=3, tokens_per_state=5, smoothing=StateSmoothing(0.0, 0.0, 0.0, 0.0))
     grammar = learner.fit(sample, on_step=history.append)
     pcfg = TreebankPCFG().fit(sample)
     latent, plain = (sum(tree_log_probability(by, tree) for tree in sample) for by in (grammar, pcfg))

@@ -24,7 +24,7 @@ from spacy_lpcfg.learning.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
-UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0)
+UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
 PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
 BRACKETS = [
     "(S (NP (D a) (N b)) (VP (V c) (NP (N b))))",
@@ -173,7 +173,7 @@ def test_log_likelihood_never_falls(sample, seed):
     assert found[-1] > found[0] + 100
 
 
-@pytest.mark.parametrize("smoothing", [UNSMOOTHED, StateSmoothing(), StateSmoothing(0.2, 0.3, 5.0)], ids=str)
+@pytest.mark.parametrize("smoothing", [UNSMOOTHED, StateSmoothing(), StateSmoothing(0.2, 0.3, 5.0, 6.0)], ids=str)
 def test_parameters_are_distributions(sample, smoothing):
     split = split_of(sample, 5, LexicalSettings())
     *_, expected = iterations(split, split.expect(random_start(split, noise=1.0, seed=0)), smoothing, 2)

@@ -87,8 +87,8 @@ def test_parser_learners_are_those_of_the_library():
     for learner in (EM, Clusters):
         make = registry.misc.get(f"spacy-lpcfg.{learner.__name__}.v1")
         assert make() == learner()
-        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0), lexical=LexicalSettings(rare=1))
-        assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare=1) == wanted
+        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))
+        assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare_rules=4.0, rare=1) == wanted
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):

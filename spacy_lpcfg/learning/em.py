@@ -109,7 +109,7 @@ def random_start(split: Split, noise: float, seed: int) -> Latent:
     pairs, m = split.events.own.sum(axis=1), split.n_states
     emissions = pairs[:, None] * split.is_state[split.events.pairs[:, 0]] * _noisy(rng, noise, (len(pairs), m.max()))
     roots = (counts.roots / m)[:, None] * split.is_state * _noisy(rng, noise, split.is_state.shape)
-    return split.normalized(roots, rules, emissions, StateSmoothing(0.0, 0.0))
+    return split.normalized(roots, rules, emissions, StateSmoothing(0.0, 0.0, 0.0, 0.0))
 
 
 def _noisy(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:

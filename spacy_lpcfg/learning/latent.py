@@ -29,13 +29,14 @@ class StateSmoothing:
 
     rules (float): share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
     words (float): the same of a word's.
-    rare_words (float): pseudo-tokens of each word under a symbol that are distributed over its states as the symbol's
-        other words are.
+    rare_words (float): pseudo-tokens of each word under a symbol, whose state is independent of the word.
+    rare_rules (float): pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
     """
 
     rules: float = 0.03
     words: float = 0.1
-    rare_words: float = 3.0
+    rare_words: float = 10.0
+    rare_rules: float = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +207,10 @@ class Split:
         self, roots: np.ndarray, rules: np.ndarray, emissions: np.ndarray, smoothing: StateSmoothing
     ) -> Latent:
         """Smoothed distributions of counts, in the layout of `Latent`; states that were not seen get the mean."""
-        emissions = self._shared(emissions, smoothing.rare_words)
+        totals = self._totals(rules, emissions)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _LEAST_COUNT)
+        emissions = self._shared_words(emissions, shares, smoothing.rare_words)
+        rules = self._shared_rules(rules, shares.astype(np.float32), smoothing.rare_rules)
         totals = self._totals(rules, emissions)
         tensors = np.empty_like(rules)
         for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
@@ -218,14 +222,24 @@ class Split:
             emissions[start:end] = _distributions(emissions[start:end].T, totals[a], smoothing.words).T
         return Latent(roots / roots.sum(), tensors, emissions * self.is_state[self.events.pairs[:, 0]])
 
-    def _shared(self, emissions: np.ndarray, weight: float) -> np.ndarray:
-        """Counts of words (n_pairs, m) of which some are shared among the states as those of their symbol are."""
-        symbols = self.events.pairs[:, 0]
-        of_symbols = np.zeros(self.is_state.shape)
-        np.add.at(of_symbols, symbols, emissions)
-        shares = of_symbols / np.maximum(of_symbols.sum(axis=1, keepdims=True), _LEAST_COUNT)
+    def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
+        """Counts of words (n_pairs, m), backed off to the shares (n_symbols, m) of their symbols' states."""
         counts = emissions.sum(axis=1, keepdims=True)
-        return (counts * emissions + weight * counts * shares[symbols]) / np.maximum(counts + weight, _LEAST_COUNT)
+        independent = counts * shares[self.events.pairs[:, 0]]
+        return (counts * emissions + weight * independent) / np.maximum(counts + weight, _LEAST_COUNT)
+
+    def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
+        """Counts of rules (n_entries,), backed off to products of the shares (n_symbols, m) of symbols' states."""
+        if weight == 0:
+            return rules
+        shared = np.empty_like(rules)
+        counts, m = self.treebank.counts, self.n_states
+        for (a, b, c), n, start, end in zip(counts.rules, counts.rule_counts, self.starts, self.starts[1:]):
+            pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
+            independent = np.outer(np.float32(n) * shares[a, : m[a]], pairs).ravel()
+            own = np.float32(n / (n + weight))
+            shared[start:end] = own * rules[start:end] + (1 - own) * independent
+        return shared
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing, lexical: LexicalSettings) -> Grammar:
         """The grammar of expected counts, in which unknown words have emissions as well."""
