@@ -4,6 +4,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = [f"spacy_lpcfg.chart.{name}" for name in ("_tags", "_forest", "_coarse", "_fine", "_decode")]
+KERNELS += ["spacy_lpcfg.learning._expectations"]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
 
 setup(

@@ -18,7 +18,7 @@ import measure
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -32,6 +32,8 @@ def main() -> None:
         "PCFG": TreebankPCFG(),
         f"spectral, m = {args.states}": Spectral(n_states=args.states),
         f"pivot, m = {args.states}": Pivot(n_states=args.states),
+        f"clusters, m = {args.states}": Clusters(n_states=args.states),
+        f"EM, m = {args.states}": EM(n_states=args.states),
     }
     learning, parsing = [], []
     with tempfile.TemporaryDirectory() as folder:

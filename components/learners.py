@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import (
+    EM,
+    Clusters,
+    LexicalSettings,
+    Pivot,
+    Smoothing,
+    Spectral,
+    StateSmoothing,
+    TreebankPCFG,
+)
 from spacy_lpcfg.learning.convex_em import ConvexEM
 from spacy_lpcfg.trees import Tree
 
@@ -85,6 +94,80 @@ def make_pivot(
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,
+        lang=lang,
+        markov=markov,
+    )
+
+
+def make_em(
+    n_states: int = EM.n_states,
+    n_iterations: int = EM.n_iterations,
+    seed: int = EM.seed,
+    n_jobs: int = EM.n_jobs,
+    rules: float = StateSmoothing.rules,
+    words: float = StateSmoothing.words,
+    rare_words: float = StateSmoothing.rare_words,
+    rare_rules: float = StateSmoothing.rare_rules,
+    tokens_per_state: float = EM.tokens_per_state,
+    noise: float = EM.noise,
+    rare: int = LexicalSettings.rare,
+    lang: str = EM.lang,
+    markov: int = EM.markov,
+) -> Learner:
+    """The learner `spacy-lpcfg.EM.v1`.
+
+    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
+    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
+    others: as of `spacy_lpcfg.learning.EM`
+    """
+    return EM(
+        n_states=n_states,
+        n_iterations=n_iterations,
+        seed=seed,
+        n_jobs=n_jobs,
+        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
+        lexical=LexicalSettings(rare=rare),
+        tokens_per_state=tokens_per_state,
+        noise=noise,
+        lang=lang,
+        markov=markov,
+    )
+
+
+def make_clusters(
+    n_states: int = Clusters.n_states,
+    n_iterations: int = Clusters.n_iterations,
+    seed: int = Clusters.seed,
+    n_jobs: int = Clusters.n_jobs,
+    rules: float = StateSmoothing.rules,
+    words: float = StateSmoothing.words,
+    rare_words: float = StateSmoothing.rare_words,
+    rare_rules: float = StateSmoothing.rare_rules,
+    kappa: float | None = Clusters.kappa,
+    tokens_per_state: float = Clusters.tokens_per_state,
+    agreement: float = Clusters.agreement,
+    dropout: float = Clusters.dropout,
+    rare: int = LexicalSettings.rare,
+    lang: str = Clusters.lang,
+    markov: int = Clusters.markov,
+) -> Learner:
+    """The learner `spacy-lpcfg.Clusters.v1`.
+
+    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
+    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
+    others: as of `spacy_lpcfg.learning.Clusters`
+    """
+    return Clusters(
+        n_states=n_states,
+        n_iterations=n_iterations,
+        seed=seed,
+        n_jobs=n_jobs,
+        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
+        lexical=LexicalSettings(rare=rare),
+        kappa=kappa,
+        tokens_per_state=tokens_per_state,
+        agreement=agreement,
+        dropout=dropout,
         lang=lang,
         markov=markov,
     )

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
-from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -136,6 +136,24 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "pivot")
     assert grammar_of(tmp_path / "pivot").to_bytes() == Pivot(n_states=2, seed=3).fit(trees).to_bytes()
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
+
+
+@pytest.mark.parametrize("learner", [EM, Clusters])
+def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, learner):
+    method = learner.__name__.lower()
+    done = run(
+        "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
+        "--method", method, "--states", 2, "-o", tmp_path / method,
+    )  # fmt: skip
+    looked_at = [line for line in done.stderr.splitlines() if "dev F1" in line]
+    scores = [float(line.split("dev F1 ")[1].split(",")[0]) for line in looked_at]
+    numbers = [int(line.split(":")[0].split()[-1]) for line in looked_at]
+    best = numbers[scores.index(max(scores))]
+    settings = spacy.load(tmp_path / method).config["components"]["lpcfg_parser"]["learner"]
+    assert (settings["n_states"], settings["n_iterations"]) == (2, best)
+    trees = list(read_trees(folder / "train.mrg"))
+    again = learner(n_states=2, n_iterations=best).fit(trees)
+    assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
 
 
 def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):

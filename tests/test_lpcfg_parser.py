@@ -17,7 +17,16 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
-from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import (
+    EM,
+    Clusters,
+    LexicalSettings,
+    Pivot,
+    Smoothing,
+    Spectral,
+    StateSmoothing,
+    TreebankPCFG,
+)
 from spacy_lpcfg.learning.convex_em import ConvexEM
 from spacy_lpcfg.trees import parse_trees
 
@@ -89,6 +98,11 @@ def test_parser_learners_are_those_of_the_library():
     assert make_pivot() == Pivot()
     pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))
     assert make_pivot(matching="transition", max_iterations=3, rare=1) == pivot
+    for learner in (EM, Clusters):
+        make = registry.misc.get(f"spacy-lpcfg.{learner.__name__}.v1")
+        assert make() == learner()
+        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))
+        assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare_rules=4.0, rare=1) == wanted
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.learning import Smoothing
+    from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
 
 learn_cli = typer.Typer(
@@ -27,6 +28,8 @@ learn_cli = typer.Typer(
 class Method(str, Enum):
     spectral = "spectral"
     pivot = "pivot"
+    clusters = "clusters"
+    em = "em"
     pcfg = "pcfg"
 
 
@@ -44,18 +47,19 @@ def learn_lpcfg(
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Trees to tune the smoothing on; may be given again."),
+        typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
     states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol; pcfg has one.")] = 16,
-    seed: Annotated[int, typer.Option(help="Of the randomized decompositions; pcfg has none.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
-    With --dev the smoothing of the spectral method is tuned on held-out trees, and the F1 on them is printed.
+    With --dev the smoothing of the spectral method, and the number of iterations of em and clusters, are tuned on
+    held-out trees, and the F1 on them is printed.
 
     \b
     Example:
@@ -66,13 +70,15 @@ def learn_lpcfg(
     nlp = _blank(lang)
     held_out = list(_read(dev or [], skip_bad))
     train = _read(trees, skip_bad)
+    settings = {"n_states": states, "seed": seed, "lang": lang}
     if method == Method.spectral:
-        settings = {"n_states": states, "seed": seed, "lang": lang}
         learner, grammar = _spectral(train, held_out, settings, jobs)
     elif method == Method.pivot:
-        learner, grammar = _pivot(train, {"n_states": states, "seed": seed, "lang": lang}, jobs)
-    else:
+        learner, grammar = _pivot(train, settings, jobs)
+    elif method == Method.pcfg:
         learner, grammar = _pcfg(train, {"lang": lang}, jobs)
+    else:
+        learner, grammar = _iterative(method, train, held_out, settings, jobs)
     _add_parser(nlp, learner, grammar)
     print(
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
@@ -139,6 +145,31 @@ def _pivot(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tupl
 
     grammar = Pivot(n_jobs=jobs, **settings).fit(train)
     return {"@misc": "spacy-lpcfg.Pivot.v1", **settings}, grammar
+
+
+def _iterative(
+    method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
+) -> tuple[dict[str, Any], "Grammar"]:
+    """A grammar, and the config of the learner that makes it, with the best number of iterations on held-out trees."""
+    from spacy_lpcfg.learning import EM, Clusters
+
+    learner = EM(n_jobs=jobs, **settings) if method == Method.em else Clusters(n_jobs=jobs, **settings)
+    history: list[Step] = []
+
+    def on_step(step: "Step") -> None:
+        history.append(step)
+        _log_step(step)
+
+    grammar = learner.fit(train, held_out, on_step=on_step)
+    looked_at = [step for step in history if step.f1 == step.f1]
+    best = max(looked_at, key=lambda step: step.f1) if looked_at else history[-1]
+    name = "EM" if method == Method.em else "Clusters"
+    return {"@misc": f"spacy-lpcfg.{name}.v1", **settings, "n_iterations": best.iteration}, grammar
+
+
+def _log_step(step: "Step") -> None:
+    f1 = f", dev F1 {step.f1:.2f}" if step.f1 == step.f1 else ""
+    log(f"iteration {step.iteration}: log-likelihood {step.log_likelihood:.0f}{f1}, {step.seconds:.1f} s")
 
 
 def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:

@@ -1,9 +1,22 @@
 """Learners: from a treebank to a Grammar."""
 
+from spacy_lpcfg.learning.clusters import Clusters
+from spacy_lpcfg.learning.em import EM
+from spacy_lpcfg.learning.latent import StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.spectral import Smoothing, Spectral
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.learning.tuning import tune
 
-__all__ = ["LexicalSettings", "Pivot", "Smoothing", "Spectral", "TreebankPCFG", "tune"]
+__all__ = [
+    "EM",
+    "Clusters",
+    "LexicalSettings",
+    "Pivot",
+    "Smoothing",
+    "Spectral",
+    "StateSmoothing",
+    "TreebankPCFG",
+    "tune",
+]

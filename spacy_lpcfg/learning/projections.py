@@ -6,12 +6,102 @@ Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = S
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.learning.features import FeatureTable
+from spacy_lpcfg.learning.assembly import Treebank
+from spacy_lpcfg.learning.features import (
+    INSIDE,
+    OUTSIDE,
+    PAPER_INSIDE,
+    PAPER_LEAF,
+    PAPER_OUTSIDE,
+    Context,
+    FeatureTable,
+    feature_table,
+)
+from spacy_lpcfg.learning.moments import Projections
 
 _LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
+
+
+@dataclass(frozen=True)
+class Projector:
+    """How the nodes of every symbol are projected.
+
+    n_states (int): the most dimensions of a symbol's projections.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
+    kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
+    seed (int): of the randomised singular value decompositions, and of dropping.
+    inside, outside, leaf (tuple[str, ...]): feature templates, as of `Spectral`.
+    dropout (float): share of each symbol's features that is left out at random.
+
+    RAISES (ValueError): For settings that cannot be.
+    """
+
+    n_states: int
+    tokens_per_state: float
+    kappa: float | None
+    seed: int
+    inside: tuple[str, ...] = PAPER_INSIDE
+    outside: tuple[str, ...] = PAPER_OUTSIDE
+    leaf: tuple[str, ...] = PAPER_LEAF
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.n_states < 1 or self.tokens_per_state <= 0:
+            raise ValueError(
+                f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
+                f"{self.tokens_per_state}."
+            )
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"Expected a dropout of at least 0 and below 1, got {self.dropout}.")
+        for name in ("inside", "outside", "leaf"):
+            if not getattr(self, name):
+                raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
+
+    def project(self, treebank: Treebank, n_jobs: int = 1) -> Projections:
+        """Step 1 for every symbol."""
+        from joblib import Parallel, delayed
+
+        nodes, n_symbols = treebank.nodes, len(treebank.nodes.symbols)
+        context = Context(nodes, treebank.terminal)
+        inner = feature_table(context, INSIDE, self.inside)
+        leaf = feature_table(context, INSIDE, self.leaf)
+        outside = feature_table(context, OUTSIDE, self.outside)
+        order = np.argsort(nodes.symbol, kind="stable")
+        groups = np.split(order, np.cumsum(np.bincount(nodes.symbol, minlength=n_symbols))[:-1])
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(self.project_symbol)(
+                (leaf if symbol < len(nodes.preterminals) else inner).rows(group), outside.rows(group), symbol
+            )
+            for symbol, group in enumerate(groups)
+        )
+        projections = Projections(
+            inside=np.zeros((nodes.n_nodes, self.n_states)),
+            outside=np.zeros((nodes.n_nodes, self.n_states)),
+            n_states=np.array([y.shape[1] for y, _ in found], dtype=np.int32),
+        )
+        for group, (y, z), m in zip(groups, found, projections.n_states):
+            projections.inside[group, :m] = y
+            projections.outside[group, :m] = z
+        return projections
+
+    def project_symbol(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[np.ndarray, np.ndarray]:
+        """Projections of the nodes of one symbol, whose number makes what is dropped its own."""
+        rng = np.random.default_rng((self.seed, symbol))
+        phi, psi = (_dropped(scaled(table, self.kappa), self.dropout, rng) for table in (inside, outside))
+        n_states = min(self.n_states, max(1, int(len(inside.keys) / self.tokens_per_state)))
+        return project(phi, psi, n_states, self.seed)
+
+
+def _dropped(features: csr_array, share: float, rng: np.random.Generator) -> csr_array:
+    """The features with a share of their columns set to 0."""
+    kept = rng.random(features.shape[1]) >= share
+    features.data *= kept[features.indices]
+    return features
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:

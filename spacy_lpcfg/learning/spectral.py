@@ -13,19 +13,10 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.features import (
-    INSIDE,
-    OUTSIDE,
-    PAPER_INSIDE,
-    PAPER_LEAF,
-    PAPER_OUTSIDE,
-    Context,
-    FeatureTable,
-    feature_table,
-)
+from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, RuleMoments, group_means, rule_moments
-from spacy_lpcfg.learning.projections import project, scaled
+from spacy_lpcfg.learning.projections import Projector
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
@@ -83,62 +74,22 @@ class Spectral:
 
     def estimate(self, trees: Iterable[Tree]) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
-        _check(self)
+        projector = Projector(
+            n_states=self.n_states,
+            tokens_per_state=self.tokens_per_state,
+            kappa=self.kappa,
+            seed=self.seed,
+            inside=self.inside,
+            outside=self.outside,
+            leaf=self.leaf,
+        )
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
-            projections = self._project(treebank)
+            projections = projector.project(treebank, self.n_jobs)
         return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections), self.lexical)
-
-    def _project(self, treebank: Treebank) -> Projections:
-        """Step 1 for every symbol."""
-        from joblib import Parallel, delayed
-
-        nodes, n_symbols = treebank.nodes, len(treebank.nodes.symbols)
-        context = Context(nodes, treebank.terminal)
-        inner = feature_table(context, INSIDE, self.inside)
-        leaf = feature_table(context, INSIDE, self.leaf)
-        outside = feature_table(context, OUTSIDE, self.outside)
-        order = np.argsort(nodes.symbol, kind="stable")
-        groups = np.split(order, np.cumsum(np.bincount(nodes.symbol, minlength=n_symbols))[:-1])
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_project_symbol)(
-                (leaf if symbol < len(nodes.preterminals) else inner).rows(group),
-                outside.rows(group),
-                min(self.n_states, max(1, int(len(group) / self.tokens_per_state))),
-                self.kappa,
-                self.seed,
-            )
-            for symbol, group in enumerate(groups)
-        )
-        projections = Projections(
-            inside=np.zeros((nodes.n_nodes, self.n_states)),
-            outside=np.zeros((nodes.n_nodes, self.n_states)),
-            n_states=np.array([y.shape[1] for y, _ in found], dtype=np.int32),
-        )
-        for group, (y, z), m in zip(groups, found, projections.n_states):
-            projections.inside[group, :m] = y
-            projections.outside[group, :m] = z
-        return projections
-
-
-def _check(learner: Spectral) -> None:
-    if learner.n_states < 1 or learner.tokens_per_state <= 0:
-        raise ValueError(
-            f"Expected n_states of at least 1 and tokens_per_state above 0, got {learner.n_states} and "
-            f"{learner.tokens_per_state}."
-        )
-    for name in ("inside", "outside", "leaf"):
-        if not getattr(learner, name):
-            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
-
-
-def _project_symbol(
-    inside: FeatureTable, outside: FeatureTable, n_states: int, kappa: float | None, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    return project(scaled(inside, kappa), scaled(outside, kappa), n_states, seed)
 
 
 @dataclass(frozen=True, eq=False)

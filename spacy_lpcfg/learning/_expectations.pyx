@@ -1,0 +1,96 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Inside-outside of a latent-variable PCFG over observed trees, for the E step of EM.
+
+Every inside vector is scaled to sum 1, and every outside vector so that its product with the inside vector of its
+node is 1; what is multiplied is then of the size of 1 in trees of any size, and a node's posterior is the elementwise
+product of its two vectors. The logarithms of the scales add up to the log-likelihood.
+"""
+
+from libc.math cimport log
+from libc.stdint cimport int32_t, int64_t
+from libcpp.vector cimport vector
+
+cdef extern from "simd.h" nogil:
+    void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
+    void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
+    void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
+    float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
+                    float scale, int n_left, int n_right)
+
+cdef float LEAST = 1e-15    # what is less of an inside vector is nothing: denormal numbers are slow
+
+
+def inside_outside(const int64_t[::1] order, const int64_t[::1] parent, const int64_t[::1] left,
+                   const int64_t[::1] right, const int32_t[::1] n_states, const int64_t[::1] starts, const float[::1] tensors,
+                   float[:, ::1] inside, float[:, ::1] outside, float[::1] counts):
+    """Inside and outside vectors of whole trees, and the expected counts of their rules.
+
+    order (int64, (n,)): the nodes, children before parents.
+    parent, left, right (int64, (n_nodes,)): nodes, -1 for none.
+    n_states (int32, (n_nodes,)): of each node.
+    starts (int64, (n_nodes,)): where the tensor of each inner node begins in `tensors`.
+    inside (float32, (n_nodes, m)): of leaves q(x | a, h), else 0; is scaled and filled.
+    outside (float32, (n_nodes, m)): of roots pi(a, h), else 0; is scaled and filled.
+    counts (float32, as tensors): to which is added, of every entry, its expected count divided by the entry.
+    RETURNS (float): log-likelihood of the trees; not finite if one of them has no probability.
+    """
+    cdef vector[float] pairs
+    cdef double log_likelihood = 0.0, log_scale
+    cdef Py_ssize_t i
+    pairs.resize(inside.shape[1] * inside.shape[1])
+    with nogil:
+        for i in range(order.shape[0]):
+            log_likelihood += go_up(order[i], left, right, n_states, starts, tensors, inside, pairs.data())
+        for i in range(order.shape[0] - 1, -1, -1):
+            log_scale = go_down(order[i], left, right, n_states, starts, tensors, inside, outside,
+                                pairs.data(), counts)
+            if parent[order[i]] < 0:
+                log_likelihood += log_scale
+    return log_likelihood
+
+
+cdef double go_up(int64_t node, const int64_t[::1] left, const int64_t[::1] right, const int32_t[::1] n_states,
+                  const int64_t[::1] starts, const float[::1] tensors, float[:, ::1] inside,
+                  float* pairs) noexcept nogil:
+    """The inside vector of a node from those of its children; the logarithm of its scale."""
+    cdef int64_t l = left[node], r = right[node]
+    cdef int n_pairs, h, m = n_states[node]
+    cdef float total = 0.0
+    if l >= 0:
+        n_pairs = outer(pairs, &inside[l, 0], &inside[r, 0], n_states[l], n_states[r])
+        add_rows(&inside[node, 0], &tensors[starts[node]], pairs, m, n_pairs)
+    for h in range(m):
+        total += inside[node, h]
+    for h in range(m):
+        inside[node, h] = inside[node, h] / total if inside[node, h] > LEAST * total else 0.0
+    return log(total)
+
+
+cdef double go_down(int64_t node, const int64_t[::1] left, const int64_t[::1] right, const int32_t[::1] n_states,
+                    const int64_t[::1] starts, const float[::1] tensors, const float[:, ::1] inside,
+                    float[:, ::1] outside, float* pairs, float[::1] counts) noexcept nogil:
+    """Scale the outside vector of a node, hand it to its children, and count; the logarithm of its scale."""
+    cdef int64_t l = left[node], r = right[node]
+    cdef int n_pairs, h, m = n_states[node]
+    cdef float total = 0.0
+    cdef float rule_total
+    for h in range(m):
+        total += outside[node, h] * inside[node, h]
+    for h in range(m):
+        outside[node, h] /= total
+    if l >= 0:
+        mix_rows(pairs, &tensors[starts[node]], &outside[node, 0], m, n_states[l] * n_states[r])
+        rule_total = pass_down(&outside[l, 0], &outside[r, 0], pairs, &inside[l, 0], &inside[r, 0],
+                               1.0, n_states[l], n_states[r])
+        n_pairs = outer(pairs, &inside[l, 0], &inside[r, 0], n_states[l], n_states[r])
+        add_outer(&counts[starts[node]], &outside[node, 0], pairs, 1 / rule_total, m, n_pairs)
+    return log(total)
+
+
+cdef int outer(float* pairs, const float* left, const float* right, int n_left, int n_right) noexcept nogil:
+    """The products of two vectors' entries; how many they are."""
+    cdef int i
+    for i in range(n_left * n_right):
+        pairs[i] = 0.0
+    add_outer(pairs, left, right, 1.0, n_left, n_right)
+    return n_left * n_right

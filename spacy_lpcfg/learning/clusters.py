@@ -1,0 +1,120 @@
+"""Clusters of projections as latent states (Narayan and Cohen 2015, "Diversity in spectral learning").
+
+The nodes of every symbol are clustered by k-means on their spectral projections; with states thus known, parameters
+are relative frequencies, and a good start for EM. Differs from the paper: (1) inside and outside projections are
+scaled to mean square 1 and by how well they agree; (2) a symbol gets no more states than its count supports; (3) the
+probabilities are smoothed as those of EM are; (4) noise for diverse models leaves features out.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.assembly import Treebank
+from spacy_lpcfg.learning.em import OnStep, best_grammar, iterations
+from spacy_lpcfg.learning.latent import Split, StateSmoothing
+from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.moments import Projections
+from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.trees.tree import Tree
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Learner of a proper L-PCFG by clusters of spectral projections, and some iterations of EM.
+
+    n_states (int): the most latent states of a symbol (m).
+    n_iterations (int): of EM, or 0; with held-out trees the most.
+    seed (int): of the decompositions, the clusters and what is dropped.
+    n_jobs (int): processes that read the trees and project them, and threads of the E step.
+    smoothing (StateSmoothing): of the states of a symbol towards each other.
+    lexical (LexicalSettings): terminals and smoothing of the emissions.
+    kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
+    dropout (float): share of the features that is left out at random, for diverse grammars of several seeds.
+    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    """
+
+    n_states: int = 16
+    n_iterations: int = 5
+    seed: int = 0
+    n_jobs: int = 1
+    smoothing: StateSmoothing = StateSmoothing()
+    lexical: LexicalSettings = LexicalSettings()
+    kappa: float | None = 5.0
+    tokens_per_state: float = 20.0
+    agreement: float = 0.5
+    dropout: float = 0.0
+    lang: str = "en"
+    markov: int = 0
+
+    def fit(
+        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+    ) -> Grammar:
+        """Learn from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
+        on_step (callable or None): called with the grammar of the clusters as step 0, and after every iteration.
+        RAISES (ValueError): If there are none, or for settings that cannot be.
+        """
+        from threadpoolctl import threadpool_limits
+
+        projector = Projector(self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout)
+        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
+        treebank = Treebank.of(nodes, self.lexical)
+        with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
+            states = cluster(treebank, projector.project(treebank, self.n_jobs), self.agreement, self.seed)
+        n_states = np.zeros(len(nodes.symbols), dtype=np.int32)
+        np.maximum.at(n_states, nodes.symbol, states + 1)
+        split = Split(treebank, n_states)
+        return best_grammar(
+            iterations(split, split.expect_states(states), self.smoothing, self.n_iterations, self.n_jobs),
+            lambda expected: split.grammar(expected, self.smoothing, self.lexical),
+            held_out=held_out,
+            first=0,
+            on_step=on_step,
+        )
+
+
+def cluster(treebank: Treebank, projections: Projections, agreement: float, seed: int) -> np.ndarray:
+    """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
+
+    A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
+    """
+    states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
+    order = np.argsort(treebank.nodes.symbol, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(treebank.nodes.symbol))[:-1])
+    for group, m in zip(groups, projections.n_states):
+        if m > 1:
+            y, z = projections.inside[group, :m], projections.outside[group, :m]
+            states[group] = _k_means(representation(y, z, agreement), m, seed)
+    return states
+
+
+def representation(y: np.ndarray, z: np.ndarray, agreement: float) -> np.ndarray:
+    """Inside and outside projections side by side, scaled, (n, 2 m).
+
+    Each dimension gets mean square 1 and is multiplied by its correlation, raised to `agreement`; as E[Y Z] is 1 by
+    construction, this is what scaling makes of it.
+    """
+    scale_y, scale_z = (1 / np.sqrt(np.maximum(np.mean(side**2, axis=0), 1e-30)) for side in (y, z))
+    weight = (scale_y * scale_z) ** agreement
+    return np.concatenate([y * scale_y * weight, z * scale_z * weight], axis=1)
+
+
+def _k_means(points: np.ndarray, k: int, seed: int) -> np.ndarray:
+    from sklearn.cluster import KMeans  # slow to import, and needed for learning alone
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
+        labels = KMeans(k, n_init=1, random_state=seed).fit_predict(points)
+    return np.unique(labels, return_inverse=True)[1]

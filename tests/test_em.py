@@ -1,0 +1,295 @@
+"""What EM promises, against sums over all assignments of states."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from enumeration import Model, weight, weight_by_states
+from grammars import grammar_of, one_state, random_model
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart.sampling import sample_trees
+from spacy_lpcfg.chart.tensor_form import tree_log_probability, tree_weight
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning import EM, LexicalSettings, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning.assembly import Treebank
+from spacy_lpcfg.learning.em import iterations, random_start
+from spacy_lpcfg.learning.latent import Latent, Split
+from spacy_lpcfg.learning.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
+PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+BRACKETS = [
+    "(S (NP (D a) (N b)) (VP (V c) (NP (N b))))",
+    "(S (NP (N b)) (VP (V c)))",
+    "(NP (NP (D a) (N c)) (NP (N b)))",
+    "(NP (N b))",
+]
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Tree]:
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
+
+
+def split_of(trees: list[Tree], n_states: int, lexical: LexicalSettings = PLAIN) -> Split:
+    return Split.of(Treebank.of(join([skeletons(trees)]), lexical), n_states, tokens_per_state=1)
+
+
+def model_of_latent(split: Split, latent: Latent) -> Model:
+    """Parameters of EM by their names."""
+    names, terminals = split.treebank.nodes.symbols, split.treebank.vocabulary.terminals
+    rules = zip(split.treebank.counts.rules, split.starts, split.starts[1:], split.shapes)
+    return Model(
+        {name: latent.roots[a, : split.n_states[a]] for a, name in enumerate(names)},
+        {tuple(names[a] for a in rule): latent.tensors[i:j].reshape(shape) for rule, i, j, shape in rules},
+        {
+            (names[a], terminals[x]): vector[: split.n_states[a]]
+            for (a, x), vector in zip(split.events.pairs, latent.emissions)
+        },
+    )
+
+
+def skeletal_trees(nodes: Skeletons, vocabulary: tuple[str, ...], terminal: np.ndarray) -> list[Tree]:
+    """The trees of a node table, their words terminals."""
+    trees: list[Tree] = []
+    for node, symbol in enumerate(nodes.symbol):
+        label, left = nodes.symbols[symbol], nodes.left[node]
+        if left < 0:
+            trees.append(Tree(label, word=vocabulary[terminal[node]]))
+        else:
+            trees.append(Tree(label, (trees[left], trees[nodes.right[node]])))
+    return trees
+
+
+# ------------------------------------------------------------------------------------------ the E step
+
+
+@pytest.fixture(scope="module", params=[1, 2, 3])
+def step(request):
+    """A split of small trees, random parameters, and their expected counts."""
+    split = split_of(list(parse_trees(BRACKETS)), request.param)
+    latent = random_start(split, noise=2.0, seed=request.param)
+    return split, latent, split.expect(latent)
+
+
+def trees_of(split: Split) -> list[Tree]:
+    treebank = split.treebank
+    every = skeletal_trees(treebank.nodes, treebank.vocabulary.terminals, treebank.terminal)
+    return [every[root] for root in treebank.nodes.roots]
+
+
+def test_log_likelihood_is_that_of_the_sum_over_states(step):
+    split, latent, expected = step
+    model = model_of_latent(split, latent)
+    weights = [weight_by_states(model, tree) for tree in trees_of(split)]
+    assert expected.log_likelihood == pytest.approx(np.log(weights).sum(), rel=1e-6)
+
+
+def test_expected_counts_are_those_of_the_sum_over_states(step):
+    split, latent, expected = step
+    nodes, model = split.treebank.nodes, model_of_latent(split, latent)
+    posteriors, rules = np.zeros_like(expected.posteriors), np.zeros(len(expected.rules))
+    first = 0
+    for tree, root in zip(trees_of(split), nodes.roots):
+        total = weight(model, tree)
+        of_tree = range(first, root + 1)
+        for states in itertools.product(*(range(split.n_states[nodes.symbol[node]]) for node in of_tree)):
+            state = dict(zip(of_tree, states))
+            share = latent.roots[nodes.symbol[root], state[root]] / total
+            entries = []
+            for node in of_tree:
+                left, right = nodes.left[node], nodes.right[node]
+                if left < 0:
+                    share *= latent.emissions[split.events.of_leaf[np.searchsorted(nodes.leaves, node)], state[node]]
+                else:
+                    shape = split.shapes[split.treebank.counts.rule_of[node]]
+                    place = np.ravel_multi_index((state[node], state[left], state[right]), shape)
+                    entries.append(split.node_starts[node] + place)
+                    share *= latent.tensors[entries[-1]]
+            np.add.at(rules, entries, share)
+            posteriors[list(of_tree), list(states)] += share
+        first = root + 1
+    np.testing.assert_allclose(expected.rules, rules, atol=1e-5)
+    np.testing.assert_allclose(expected.posteriors, posteriors, atol=1e-5)
+
+
+def test_expected_counts_add_up(sample):
+    split = split_of(sample, 4)
+    expected = split.expect(random_start(split, noise=1.0, seed=0))
+    np.testing.assert_allclose(expected.posteriors.sum(axis=1), 1.0, atol=1e-5)
+    totals = np.add.reduceat(expected.rules.astype(float), split.starts[:-1])
+    np.testing.assert_allclose(totals, split.treebank.counts.rule_counts, rtol=1e-4)
+
+
+def test_trees_of_any_depth_have_a_likelihood():
+    """A product of two thousand small numbers."""
+    deep = Tree("X", word="x")
+    for word in np.random.default_rng(0).choice(list("abcdefg"), 2000).tolist():
+        deep = Tree("X", (Tree("Y", word=word), deep))
+    split = split_of([deep], 3)
+    log_likelihood = split.expect(random_start(split, noise=0.1, seed=0)).log_likelihood
+    assert log_likelihood == pytest.approx(-2000 * np.log(7), rel=0.02)
+
+
+def test_states_without_probability_are_an_error(sample):
+    split = split_of(sample[:5], 2)
+    start = random_start(split, noise=1.0, seed=0)
+    with pytest.raises(FloatingPointError, match="no probability"):
+        split.expect(Latent(start.roots, np.zeros_like(start.tensors), start.emissions))
+
+
+def test_known_states_are_counted(sample):
+    split = split_of(sample[:40], 3)
+    nodes, counts = split.treebank.nodes, split.treebank.counts
+    states = np.random.default_rng(0).integers(0, split.n_states[nodes.symbol])
+    expected = split.expect_states(states)
+    found: dict[int, int] = defaultdict(int)
+    for node in nodes.inner:
+        m = split.shapes[counts.rule_of[node]]
+        place = np.ravel_multi_index((states[node], states[nodes.left[node]], states[nodes.right[node]]), m)
+        found[split.node_starts[node] + place] += 1
+    assert {entry: n for entry, n in enumerate(expected.rules) if n} == found
+    assert (expected.posteriors.argmax(axis=1) == states).all()
+    assert (expected.posteriors.sum(axis=1) == 1).all()
+
+
+# ----------------------------------------------------------------------------------------------- EM
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_log_likelihood_never_falls(sample, seed):
+    split = split_of(sample, 4, LexicalSettings())
+    start = random_start(split, noise=1.0, seed=seed)
+    found = [expected.log_likelihood for expected in iterations(split, split.expect(start), UNSMOOTHED, 29)]
+    assert min(np.diff(found)) > -1e-6 * abs(found[0])
+    assert found[-1] > found[0] + 100
+
+
+@pytest.mark.parametrize("smoothing", [UNSMOOTHED, StateSmoothing(), StateSmoothing(0.2, 0.3, 5.0, 6.0)], ids=str)
+def test_parameters_are_distributions(sample, smoothing):
+    split = split_of(sample, 5, LexicalSettings())
+    *_, expected = iterations(split, split.expect(random_start(split, noise=1.0, seed=0)), smoothing, 2)
+    latent = split.maximize(expected, smoothing)
+    assert latent.roots.sum() == pytest.approx(1)
+    totals = np.zeros(split.is_state.shape)
+    np.add.at(totals, split.events.pairs[:, 0], latent.emissions)
+    for (a, _, _), i, j in zip(split.treebank.counts.rules, split.starts, split.starts[1:]):
+        m = split.n_states[a]
+        totals[a, :m] += latent.tensors[i:j].reshape(m, -1).sum(axis=1)
+    np.testing.assert_allclose(totals, split.is_state, atol=1e-5)
+
+
+def test_states_that_were_not_seen_get_the_mean(sample):
+    split = split_of(sample[:20], 3)
+    latent = split.maximize(split.expect_states(np.zeros(split.treebank.nodes.n_nodes, dtype=int)), UNSMOOTHED)
+    model = model_of_latent(split, latent)
+    for parts in (model.binary, model.lexical):
+        for block in parts.values():
+            np.testing.assert_allclose(block.sum(axis=(1, 2)) if block.ndim == 3 else block, block[0].sum())
+
+
+def test_one_state_is_the_treebank_pcfg(sample):
+    grammar, pcfg = EM(n_states=1, n_iterations=2).fit(sample), TreebankPCFG().fit(sample)
+    assert grammar.is_proper
+    assert (grammar.symbols, grammar.lexicon.terminals) == (pcfg.symbols, pcfg.lexicon.terminals)
+    np.testing.assert_allclose(grammar.tensors.dense, pcfg.tensors.dense, rtol=1e-5)
+    np.testing.assert_allclose(grammar.root_vectors, pcfg.root_vectors, rtol=1e-5)
+    np.testing.assert_allclose(grammar.lexicon.vectors, pcfg.lexicon.vectors, rtol=1e-5)
+
+
+def test_grammar_has_the_parameters(sample):
+    """Without lexical smoothing, a tree's probability under the grammar is the one that EM computes."""
+    learner = EM(n_states=3, n_iterations=4, smoothing=UNSMOOTHED, lexical=PLAIN, tokens_per_state=1)
+    history = []
+    grammar = learner.fit(sample, on_step=history.append)
+    split = split_of(sample, 3)
+    *_, expected = iterations(split, split.expect(random_start(split, learner.noise, 0)), UNSMOOTHED, 3)
+    after = split.expect(split.maximize(expected, UNSMOOTHED)).log_likelihood
+    n_words = sum(len(tree) for tree in trees_of(split))
+    kept = len(sample) * np.log(1 - 1e-4) - n_words * np.log(1.01)  # for unseen roots, and forms of unknown words
+    total = sum(tree_log_probability(grammar, tree) for tree in sample)
+    assert total == pytest.approx(after + kept, abs=0.001 * n_words)
+    assert [step.iteration for step in history] == [1, 2, 3, 4]
+    assert all(step.seconds >= 0 for step in history)
+
+
+def test_grammar_is_proper(sample):
+    """Root weights and emissions add up to one for every state, up to the rows that are left out as too unlikely."""
+    grammar = EM(n_states=4, n_iterations=5, tokens_per_state=5).fit(sample)
+    assert grammar.root_vectors.sum() == pytest.approx(1, abs=1e-5)
+    lexicon = grammar.lexicon
+    totals = np.zeros((grammar.n_preterminals, 4))
+    fall_backs = np.repeat([name.startswith("<tag ") for name in lexicon.terminals], np.diff(lexicon.offsets))
+    for a, start, end, is_fall_back in zip(
+        lexicon.symbols, lexicon.vector_offsets, lexicon.vector_offsets[1:], fall_backs
+    ):
+        if not is_fall_back:
+            totals[a, : end - start] += lexicon.vectors[start:end]
+    expected = np.arange(4) < grammar.n_states[: grammar.n_preterminals, None]
+    np.testing.assert_allclose(totals, expected, atol=0.02)
+
+
+def test_states_are_found_again():
+    """Trees drawn from a latent grammar are as likely under what EM learns of them as under the grammar itself."""
+    true = random_model(3, most_states=2)
+    grammar = grammar_of(true, one_state(true, 3), is_proper=True)
+    drawn = list(islice(sample_trees(grammar, max_words=12), 1500))
+    learned = EM(n_states=2, n_iterations=60, smoothing=UNSMOOTHED, lexical=PLAIN).fit(drawn)
+    pcfg = TreebankPCFG(lexical=PLAIN).fit(drawn)
+    new = list(islice(sample_trees(grammar, max_words=12, seed=1), 500))
+    of_true, of_learned, of_pcfg = (
+        np.mean([np.log(max(tree_weight(by, tree), 1e-12)) for tree in new]) for by in (grammar, learned, pcfg)
+    )
+    assert of_learned > of_pcfg + 0.5 * (of_true - of_pcfg)
+
+
+# ---------------------------------------------------------------------------------------- the learner
+
+
+def test_same_seed_same_bytes(sample):
+    one = EM(n_states=4, n_iterations=3).fit(sample).to_bytes()
+    assert one == EM(n_states=4, n_iterations=3).fit(iter(sample)).to_bytes()
+    assert one != EM(n_states=4, n_iterations=3, seed=1).fit(sample).to_bytes()
+
+
+def test_jobs_do_not_change_the_grammar(sample, monkeypatch):
+    monkeypatch.setattr("spacy_lpcfg.learning.latent.SHARD_SIZE", 40)
+    one, two = (EM(n_states=4, n_iterations=3, n_jobs=n).fit(sample).to_bytes() for n in (1, 2))
+    assert one == two
+
+
+def test_iterations_are_chosen_on_held_out_trees(sample):
+    history = []
+    held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))
+    learner = EM(n_states=2, n_iterations=6, check_every=2)
+    grammar = learner.fit(sample, held_out, on_step=history.append)
+    scores = {step.iteration: step.f1 for step in history if not np.isnan(step.f1)}
+    assert set(scores) == {2, 4, 6}
+    best = max(scores, key=lambda iteration: scores[iteration])
+    assert grammar.to_bytes() == EM(n_states=2, n_iterations=best).fit(sample).to_bytes()
+
+
+def test_no_iterations_are_refused(sample):
+    with pytest.raises(ValueError, match="at least one iteration"):
+        EM(n_iterations=0).fit(sample)
+
+
+@pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"]], ids=str)
+def test_small_treebanks_are_learned(brackets):
+    trees = list(parse_trees(brackets))
+    grammar = Grammar.from_bytes(EM().fit(trees).to_bytes())
+    assert tree_weight(grammar, trees[0]) > 0
+    assert Parser(grammar).parse(["zzz"]).tree.words == ["zzz"]
+
+
+def test_no_trees_are_refused():
+    with pytest.raises(ValueError, match="at least one tree to learn from"):
+        EM().fit([])
