@@ -75,8 +75,8 @@ def parse_all(parser: Parser, golds: Sequence[Tree], tags: str) -> tuple[list[Pa
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
-    """Exponent b of y ~ x ** b, by least squares on both logarithms."""
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+    """Exponent b of y ~ x ** b, by least squares on both logarithms; nan of a single point."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if len(set(x)) > 1 else float("nan")
 
 
 def arguments(docstring: str | None) -> argparse.ArgumentParser:
