@@ -107,7 +107,7 @@ def grammar_of(
 ) -> Grammar:
     """A grammar with the latent parameters of a model over a PCFG with the same rules.
 
-    Unknown words and unseen tags have rows of weight 0.001, beside the model's.
+    Unknown words and unseen tags have rows of weight 0.001, beside the model's; "emu" and "fox" are rare words.
     store (function): makes the tensors, of all their entries and their shapes.
     """
     preterminals = sorted({a for a, _ in model.lexical})
@@ -155,6 +155,11 @@ def _lexicon(model: Model, pcfg: Model, preterminals: list[str], sizes: dict[str
         weights=np.array([pcfg.lexical[key].item() if key in pcfg.lexical else 1e-3 for key in keys]),
         vector_offsets=offsets(np.array([sizes[a] for a, _ in keys])),
         vectors=_flat([model.lexical.get((a, x), np.full(sizes[a], 1e-3)) for a, x in keys]),
+        rare_words=("emu", "fox"),
+        rare_terminals=np.full(2, [*rows].index(UNKNOWN), dtype=np.int32),
+        rare_offsets=np.array([0, 1, len(tags) + 1], dtype=np.int32),
+        rare_tags=np.array([0, *range(len(tags))], dtype=np.int32),
+        rare_factors=np.linspace(2.0, 3.0, len(tags) + 1, dtype=np.float32),
     )
 
 

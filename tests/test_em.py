@@ -228,11 +228,12 @@ def test_grammar_is_proper(sample):
     lexicon = grammar.lexicon
     totals = np.zeros((grammar.n_preterminals, 4))
     fall_backs = np.repeat([name.startswith("<tag ") for name in lexicon.terminals], np.diff(lexicon.offsets))
-    for a, start, end, is_fall_back in zip(
-        lexicon.symbols, lexicon.vector_offsets, lexicon.vector_offsets[1:], fall_backs
+    shares = lexicon.words_per_row(grammar.tag_of)
+    for a, start, end, share, is_fall_back in zip(
+        lexicon.symbols, lexicon.vector_offsets, lexicon.vector_offsets[1:], shares, fall_backs
     ):
         if not is_fall_back:
-            totals[a, : end - start] += lexicon.vectors[start:end]
+            totals[a, : end - start] += share * lexicon.vectors[start:end]
     expected = np.arange(4) < grammar.n_states[: grammar.n_preterminals, None]
     np.testing.assert_allclose(totals, expected, atol=0.02)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_lpcfg.grammar import Grammar, Lexicon
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG, UNKNOWN, ladder, tag_terminal
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.lexical import _RUNG_WEIGHT
@@ -29,12 +29,14 @@ def sample() -> list[Tree]:
     return list(islice(read_trees([SAMPLE]), 100))
 
 
-def rows(lexicon: Lexicon) -> list[tuple[str, int, float, np.ndarray]]:
-    """Terminal, symbol, weight and vector of every row."""
+def rows(grammar: Grammar) -> list[tuple[str, int, float, np.ndarray]]:
+    """Terminal, symbol, weight and vector of every row, for all words together that it emits."""
+    lexicon = grammar.lexicon
     terminals = np.repeat(np.array(lexicon.terminals, dtype=object), np.diff(lexicon.offsets))
-    places = zip(lexicon.vector_offsets, lexicon.vector_offsets[1:])
-    vectors = [lexicon.vectors[start:end] for start, end in places]
-    return list(zip(terminals.tolist(), lexicon.symbols.tolist(), lexicon.weights.tolist(), vectors))
+    shares = lexicon.words_per_row(grammar.tag_of)
+    places = zip(lexicon.vector_offsets, lexicon.vector_offsets[1:], shares)
+    vectors = [share * lexicon.vectors[start:end] for start, end, share in places]
+    return list(zip(terminals.tolist(), lexicon.symbols.tolist(), (shares * lexicon.weights).tolist(), vectors))
 
 
 def is_fall_back(name: str) -> bool:
@@ -143,7 +145,7 @@ def test_emissions_are_distributions(sample, learner, lexical):
     """The sum over all terminals of q(x | a) is 1 for every preterminal; fall-backs of given tags stand apart."""
     grammar = learner(lexical=lexical).fit(sample)
     sums = np.zeros(grammar.n_preterminals)
-    for name, symbol, weight, vector in rows(grammar.lexicon):
+    for name, symbol, weight, vector in rows(grammar):
         assert weight > 0
         assert len(vector) == grammar.n_states[symbol]
         if not is_fall_back(name):
@@ -165,7 +167,7 @@ def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, form_weig
     estimate = Spectral(n_states=3, tokens_per_state=5, lexical=lexical).estimate(sample)
     grammar = estimate.grammar(Smoothing(nu=1.0))
     sums = [np.zeros(grammar.n_states[a]) for a in range(grammar.n_preterminals)]
-    for name, symbol, _, vector in rows(grammar.lexicon):
+    for name, symbol, _, vector in rows(grammar):
         if not is_fall_back(name):
             sums[symbol] += vector
     nodes, z = estimate.treebank.nodes, estimate.projections.outside
@@ -176,7 +178,7 @@ def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, form_weig
 def test_emissions_without_smoothing_are_relative_frequencies(sample):
     """But for a hundredth that stands for unknown words, which every word lends to `<form>`."""
     grammar = TreebankPCFG(PLAIN).fit(sample)
-    found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar.lexicon) if not is_fall_back(x)}
+    found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar) if not is_fall_back(x)}
     counts = {}
     for tree in sample:
         for leaf in _preterminals(tree):
@@ -222,7 +224,7 @@ def test_smoothed_emissions_as_loops():
         total = sum(by_tag[t, form] for t in {*tags.values()})
         for t in {*tags.values()}:
             smoothed[t, x] += form_weight * by_tag[t, form] / max(total, 1.0)
-    found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar.lexicon) if not is_fall_back(x)}
+    found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar) if not is_fall_back(x)}
     for a, tag in tags.items():
         total = sum(n for (b, _), n in seen.items() if a == b)
         of_tag = sum(smoothed[tag, y] for y in terminals)
@@ -235,7 +237,7 @@ def test_smoothed_emissions_as_loops():
 def test_symbols_of_a_tag_share_its_words():
     """NP|NNP may emit what was only seen as NNP, and the other way round."""
     brackets = ["(S (NP (NNP Ann)) (VB go))", "(S (NP (DT the) (NNP Bob)) (VB go))"] * 5
-    found = {(a, x) for x, a, _, _ in rows(learn(*brackets, rare=1).lexicon)}
+    found = {(a, x) for x, a, _, _ in rows(learn(*brackets, rare=1))}
     grammar = learn(*brackets, rare=1)
     for symbol in ("NNP", "NP|NNP"):
         assert {(grammar.symbols.index(symbol), name) for name in ("Ann", "Bob")} <= found
@@ -255,8 +257,8 @@ def test_unlikely_rows_are_left_out(sample):
     """Rows below a share of their terminal's weight go; the rest of the symbol makes up for them."""
     few, all_ = (TreebankPCFG(LexicalSettings(least_posterior=p)).fit(sample) for p in (0.05, 0.0))
     assert len(few.lexicon.symbols) < len(all_.lexicon.symbols)
-    kept = {(x, a): weight for x, a, weight, _ in rows(few.lexicon)}
-    full = {(x, a): weight for x, a, weight, _ in rows(all_.lexicon)}
+    kept = {(x, a): weight for x, a, weight, _ in rows(few)}
+    full = {(x, a): weight for x, a, weight, _ in rows(all_)}
     assert set(kept) < set(full)
     assert all(weight >= full[row] * (1 - 1e-12) for row, weight in kept.items())
     share = few.symbol_weights

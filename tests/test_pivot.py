@@ -222,8 +222,9 @@ def test_grammar_is_proper(sample):
     model = model_of(grammar)
     for (a, _, _), tensor in model.binary.items():
         sums[a] += tensor.sum(axis=(1, 2))
-    for (a, word), vector in model.lexical.items():
-        sums[a] += 0 if word.startswith("<tag") else vector
+    shares = grammar.lexicon.words_per_row(grammar.tag_of)
+    for ((a, word), vector), share in zip(model.lexical.items(), shares):
+        sums[a] += 0 if word.startswith("<tag") else share * vector
     np.testing.assert_allclose(np.concatenate(list(sums.values())), 1.0, atol=1e-5)
 
 

@@ -39,7 +39,6 @@ class ContextModel:
     def __init__(self, grammar: Grammar) -> None:
         self._bigrams = grammar.tag_bigrams
         self._emissions = _tag_emissions(grammar)
-        self._n_tags = len(grammar.tags)
         share = np.append(_tag_shares(grammar), 1.0 / 20)
         self._begins = grammar.begins
         self._ends = grammar.ends
@@ -51,6 +50,7 @@ class ContextModel:
         terminals: np.ndarray,
         tags: np.ndarray,
         *,
+        tag_factors: np.ndarray,
         tag_weight: float,
         tag_threshold: float,
         boundary_threshold: float,
@@ -58,20 +58,21 @@ class ContextModel:
         """The context of a sentence.
 
         terminals, tags (int32, (n_words,)): tags are ids or `NO_TAG`.
+        tag_factors (float64, (n_words, n_tags)): of the emissions of the words' terminals.
         tag_weight (float): what is left of the emissions of a word under another tag than the given one.
         tag_threshold (float): tags whose posterior is lower are ruled out.
         boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
-        weights = np.ones((len(terminals), self._n_tags))
+        weights = tag_factors.copy()
         given = np.flatnonzero(tags != NO_TAG)
-        weights[given] = tag_weight
-        weights[given, tags[given]] = 1.0
+        weights[given] *= tag_weight
+        weights[given, tags[given]] = tag_factors[given, tags[given]]
         emissions = self._emissions[terminals] * weights
         lacking = given[emissions[given, tags[given]] == 0]
         emissions[lacking, tags[lacking]] = emissions[lacking].max(axis=1) + 1e-30
         posteriors = tag_posteriors(emissions, self._bigrams)
         weights[posteriors < tag_threshold] = 0.0
-        padded = np.zeros((len(terminals) + 2, self._n_tags + 1))
+        padded = np.zeros((len(terminals) + 2, posteriors.shape[1] + 1))
         padded[1:-1, :-1] = posteriors
         padded[[0, -1], -1] = 1.0
         before, after = padded[:-1], padded[1:]

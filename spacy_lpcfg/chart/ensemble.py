@@ -16,7 +16,7 @@ from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.grammar.grammar import Grammar
 
 _SHARED = ("symbols", "n_preterminals", "rules", "rule_weights", "root_weights", "root_label")
-_SHARED_LEXICON = ("terminals", "offsets", "symbols", "weights")
+_SHARED_LEXICON = ("terminals", "offsets", "symbols", "weights", "rare_words", "rare_factors")
 
 
 class EnsembleParser(Parser):

@@ -185,6 +185,7 @@ class Parser:
         context = self._context.context(
             terminals,
             given,
+            tag_factors=lexicon.tag_factors(words),
             tag_weight=tag_weight,
             tag_threshold=settings.tag_threshold,
             boundary_threshold=settings.boundary_threshold,

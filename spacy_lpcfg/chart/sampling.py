@@ -134,6 +134,7 @@ class _Tables:
         terminals = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
         rows = np.flatnonzero((lexicon.symbols == symbol) & ~np.isin(terminals, lexicon.tag_terminals))
         words = [lexicon.terminals[terminal] for terminal in terminals[rows]]
+        per_row = lexicon.words_per_row(self.grammar.tag_of)[rows]
         for h in range(self.grammar.n_states[symbol]):
-            weights = lexicon.vectors[lexicon.vector_offsets[rows] + h].astype(np.float64)
+            weights = per_row * lexicon.vectors[lexicon.vector_offsets[rows] + h]
             self.words[State(symbol, h)] = _Choice(words, weights)

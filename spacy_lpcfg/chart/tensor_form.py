@@ -68,12 +68,12 @@ class _Inside(NamedTuple):
 
 def _scaled_weight(grammar: Grammar, skeleton: Tree) -> tuple[float, int]:
     """Figure 2: mantissa and binary exponent of the weight of a skeletal tree."""
-    terminals = iter(grammar.lexicon.terminals_of(skeleton.words))
+    emissions = iter(_emissions(grammar, skeleton.words))
 
     def inside(node: Tree, below: list[_Inside]) -> _Inside:
         symbol = _symbol(grammar, node)
         if node.is_leaf:
-            return _scaled(symbol, _emission(grammar, symbol, next(terminals)), 0)
+            return _scaled(symbol, _emission(grammar, symbol, *next(emissions)), 0)
         left, right = below
         tensor = _tensor(grammar, symbol, left.symbol, right.symbol)
         if tensor is None:
@@ -99,15 +99,24 @@ def _symbol(grammar: Grammar, node: Tree) -> int:
     return first + names.index(node.label) if node.label in names else UNKNOWN_SYMBOL
 
 
-def _emission(grammar: Grammar, symbol: int, terminal: int) -> np.ndarray:
-    """c^infinity of a -> x, float64 (m_a,); zero if there is no such rule."""
+def _emissions(grammar: Grammar, words: Sequence[str]) -> list[tuple[int, np.ndarray]]:
+    """Of each word its terminal, and the factors of its emissions by tag, float64 (n_tags,)."""
+    lexicon = grammar.lexicon
+    return list(zip(lexicon.terminals_of(words).tolist(), lexicon.tag_factors(words)))
+
+
+def _emission(grammar: Grammar, symbol: int, terminal: int, factors: np.ndarray) -> np.ndarray:
+    """c^infinity of a -> x, float64 (m_a,); zero if there is no such rule.
+
+    terminal (int), factors (float64, (n_tags,)): as `_emissions` has them.
+    """
     lexicon = grammar.lexicon
     start, end = lexicon.offsets[terminal : terminal + 2]
     rows = start + np.flatnonzero(lexicon.symbols[start:end] == symbol)
     if len(rows) == 0:
         return np.zeros(grammar.n_states[symbol] if symbol != UNKNOWN_SYMBOL else 1)
     start, end = lexicon.vector_offsets[rows[0] : rows[0] + 2]
-    return lexicon.vectors[start:end].astype(np.float64)
+    return factors[grammar.tag_of[symbol]] * lexicon.vectors[start:end].astype(np.float64)
 
 
 def _tensor(grammar: Grammar, a: int, b: int, c: int) -> np.ndarray | None:
@@ -137,7 +146,7 @@ def inside_outside_marginals(grammar: Grammar, words: Sequence[str]) -> Marginal
     grammar (Grammar): by any learner; words (sequence of str): at least one, with the grammar's own tags.
     """
     tensors = _padded_tensors(grammar)
-    inside = _inside_chart(grammar, tensors, grammar.lexicon.terminals_of(words))
+    inside = _inside_chart(grammar, tensors, words)
     outside = _outside_chart(grammar, tensors, inside)
     items = np.einsum("aijh,aijh->aij", inside, outside)
     return Marginals(float(items[:, 0, len(words)].sum()), items)
@@ -153,13 +162,13 @@ def _padded_tensors(grammar: Grammar) -> np.ndarray:
     return padded
 
 
-def _inside_chart(grammar: Grammar, tensors: np.ndarray, terminals: np.ndarray) -> np.ndarray:
+def _inside_chart(grammar: Grammar, tensors: np.ndarray, words: Sequence[str]) -> np.ndarray:
     """alpha^{a,i,j} of figure 3, float64 (n_symbols, n + 1, n + 1, m)."""
-    n, (a, b, c) = len(terminals), grammar.rules.T
+    n, (a, b, c) = len(words), grammar.rules.T
     chart = np.zeros((grammar.n_symbols, n + 1, n + 1, tensors.shape[1]))
-    for i, terminal in enumerate(terminals):
+    for i, emission in enumerate(_emissions(grammar, words)):
         for symbol in range(grammar.n_preterminals):
-            vector = _emission(grammar, symbol, terminal)
+            vector = _emission(grammar, symbol, *emission)
             chart[symbol, i, i + 1, : len(vector)] = vector
     for i, k, j in _splits(n):
         below = np.einsum("rabc,rb,rc->ra", tensors, chart[b, i, k], chart[c, k, j])

@@ -17,7 +17,7 @@ class GrammarError(ValueError):
     """A grammar that is damaged, foreign or inconsistent."""
 
 
-_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags")
+_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags", "lexicon.rare_words")
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
@@ -45,6 +45,7 @@ def check(grammar: Grammar) -> None:
     _check_rules(grammar)
     _check_tensors(grammar.tensors, grammar.n_states[grammar.rules])
     _check_lexicon(grammar.lexicon, grammar.n_preterminals, grammar.n_states)
+    _check_rare_words(grammar.lexicon)
     _check_tags(grammar)
 
 
@@ -91,6 +92,19 @@ def _check_lexicon(lexicon: Lexicon, n_preterminals: int, n_states: np.ndarray) 
     require("lexicon.vector_offsets", np.array_equal(starts, offsets(n_states[lexicon.symbols])))
     require("lexicon.vectors", _is(lexicon.vectors, "float32", int(starts[-1])))
     require("lexicon.terminals", {UNKNOWN, *map(tag_terminal, lexicon.tags)} <= set(lexicon.terminals))
+
+
+def _check_rare_words(lexicon: Lexicon) -> None:
+    n, n_entries = len(lexicon.rare_words), len(lexicon.rare_tags)
+    require("lexicon.rare_terminals", _is(lexicon.rare_terminals, "int32", n))
+    require("lexicon.rare_terminals", _within(lexicon.rare_terminals, len(lexicon.terminals)))
+    starts = lexicon.rare_offsets
+    require("lexicon.rare_offsets", _is(starts, "int32", n + 1) and starts[0] == 0 and starts[-1] == n_entries)
+    require("lexicon.rare_offsets", bool(np.all(np.diff(starts) >= 0)))
+    require("lexicon.rare_tags", _is(lexicon.rare_tags, "int32", n_entries))
+    require("lexicon.rare_tags", _within(lexicon.rare_tags, len(lexicon.tags)))
+    factors = lexicon.rare_factors
+    require("lexicon.rare_factors", _is(factors, "float32", n_entries) and bool(np.all(factors > 0)))
 
 
 def _check_tags(grammar: Grammar) -> None:

@@ -152,7 +152,7 @@ class Grammar:
         return cls.from_bytes(Path(path).read_bytes())
 
 
-_KIND, _VERSION = "grammar", 1
+_KIND, _VERSION = "grammar", 2
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -171,4 +171,17 @@ _OWN = (
     "tags_after",
 )
 _TENSORS = ("shapes", "ranks", "exact", "factors", "scales")
-_LEXICON = ("terminals", "tags", "offsets", "symbols", "weights", "vector_offsets", "vectors")
+_LEXICON = (
+    "terminals",
+    "tags",
+    "offsets",
+    "symbols",
+    "weights",
+    "vector_offsets",
+    "vectors",
+    "rare_words",
+    "rare_terminals",
+    "rare_offsets",
+    "rare_tags",
+    "rare_factors",
+)

@@ -2,7 +2,8 @@
 
 A grammar emits *terminals*. A word seen often enough in training is a terminal of its own; any other word is
 emitted through the first rung of its ladder of forms that the grammar knows (capitals, digits, hyphens, suffix,
-position in the sentence, in the manner of the Berkeley Parser's signatures), the last rung being `<form>`.
+position in the sentence, in the manner of the Berkeley Parser's signatures), the last rung being `<form>`. A rare
+word shares the latent states of its form, but keeps the tags that it was seen with.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 UNKNOWN = "<form>"
 NO_TAG = -1
+_NOT_RARE = -1
 _SUFFIXES = sorted(
     [
         "s",
@@ -76,6 +78,11 @@ def ladder(word: str, first: bool) -> list[str]:
     return [*rungs, UNKNOWN]
 
 
+def is_form(name: str) -> bool:
+    """Whether a terminal is a signature of forms, not a word."""
+    return name.startswith("<form")
+
+
 def _case(word: str, first: bool) -> str:
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
@@ -114,6 +121,13 @@ class Lexicon:
     weights (float64, (n_rows,)): q(x | a) of the treebank PCFG.
     vector_offsets (int64, (n_rows + 1,)): where each row's latent weights lie in `vectors`.
     vectors (float32, (sum of states,)): q(x | a, h), or its spectral counterpart.
+    rare_words (tuple[str, ...]): (n_rare,), sorted: words that a form emits, though they were seen, and the forms
+        themselves, which stand for words that were not.
+    rare_terminals (int32, (n_rare,)): the form that emits each.
+    rare_offsets (int32, (n_rare + 1,)): the entries of each in the next two.
+    rare_tags (int32, (n_entries,)): tags that it was seen with, or that words seen once of its form had.
+    rare_factors (float32, (n_entries,)): by which the weights of the form's rows with that tag are multiplied to
+        give the word's; those of other tags are the word's as they are.
     """
 
     terminals: tuple[str, ...]
@@ -123,12 +137,19 @@ class Lexicon:
     weights: np.ndarray
     vector_offsets: np.ndarray
     vectors: np.ndarray
+    rare_words: tuple[str, ...] = ()
+    rare_terminals: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    rare_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int32))
+    rare_tags: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
+    rare_factors: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
+    _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
-    _cache: dict[tuple[str, bool], int] = field(init=False, repr=False)
+    _cache: dict[tuple[str, bool], tuple[int, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
+        object.__setattr__(self, "_rare_index", {name: i for i, name in enumerate(self.rare_words)})
         object.__setattr__(self, "_tag_index", {tag: i for i, tag in enumerate(self.tags)})
         object.__setattr__(self, "_cache", {})
 
@@ -138,18 +159,55 @@ class Lexicon:
         word (str): the token.
         first (bool): whether it opens its sentence.
         """
+        return self._emitter(word, first)[0]
+
+    def terminals_of(self, words: Sequence[str]) -> np.ndarray:
+        """Ids of the terminals of a sentence, int32 (n_words,)."""
+        return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
+
+    def tag_factors(self, words: Sequence[str]) -> np.ndarray:
+        """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
+        factors = np.ones((len(words), len(self.tags)))
+        for i, word in enumerate(words):
+            rare = self._emitter(word, i == 0)[1]
+            if rare != _NOT_RARE:
+                entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
+                factors[i, self.rare_tags[entries]] = self.rare_factors[entries]
+        return factors
+
+    def _emitter(self, word: str, first: bool) -> tuple[int, int]:
+        """The terminal that emits a word, and its place among the rare words or `_NOT_RARE`."""
         key = (word, first)
         found = self._cache.get(key)
         if found is None:
-            found = next(self._index[name] for name in ladder(word, first) if name in self._index)
+            rungs = ladder(word, first)
+            own = next(i for i, name in enumerate(rungs) if name in self._index)
+            terminal, rare = self._index[rungs[own]], _NOT_RARE
+            if is_form(rungs[own]):
+                rare = next(
+                    (self._rare_index[name] for name in rungs[: own + 1] if name in self._rare_index), _NOT_RARE
+                )
+            found = (terminal if rare == _NOT_RARE else int(self.rare_terminals[rare]), rare)
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
             self._cache[key] = found
         return found
 
-    def terminals_of(self, words: Sequence[str]) -> np.ndarray:
-        """Ids of the terminals of a sentence, int32 (n_words,)."""
-        return np.array([self.terminal(word, i == 0) for i, word in enumerate(words)], dtype=np.int32)
+    def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
+        """By which to multiply `weights` for the share of all words that a row emits together, float64 (n_rows,).
+
+        tag_of (int, (n_preterminals,)): tag of each preterminal.
+        """
+        shares = np.ones((len(self.terminals), len(self.tags)))
+        shares[self.rare_terminals] = 0.0
+        np.add.at(shares, self.rare_terminals, 1.0)
+        np.add.at(
+            shares,
+            (np.repeat(self.rare_terminals, np.diff(self.rare_offsets)), self.rare_tags),
+            self.rare_factors - 1.0,
+        )
+        terminal = np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+        return shares[terminal, tag_of[self.symbols]]
 
     def tags_of(self, tags: Sequence[str | None]) -> np.ndarray:
         """Ids of given tags, int32 (n_words,); `NO_TAG` for None and for tags that the grammar never saw."""

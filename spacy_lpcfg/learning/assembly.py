@@ -16,6 +16,7 @@ from spacy_lpcfg.learning.lexical import (
     build_lexicon,
     count_words,
 )
+from spacy_lpcfg.learning.rare_words import with_rare_words
 from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 
@@ -84,6 +85,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
     root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
+    lexicon = with_rare_words(lexicon, nodes, treebank.terminal, tag_of, lexical.form_weight)
     shapes = n_states[counts.rules]
     store = Tensors.from_dense if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))

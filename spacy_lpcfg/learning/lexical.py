@@ -2,6 +2,7 @@
 
 Emissions are smoothed twice, both times so that they stay distributions over terminals: a word may bear a tag it was
 not seen with as far as its form suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
+What forms emit is then shared among rare words (`rare_words.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, ladder, tag_terminal
+from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_terminal
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
@@ -25,7 +26,8 @@ class LexicalSettings:
     """How words become terminals and emissions are smoothed.
 
     rare (int): words seen at most this often are emitted by their form.
-    form_weight (float): pseudo-tokens by which a word's form suggests tags that it was not seen with.
+    form_weight (float): pseudo-tokens by which a word's form suggests tags that it was not seen with; 0 leaves rare
+        words to their forms (`rare_words.py`).
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
     least_posterior (float): rows less likely than this, given their terminal, are left out.
     """
@@ -52,7 +54,7 @@ class Vocabulary:
             rungs = ladder(word, first)
             if not known.intersection(rungs):
                 forms.update(dict.fromkeys(rungs, count))
-        known.update(form for form, count in forms.items() if count > rare and form.startswith("<form"))
+        known.update(form for form, count in forms.items() if count > rare and is_form(form))
         self.terminals = tuple(sorted(known | {UNKNOWN}))
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
@@ -79,13 +81,13 @@ class Vocabulary:
         and for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
         """
         leaves = nodes.leaves
-        is_form = np.array([name.startswith("<form") for name in self.terminals])
-        rare = leaves[is_form[terminal[leaves]]] if is_form[terminal[leaves]].any() else leaves
+        forms = np.array([is_form(name) for name in self.terminals])
+        rare = leaves[forms[terminal[leaves]]] if forms[terminal[leaves]].any() else leaves
         extra = [
             (leaf, rung)
             for leaf in rare.tolist()
             for rung in self.rungs(nodes.words[nodes.word[leaf]], bool(nodes.start[leaf] == 0))
-            if is_form[rung]
+            if forms[rung]
         ]
         more, rungs = np.array(extra, dtype=np.int64).reshape(-1, 2).T
         weights = np.concatenate([np.ones(len(leaves)), np.full(len(more), _RUNG_WEIGHT)])
@@ -211,7 +213,7 @@ def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float)
     """P(x | tag), (n_tags, n_terminals); of each word `form_weight` tokens are shared as its form suggests."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
-        if not name.startswith("<form"):
+        if not is_form(name):
             form = seen[:, vocabulary.form(name)]
             suggested[:, x] = form_weight * form / max(form.sum(), 1.0)
     smoothed = seen + suggested

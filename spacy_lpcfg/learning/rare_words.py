@@ -1,0 +1,78 @@
+"""The tags of rare words: seen too seldom for latent states of their own, they still bear witness of their tags.
+
+A form f emits the unknown words and the rare ones that look like it. Of what f emits under a tag t, the share of a
+rare word w is proportional to count(w, t) + kappa P(t | f), and that of all unknown words to what words seen once
+have: their count in place of w's (Good 1953). The states of a word stay those of its form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.grammar.lexicon import Lexicon, is_form
+from spacy_lpcfg.learning.skeletons import Skeletons
+
+
+def with_rare_words(
+    lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray, form_weight: float
+) -> Lexicon:
+    """The lexicon in which forms share what they emit among rare words by tag.
+
+    terminal (int32, (n_nodes,)): of each leaf.
+    tag_of (int, (n_preterminals,)): tag of each preterminal.
+    form_weight (float): kappa above; 0 leaves all words of a form alike.
+    """
+    if form_weight == 0:
+        return lexicon
+    counts, names, terminals = _rare_counts(lexicon, nodes, terminal, tag_of)
+    of_form = _tags_of_terminals(lexicon, nodes, tag_of)[terminals]
+    counts = csr_array(counts.multiply(of_form > 0))
+    counts.eliminate_zeros()  # for rows that are left out
+    seen = counts.tocoo()
+    factors = 1 + seen.data / (form_weight * of_form[seen.row, seen.col])
+    rare = replace(
+        lexicon,
+        rare_words=names,
+        rare_terminals=terminals,
+        rare_offsets=counts.indptr.astype(np.int32),
+        rare_tags=seen.col.astype(np.int32),
+        rare_factors=factors.astype(np.float32),
+    )
+    scale = 1 / rare.words_per_row(tag_of)
+    return replace(
+        rare,
+        weights=rare.weights * scale,
+        vectors=rare.vectors * np.repeat(scale, np.diff(rare.vector_offsets)).astype(np.float32),
+    )
+
+
+def _rare_counts(
+    lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
+) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
+    """Tags of rare words, and of words seen once by their form: counts (n_rare, n_tags), names, terminals."""
+    is_rare = np.array([is_form(name) for name in lexicon.terminals])[terminal[nodes.leaves]]
+    leaves = nodes.leaves[is_rare]
+    words, first, of, n = np.unique(nodes.word[leaves], return_index=True, return_inverse=True, return_counts=True)
+    own = terminal[leaves[first]]
+    forms, of_form = np.unique(own, return_inverse=True)
+    names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[form] for form in forms)])
+    once = n[of] == 1
+    entries = np.concatenate([of, len(words) + of_form[of[once]]])
+    tags = tag_of[nodes.symbol[np.concatenate([leaves, leaves[once]])]]
+    counts = csr_array((np.ones(len(tags)), (entries, tags)), shape=(len(names), len(lexicon.tags)))
+    counts.sum_duplicates()
+    order = np.argsort(names)
+    return counts[order], tuple(names[order].tolist()), np.concatenate([own, forms])[order].astype(np.int32)
+
+
+def _tags_of_terminals(lexicon: Lexicon, nodes: Skeletons, tag_of: np.ndarray) -> np.ndarray:
+    """P(tag | terminal), float64 (n_terminals, n_tags)."""
+    counts = np.bincount(nodes.symbol[nodes.leaves], minlength=len(tag_of))
+    joint = lexicon.weights * counts[lexicon.symbols]
+    table = np.zeros((len(lexicon.terminals), len(lexicon.tags)))
+    row_terminal = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
+    np.add.at(table, (row_terminal, tag_of[lexicon.symbols]), joint)
+    return table / table.sum(axis=1, keepdims=True)
