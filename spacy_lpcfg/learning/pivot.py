@@ -12,13 +12,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.convex_em import ConvexEM, rule_weights
+from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
 from spacy_lpcfg.learning.features import (
     INSIDE,
     OUTSIDE,
@@ -26,14 +29,16 @@ from spacy_lpcfg.learning.features import (
     PAPER_LEAF,
     PAPER_OUTSIDE,
     Context,
+    FeatureTable,
     Template,
     feature_table,
     mix,
 )
+from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import group_means
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import scaled
+from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
@@ -47,8 +52,10 @@ class Pivot:
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
     n_states (int): the most latent states of a symbol (m).
-    seed (int): of the randomised singular value decompositions.
+    n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the most.
+    seed (int): of the randomised singular value decompositions, and of the noise.
     n_jobs (int): parallel jobs, as of joblib.
+    smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
     more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
@@ -61,12 +68,16 @@ class Pivot:
     prior (float): pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
     precision (float): of the simplex regression.
+    dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
+        `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
     """
 
     n_states: int = 16
+    n_iterations: int = 0
     seed: int = 0
     n_jobs: int = 1
+    smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE
     outside: tuple[str, ...] = PAPER_OUTSIDE
@@ -80,19 +91,33 @@ class Pivot:
     prior: float = 1.0
     em: ConvexEM = ConvexEM()
     precision: float = 1e-4
+    dropout: float = 0.0
+    noise: float = 0.0
     lang: str = "en"
     markov: int = 0
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
+    def fit(
+        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+    ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
+        on_step (callable or None): called with the grammar of the pivots as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
+        return best_grammar(self.start(trees), self.n_iterations, held_out, on_step=on_step)
+
+    def start(self, trees: Iterable[Tree]) -> Fit:
+        """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
         _check(self)
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
-        return build_grammar(treebank, self.parameters(treebank), self.lexical)
+        parameters = self.parameters(treebank)
+        split = Split(treebank, parameters.n_states)
+        start = split.expect_parameters(parameters)
+        own = partial(build_grammar, treebank, parameters, self.lexical)
+        return Fit(split, start, self.smoothing, self.lexical, self.n_jobs, start_grammar=own)
 
     def parameters(self, treebank: Treebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
@@ -128,8 +153,7 @@ class Pivot:
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(symbol_states)(
-                scaled((leaf if is_leaf[symbol] else inner).rows(group), self.kappa),
-                scaled(outside.rows(group), self.kappa),
+                *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
                 tau[group, : 1 if is_leaf[symbol] else None],
                 rho[group],
                 self._most_states(len(group)),
@@ -146,6 +170,12 @@ class Pivot:
         for group in groups:
             row[group] = np.arange(len(group))
         return States(found, row)
+
+    def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
+        """Scaled features of the nodes of one symbol, whose number makes their noise its own."""
+        rng = np.random.default_rng((self.seed, symbol))
+        phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
+        return phi, psi
 
     def _most_states(self, n: int) -> int:
         """The most states of a symbol with n nodes."""
@@ -187,6 +217,7 @@ def _check(pivot: Pivot) -> None:
         )
     if pivot.shrink < 0 or pivot.prior < 0:
         raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
+    check_noise(pivot.dropout, pivot.noise)
     if pivot.matching not in MATCHINGS:
         raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {pivot.matching!r}.")
     for name in ("inside", "outside", "leaf"):
