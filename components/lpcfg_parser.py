@@ -19,7 +19,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, Shim
 
-from spacy_lpcfg.chart import Parse, Parser
+from spacy_lpcfg.chart import Parse, parser_of
 from spacy_lpcfg.components.constituents import (
     KEY,
     register_extensions,
@@ -30,7 +30,7 @@ from spacy_lpcfg.components.constituents import (
     words_of,
 )
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
-from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
 from spacy_lpcfg.trees import Tree, escape_tokens
 
 register_extensions()
@@ -93,21 +93,21 @@ def make_lpcfg_parser(
 class GrammarShim(Shim):
     """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
 
-    _model: Grammar | None
-    _make: Callable[[], Grammar] | None = None
+    _model: Grammar | Ensemble | None
+    _make: Callable[[], Grammar | Ensemble] | None = None
     _parser: Optional["TextParser"] = None
 
     @property
-    def grammar(self) -> Grammar | None:
+    def grammar(self) -> Grammar | Ensemble | None:
         if self._make is not None:
             self.grammar = self._make()
         return self._model
 
     @grammar.setter
-    def grammar(self, grammar: Grammar | None) -> None:
+    def grammar(self, grammar: Grammar | Ensemble | None) -> None:
         self._model, self._make, self._parser = grammar, None, None
 
-    def grammar_of(self, make: Callable[[], Grammar]) -> None:
+    def grammar_of(self, make: Callable[[], Grammar | Ensemble]) -> None:
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parser = make, None
 
@@ -124,7 +124,7 @@ class GrammarShim(Shim):
         return b"" if grammar is None else grammar.to_bytes()
 
     def from_bytes(self, data: bytes) -> "GrammarShim":
-        self.grammar = Grammar.from_bytes(data) if data else None
+        self.grammar = grammar_from_bytes(data) if data else None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -149,8 +149,8 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
 class TextParser:
     """A Parser that takes words as they stand in a text, and spells them as its treebank did."""
 
-    def __init__(self, grammar: Grammar) -> None:
-        self._parser = Parser(grammar)
+    def __init__(self, grammar: Grammar | Ensemble) -> None:
+        self._parser = parser_of(grammar)
         self._known = frozenset(grammar.lexicon.terminals)
 
     def parse(self, words: list[str], tags: list[str | None] | None, *, tag_weight: float) -> Parse:
@@ -210,12 +210,12 @@ class LPCFGParser(TrainablePipe):
     # The grammar
 
     @property
-    def grammar(self) -> Grammar | None:
+    def grammar(self) -> Grammar | Ensemble | None:
         """The grammar; None before training."""
         return self.model.shims[0].grammar
 
     @grammar.setter
-    def grammar(self, grammar: Grammar | None) -> None:
+    def grammar(self, grammar: Grammar | Ensemble | None) -> None:
         self.model.shims[0].grammar = grammar
 
     @property
@@ -236,7 +236,7 @@ class LPCFGParser(TrainablePipe):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
-        grammar: Callable[[], Grammar] | None = None,
+        grammar: Callable[[], Grammar | Ensemble] | None = None,
     ) -> None:
         """Learn the grammar from the reference trees, or begin to, or take a ready one.
 

@@ -1,6 +1,6 @@
 """Coarse-to-fine parsing: forests, marginals, and the trees they choose."""
 
-from spacy_lpcfg.chart.ensemble import EnsembleParser
+from spacy_lpcfg.chart.ensemble import EnsembleParser, parser_of
 from spacy_lpcfg.chart.parser import EXHAUSTIVE, Parse, Parser, Settings
 
-__all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings"]
+__all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings", "parser_of"]

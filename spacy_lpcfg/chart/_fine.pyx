@@ -86,7 +86,7 @@ cdef class FineGrammar:
 cdef class Marginals:
     """Inside and outside vectors of a forest's items under one grammar, and the marginals of its edges."""
 
-    cdef Forest forest
+    cdef readonly Forest forest
     cdef FineGrammar grammar
     cdef vector[int64_t] offsets          # (n_items + 1,): where an item's vectors begin
     cdef vector[float] inside

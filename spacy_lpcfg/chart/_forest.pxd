@@ -34,6 +34,7 @@ cdef class Forest:
     cdef vector[double] row_scales       # (n_items,): what a prior on tags leaves of a leaf's emissions
     cdef vector[int32_t] roots           # items over the whole sentence that may be its root
     cdef bint has_tree(self) noexcept nogil
+    cdef Forest part(self, const int64_t[::1] items, const int64_t[::1] edges)
     cdef void clear(self) noexcept nogil
     cdef _table(self, size_t n, int32_t* data)
 

@@ -1,7 +1,7 @@
-"""Several grammars over one treebank as one parser (Petrov 2010, "Products of random latent variable grammars").
+"""An ensemble of grammars as one parser.
 
-The grammars share their symbols, rules and lexicon, and so the coarse forest of a sentence; only the latent marginals
-are computed by each. Differs from the paper: marginals are added up, not multiplied, which needs no floor for zeros.
+The grammars share their rules, and so the coarse forest of a sentence; only the latent marginals are computed by
+each. Those of the first grammar leave so little of the forest that the others cost a fraction of it.
 """
 
 from __future__ import annotations
@@ -13,75 +13,92 @@ import numpy as np
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.parser import Parser, Settings
+from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 
-_SHARED = ("symbols", "n_preterminals", "rules", "rule_weights", "root_weights", "root_label")
-_SHARED_LEXICON = ("terminals", "offsets", "symbols", "weights", "rare_words", "rare_factors")
+
+def parser_of(grammar: Grammar | Ensemble, *, settings: Settings = Settings()) -> Parser:
+    """The parser by a grammar or an ensemble."""
+    if isinstance(grammar, Ensemble):
+        return EnsembleParser(grammar, settings=settings)
+    return Parser(grammar, settings=settings)
 
 
 class EnsembleParser(Parser):
-    """Parses sentences by the mean of several grammars' marginals; any number of threads may share one.
+    """Parses sentences by several grammars' marginals; any number of threads may share one.
 
-    grammars (sequence of Grammar): learned from the same trees, with the same settings of the lexicon and of
-        binarisation; by any learners.
+    ensemble (Ensemble): the grammars.
     settings (Settings): pruning and decoding.
-    RAISES (ValueError): If there are no grammars, or they do not share symbols, rules and lexicon.
     """
 
-    def __init__(self, grammars: Sequence[Grammar], *, settings: Settings = Settings()) -> None:
-        if not grammars:
-            raise ValueError("Expected at least one grammar, got none.")
-        for grammar in grammars[1:]:
-            _check_shared(grammars[0], grammar)
-        super().__init__(grammars[0], settings=settings)
-        self._are_proper = all(grammar.is_proper for grammar in grammars)
-        self._members = [FineGrammar(grammar) for grammar in grammars]
+    def __init__(self, ensemble: Ensemble, *, settings: Settings = Settings()) -> None:
+        super().__init__(ensemble.grammars[0], settings=settings)
+        self._ensemble = ensemble
+        self._others = [FineGrammar(grammar) for grammar in ensemble.grammars[1:]]
 
-    def marginals(self, forest: Forest) -> MeanMarginals:
-        """Means of the marginals of a forest under the grammars."""
-        return MeanMarginals([Marginals(member, forest) for member in self._members], self._are_proper)
+    @property
+    def is_proper(self) -> bool:
+        return self._ensemble.is_proper
+
+    def marginals(self, forest: Forest) -> CombinedMarginals:
+        """Marginals of what the first grammar's leave of a forest, under all grammars."""
+        first = Marginals(self._fine, forest)
+        if not _are_finite(first):
+            kept, values = forest, []
+        else:
+            kept, items, edges = forest.pruned(first.edges(), self.settings.cascade)
+            values = [(first.edges()[edges], first.items()[items])]
+        others = [Marginals(member, kept) for member in self._others]
+        values += [(one.edges(), one.items()) for one in others if _are_finite(one)]
+        logs = [one.log_probability for one in (first, *others)]
+        return CombinedMarginals(kept, values, logs, self._ensemble.combine == "product")
 
 
-class MeanMarginals:
-    """Means of several grammars' marginals of one forest, each grammar's divided by its own total.
+class CombinedMarginals:
+    """Several grammars' marginals of one forest, each grammar's divided by its own total.
 
-    marginals (sequence of Marginals): of the same forest; those whose total is nothing do not count.
-    are_proper (bool): whether all totals are probabilities.
+    forest (Forest): their forest.
+    marginals (sequence of (float64 (n_edges,), float64 (n_items,))): of its edges and items under each grammar.
+    log_probabilities (sequence of float): natural logs of the sentence's weight under each.
+    is_product (bool): whether edges are scored by the geometric mean of their marginals, else by the arithmetic one.
     """
 
-    def __init__(self, marginals: Sequence[Marginals], are_proper: bool) -> None:
-        self._all = marginals
-        self._counted = [one for one in marginals if one.total and np.isfinite(one.edges()).all()]
-        self._are_proper = are_proper
+    def __init__(
+        self,
+        forest: Forest,
+        marginals: Sequence[tuple[np.ndarray, np.ndarray]],
+        log_probabilities: Sequence[float],
+        is_product: bool,
+    ) -> None:
+        self.forest = forest
+        self._marginals = marginals
+        self._log_probabilities = log_probabilities
+        self._is_product = is_product
 
     @property
     def total(self) -> float:
         """0 if no grammar has a tree in the forest, else 1."""
-        return float(bool(self._counted))
+        return float(bool(self._marginals))
 
     @property
     def log_probability(self) -> float:
-        """Natural log of the mean of the grammars' probabilities; nan unless all are proper."""
-        if not (self._are_proper and self._counted):
-            return float("nan")
-        logs = [one.log_probability for one in self._counted]
-        return float(np.logaddexp.reduce(logs) - np.log(len(self._all)))
+        """Natural log of the mean of the sentence's weights."""
+        return float(np.logaddexp.reduce(self._log_probabilities) - np.log(len(self._log_probabilities)))
 
     def edges(self) -> np.ndarray:
-        """float64 (n_edges,)."""
-        return np.mean([one.edges() for one in self._counted or self._all], axis=0)
+        """Scores of the edges, float64 (n_edges,)."""
+        edges = np.array([edges for edges, _ in self._marginals] or np.zeros((1, self.forest.n_edges)))
+        if not self._is_product:
+            return edges.mean(axis=0)
+        return np.exp(np.log(np.maximum(np.abs(edges), _LEAST)).mean(axis=0))
 
     def items(self) -> np.ndarray:
-        """float64 (n_items,)."""
-        return np.mean([one.items() for one in self._counted or self._all], axis=0)
+        """Means of the items' marginals, float64 (n_items,)."""
+        return np.mean([items for _, items in self._marginals] or np.zeros((1, self.forest.n_items)), axis=0)
 
 
-def _check_shared(one: Grammar, other: Grammar) -> None:
-    pairs = [(name, getattr(one, name), getattr(other, name)) for name in _SHARED]
-    pairs += [(f"lexicon.{name}", getattr(one.lexicon, name), getattr(other.lexicon, name)) for name in _SHARED_LEXICON]
-    for name, mine, others in pairs:
-        if not np.array_equal(mine, others):
-            raise ValueError(
-                f"Expected grammars that share their symbols, rules and lexicon, got some that differ in their {name}: "
-                "learn them from the same trees, with the same settings of the lexicon and of binarisation."
-            )
+_LEAST = 1e-7  # of a factor of a product, so that no grammar forbids an edge alone
+
+
+def _are_finite(marginals: Marginals) -> bool:
+    return bool(marginals.total and np.isfinite(marginals.edges()).all() and np.isfinite(marginals.items()).all())

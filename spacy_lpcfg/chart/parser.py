@@ -34,6 +34,7 @@ class Settings:
     tag_threshold (float): tags less likely than this by the words around are ruled out; 0 keeps all.
     boundary_threshold (float): between two words where the beginning, or the end, of a constituent of several words
         is less likely than this by their tags, there is none; 0 allows all.
+    cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
     max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
         grows with the cube of a piece's length.
@@ -46,12 +47,13 @@ class Settings:
     beam: float = 1e-3
     tag_threshold: float = 1e-4
     boundary_threshold: float = 0.003
+    cascade: float = 1e-4
     absolute: bool = True
     max_words: int = 150
     most_applications: int = 4_000_000
 
 
-EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0)
+EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0)
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
 
@@ -170,6 +172,11 @@ class Parser:
         return Marginals(self._fine, forest)
 
     @property
+    def is_proper(self) -> bool:
+        """Whether log-probabilities are such."""
+        return self.grammar.is_proper
+
+    @property
     def _wider(self) -> Settings:
         """What a sentence gets that has no tree under the settings."""
         beam = self.settings.beam * _WIDER
@@ -194,7 +201,7 @@ class Parser:
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
         marginals = self.marginals(forest)
-        edges, items, status = marginals.edges(), marginals.items(), PARSED
+        forest, edges, items, status = marginals.forest, marginals.edges(), marginals.items(), PARSED
         if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
             edges, items, status = forest.edge_posteriors(), forest.item_posteriors(), COARSE
         if self.settings.absolute:
@@ -208,7 +215,7 @@ class Parser:
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),
-            log_probability=marginals.log_probability if self.grammar.is_proper else float("nan"),
+            log_probability=marginals.log_probability if self.is_proper else float("nan"),
             status=status,
         )
 

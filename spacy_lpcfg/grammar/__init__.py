@@ -1,6 +1,7 @@
-"""The frozen grammar at which learners and decoders meet, its lexicon and its storage."""
+"""The frozen grammar at which learners and decoders meet, ensembles of them, their lexicon and their storage."""
 
+from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes, grammar_from_disk
 from spacy_lpcfg.grammar.grammar import Grammar, GrammarError
 from spacy_lpcfg.grammar.lexicon import Lexicon
 
-__all__ = ["Grammar", "GrammarError", "Lexicon"]
+__all__ = ["Ensemble", "Grammar", "GrammarError", "Lexicon", "grammar_from_bytes", "grammar_from_disk"]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -113,12 +115,35 @@ class Grammar:
         chains += self.chains[self.n_preterminals :]
         return tuple(sorted({label for chain in chains for label in chain}))
 
-    def to_bytes(self) -> bytes:
-        """The grammar as msgpack with a checksum."""
+    def to_values(self) -> dict[str, Any]:
+        """All parts by the names under which they are stored."""
         own = {name: getattr(self, name) for name in _OWN}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
-        return pack(_KIND, _VERSION, {**own, **tensors, **lexicon})
+        return {**own, **tensors, **lexicon}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Grammar:
+        """The grammar of the parts that `to_values` gave.
+
+        RAISES (GrammarError): If parts are lacking, or do not fit together.
+        """
+        try:
+            for name in GRAMMAR_PARTS:
+                require(name, has_type(name, values[name]))
+            grammar = cls(
+                **{name: values[name] for name in _OWN},
+                tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
+                lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
+            )
+        except KeyError as error:
+            raise GrammarError(f"This grammar lacks {error}: copy or learn it again.") from error
+        check(grammar)
+        return grammar
+
+    def to_bytes(self) -> bytes:
+        """The grammar as msgpack with a checksum."""
+        return pack(_KIND, _VERSION, self.to_values())
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Grammar:
@@ -127,20 +152,9 @@ class Grammar:
         RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
         """
         try:
-            values = unpack(_KIND, _VERSION, data)
-            for name, value in values.items():
-                require(name, has_type(name, value))
-            grammar = cls(
-                **{name: values[name] for name in _OWN},
-                tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
-                lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
-            )
+            return cls.from_values(unpack(_KIND, _VERSION, data))
         except StorageError as error:
             raise GrammarError(str(error)) from error
-        except KeyError as error:
-            raise GrammarError(f"This grammar lacks {error}: copy or learn it again.") from error
-        check(grammar)
-        return grammar
 
     def to_disk(self, path: str | os.PathLike[str]) -> None:
         """Write the grammar to a file; the old file stays whole until the new one is."""
@@ -185,3 +199,4 @@ _LEXICON = (
     "rare_tags",
     "rare_factors",
 )
+GRAMMAR_PARTS = (*_OWN, *(f"tensors.{name}" for name in _TENSORS), *(f"lexicon.{name}" for name in _LEXICON))

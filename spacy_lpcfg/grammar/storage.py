@@ -33,6 +33,17 @@ def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
     return srsly.msgpack_dumps({**header, "body": body})
 
 
+def kind_of(data: bytes) -> str:
+    """What kind of thing `pack` wrote.
+
+    RAISES (StorageError): On bytes that it did not write.
+    """
+    kind = _load("grammar", data).get("kind")
+    if not isinstance(kind, str):
+        raise StorageError("Expected a saved grammar of spacy-lpcfg, got other data. Is this the right file?")
+    return kind
+
+
 def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     """The dict that `pack` was given.
 

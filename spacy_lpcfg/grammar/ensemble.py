@@ -1,0 +1,140 @@
+"""Several grammars over one treebank that decide together (Petrov 2010, "Products of random latent variable grammars")."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
+from spacy_lpcfg.grammar.lexicon import Lexicon
+from spacy_lpcfg.grammar.storage import StorageError, kind_of, pack, unpack, write_atomically
+
+COMBINATIONS = ("product", "sum")
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Grammars that share all but their latent parameters: symbols, rules, the treebank PCFG and the words.
+
+    grammars (tuple[Grammar, ...]): learned from the same trees with the same settings of the lexicon and of
+        binarisation, by any learners. The first prunes for the others.
+    combine (str): the tree is chosen by the "product" of the grammars' marginals of rules, or by their "sum".
+    RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine.
+    """
+
+    grammars: tuple[Grammar, ...]
+    combine: str = "product"
+
+    def __post_init__(self) -> None:
+        if not self.grammars:
+            raise ValueError("Expected at least one grammar, got none.")
+        if self.combine not in COMBINATIONS:
+            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+        values = self.grammars[0].to_values()
+        for grammar in self.grammars[1:]:
+            other = grammar.to_values()
+            for name in _SHARED:
+                if not np.array_equal(values[name], other[name]):
+                    raise ValueError(
+                        f"Expected grammars that share their symbols, rules and lexicon, got some that differ in their "
+                        f"{name}: learn them from the same trees, with the same settings of the lexicon and of "
+                        "binarisation."
+                    )
+
+    @property
+    def is_proper(self) -> bool:
+        """Whether the parameters of all grammars are probabilities."""
+        return all(grammar.is_proper for grammar in self.grammars)
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """That of the first grammar: the others have the same words and tags."""
+        return self.grammars[0].lexicon
+
+    @property
+    def root_label(self) -> str:
+        return self.grammars[0].root_label
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Categories of constituents, sorted."""
+        return self.grammars[0].labels
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Part-of-speech tags."""
+        return self.grammars[0].tags
+
+    @property
+    def n_rules(self) -> int:
+        return self.grammars[0].n_rules
+
+    @cached_property
+    def n_states(self) -> np.ndarray:
+        """Latent states of each symbol, of all grammars together, int32 (n_symbols,)."""
+        return np.sum([grammar.n_states for grammar in self.grammars], axis=0, dtype=np.int32)
+
+    def to_bytes(self) -> bytes:
+        """The grammars as msgpack with a checksum; what they share is there once."""
+        values = [grammar.to_values() for grammar in self.grammars]
+        shared = {name: values[0][name] for name in _SHARED}
+        own = {f"{i}.{name}": one[name] for i, one in enumerate(values) for name in _OWN}
+        return pack(_KIND, _VERSION, {"n_grammars": len(values), "combine": self.combine, **shared, **own})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Ensemble:
+        """The ensemble that `to_bytes` wrote.
+
+        RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+        """
+        try:
+            values = unpack(_KIND, _VERSION, data)
+        except StorageError as error:
+            raise GrammarError(str(error)) from error
+        n = values.get("n_grammars")
+        if type(n) is not int or not 0 < n <= len(values) or values.get("combine") not in COMBINATIONS:
+            raise GrammarError("This ensemble is inconsistent in its number of grammars: copy or learn it again.")
+        shared = {name: values[name] for name in _SHARED if name in values}
+        parts = [{name: values[f"{i}.{name}"] for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
+        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"])
+
+    def to_disk(self, path: str | os.PathLike[str]) -> None:
+        """Write the ensemble to a file; the old file stays whole until the new one is."""
+        write_atomically(path, self.to_bytes())
+
+    @classmethod
+    def from_disk(cls, path: str | os.PathLike[str]) -> Ensemble:
+        """Read the ensemble from a file; errors as of `from_bytes`."""
+        return cls.from_bytes(Path(path).read_bytes())
+
+
+def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:
+    """What `to_bytes` of either wrote.
+
+    RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        is_ensemble = kind_of(data) == _KIND
+    except StorageError as error:
+        raise GrammarError(str(error)) from error
+    return Ensemble.from_bytes(data) if is_ensemble else Grammar.from_bytes(data)
+
+
+def grammar_from_disk(path: str | os.PathLike[str]) -> Grammar | Ensemble:
+    """What `to_disk` of either wrote; errors as of `grammar_from_bytes`."""
+    return grammar_from_bytes(Path(path).read_bytes())
+
+
+_KIND, _VERSION = "ensemble", 1
+_OWN = tuple(
+    name
+    for name in GRAMMAR_PARTS
+    if name.startswith("tensors.")
+    or name in ("n_states", "root_vectors", "is_proper", "lexicon.vector_offsets", "lexicon.vectors")
+)
+_SHARED = tuple(name for name in GRAMMAR_PARTS if name not in _OWN)
