@@ -73,6 +73,8 @@ def make_pivot(
     max_iterations: int = ConvexEM.max_iterations,
     kappa: float | None = Pivot.kappa,
     tokens_per_state: float = Pivot.tokens_per_state,
+    dropout: float = Pivot.dropout,
+    noise: float = Pivot.noise,
     rare: int = LexicalSettings.rare,
     lang: str = Pivot.lang,
     markov: int = Pivot.markov,
@@ -94,6 +96,8 @@ def make_pivot(
         lexical=LexicalSettings(rare=rare),
         kappa=kappa,
         tokens_per_state=tokens_per_state,
+        dropout=dropout,
+        noise=noise,
         lang=lang,
         markov=markov,
     )
@@ -147,6 +151,7 @@ def make_clusters(
     tokens_per_state: float = Clusters.tokens_per_state,
     agreement: float = Clusters.agreement,
     dropout: float = Clusters.dropout,
+    noise: float = Clusters.noise,
     rare: int = LexicalSettings.rare,
     lang: str = Clusters.lang,
     markov: int = Clusters.markov,
@@ -168,6 +173,7 @@ def make_clusters(
         tokens_per_state=tokens_per_state,
         agreement=agreement,
         dropout=dropout,
+        noise=noise,
         lang=lang,
         markov=markov,
     )

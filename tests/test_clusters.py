@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.tensor_form import tree_log_probability, tree_weight
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import Clusters, LexicalSettings, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning import Clusters, LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.clusters import cluster, representation
-from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.projections import Projector, noisy
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
@@ -86,15 +87,28 @@ def test_same_seed_same_bytes(sample):
     assert one != other
 
 
-def test_dropout_changes_the_clusters(treebank):
-    plain, noisy = (Projector(4, 5, 5.0, 0, dropout=dropout).project(treebank) for dropout in (0.0, 0.3))
+@pytest.mark.parametrize("noise", [{"dropout": 0.3}, {"noise": 0.3}], ids=str)
+def test_noise_changes_the_projections(treebank, noise):
+    plain, noisy = (Projector(4, 5, 5.0, 0, **settings).project(treebank) for settings in ({}, noise))
     assert not np.allclose(plain.inside, noisy.inside)
 
 
-@pytest.mark.parametrize("dropout", [-0.1, 1.0])
-def test_impossible_dropout_is_refused(sample, dropout):
-    with pytest.raises(ValueError, match="dropout of at least 0 and below 1"):
-        Clusters(dropout=dropout).fit(sample)
+def test_noise_is_of_features():
+    """One factor a feature: 0 for a share of them, and others around 1."""
+    n = 20_000
+    features = csr_array(np.ones((2, n)))
+    factors = noisy(features, 0.25, 0.5, np.random.default_rng(0)).toarray()
+    np.testing.assert_array_equal(factors[0], factors[1])
+    kept = factors[0][factors[0] != 0]
+    assert len(kept) / n == pytest.approx(0.75, abs=0.02)
+    assert (kept.mean(), kept.std()) == pytest.approx((1, 0.5), abs=0.02)
+
+
+@pytest.mark.parametrize("learner", [Clusters, Pivot])
+@pytest.mark.parametrize("noise", [{"dropout": -0.1}, {"dropout": 1.0}, {"noise": -0.1}], ids=str)
+def test_impossible_noise_is_refused(sample, learner, noise):
+    with pytest.raises(ValueError, match=f"a {next(iter(noise))} of at least 0"):
+        learner(**noise).fit(sample)
 
 
 @pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"] * 40])

@@ -245,6 +245,13 @@ def test_same_seed_same_bytes_for_any_number_of_jobs(sample):
     assert one == two
 
 
+def test_noise_of_another_seed_gives_another_grammar(sample):
+    noisy = {"n_states": 3, "tokens_per_state": 10, "dropout": 0.2, "noise": 0.2}
+    one, again, other = (Pivot(**noisy, seed=seed).fit(sample[:80]).to_bytes() for seed in (0, 0, 1))
+    assert one == again
+    assert one != other
+
+
 @pytest.mark.parametrize(
     "brackets",
     [
@@ -255,11 +262,13 @@ def test_same_seed_same_bytes_for_any_number_of_jobs(sample):
     ],
     ids=str,
 )
+@pytest.mark.parametrize("dropout", [0.0, 0.9])
 @pytest.mark.parametrize("matching", MATCHINGS)
-def test_small_treebanks_are_learned(matching, brackets):
+def test_small_treebanks_are_learned(matching, dropout, brackets):
     trees = list(parse_trees(brackets))
     with np.errstate(divide="raise", invalid="raise"):
-        grammar = Pivot(tokens_per_state=0.1, matching=matching, shrink=0.0, prior=0.0).fit(trees)
+        exact = {"shrink": 0.0, "prior": 0.0, "tokens_per_state": 0.1}
+        grammar = Pivot(matching=matching, dropout=dropout, **exact).fit(trees)
     parser = Parser(Grammar.from_bytes(grammar.to_bytes()))
     for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
         assert parser.parse(words).tree.words == words

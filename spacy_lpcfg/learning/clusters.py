@@ -3,7 +3,7 @@
 The nodes of every symbol are clustered by k-means on their spectral projections; with states thus known, parameters
 are relative frequencies, and a good start for EM. Differs from the paper: (1) inside and outside projections are
 scaled to mean square 1 and by how well they agree; (2) a symbol gets no more states than its count supports; (3) the
-probabilities are smoothed as those of EM are; (4) noise for diverse models leaves features out.
+probabilities are smoothed as those of EM are; (4) noise for diverse models is on features, not on their occurrences.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Clusters:
 
     n_states (int): the most latent states of a symbol (m).
     n_iterations (int): of EM, or 0; with held-out trees the most.
-    seed (int): of the decompositions, the clusters and what is dropped.
+    seed (int): of the decompositions, the clusters and the noise.
     n_jobs (int): processes that read the trees and project them, and threads of the E step.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
-    dropout (float): share of the features that is left out at random, for diverse grammars of several seeds.
+    dropout, noise (float): of the features, for diverse grammars of several seeds, as of `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
     """
 
@@ -52,6 +52,7 @@ class Clusters:
     tokens_per_state: float = 20.0
     agreement: float = 0.5
     dropout: float = 0.0
+    noise: float = 0.0
     lang: str = "en"
     markov: int = 0
 
@@ -67,7 +68,9 @@ class Clusters:
         """
         from threadpoolctl import threadpool_limits
 
-        projector = Projector(self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout)
+        projector = Projector(
+            self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout, noise=self.noise
+        )
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
@@ -26,6 +27,7 @@ from spacy_lpcfg.learning.features import (
     PAPER_LEAF,
     PAPER_OUTSIDE,
     Context,
+    FeatureTable,
     Template,
     feature_table,
     mix,
@@ -33,7 +35,7 @@ from spacy_lpcfg.learning.features import (
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import group_means
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import scaled
+from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
@@ -47,7 +49,7 @@ class Pivot:
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
     n_states (int): the most latent states of a symbol (m).
-    seed (int): of the randomised singular value decompositions.
+    seed (int): of the randomised singular value decompositions, and of the noise.
     n_jobs (int): parallel jobs, as of joblib.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
@@ -61,6 +63,8 @@ class Pivot:
     prior (float): pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
     precision (float): of the simplex regression.
+    dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
+        `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
     """
 
@@ -80,6 +84,8 @@ class Pivot:
     prior: float = 1.0
     em: ConvexEM = ConvexEM()
     precision: float = 1e-4
+    dropout: float = 0.0
+    noise: float = 0.0
     lang: str = "en"
     markov: int = 0
 
@@ -128,8 +134,7 @@ class Pivot:
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(symbol_states)(
-                scaled((leaf if is_leaf[symbol] else inner).rows(group), self.kappa),
-                scaled(outside.rows(group), self.kappa),
+                *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
                 tau[group, : 1 if is_leaf[symbol] else None],
                 rho[group],
                 self._most_states(len(group)),
@@ -146,6 +151,12 @@ class Pivot:
         for group in groups:
             row[group] = np.arange(len(group))
         return States(found, row)
+
+    def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
+        """Scaled features of the nodes of one symbol, whose number makes their noise its own."""
+        rng = np.random.default_rng((self.seed, symbol))
+        phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
+        return phi, psi
 
     def _most_states(self, n: int) -> int:
         """The most states of a symbol with n nodes."""
@@ -187,6 +198,7 @@ def _check(pivot: Pivot) -> None:
         )
     if pivot.shrink < 0 or pivot.prior < 0:
         raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
+    check_noise(pivot.dropout, pivot.noise)
     if pivot.matching not in MATCHINGS:
         raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {pivot.matching!r}.")
     for name in ("inside", "outside", "leaf"):

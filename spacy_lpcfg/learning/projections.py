@@ -34,9 +34,9 @@ class Projector:
     n_states (int): the most dimensions of a symbol's projections.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
-    seed (int): of the randomised singular value decompositions, and of dropping.
+    seed (int): of the randomised singular value decompositions, and of the noise.
     inside, outside, leaf (tuple[str, ...]): feature templates, as of `Spectral`.
-    dropout (float): share of each symbol's features that is left out at random.
+    dropout, noise (float): of each symbol's features, as of `noisy`.
 
     RAISES (ValueError): For settings that cannot be.
     """
@@ -49,6 +49,7 @@ class Projector:
     outside: tuple[str, ...] = PAPER_OUTSIDE
     leaf: tuple[str, ...] = PAPER_LEAF
     dropout: float = 0.0
+    noise: float = 0.0
 
     def __post_init__(self) -> None:
         if self.n_states < 1 or self.tokens_per_state <= 0:
@@ -56,8 +57,7 @@ class Projector:
                 f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
                 f"{self.tokens_per_state}."
             )
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"Expected a dropout of at least 0 and below 1, got {self.dropout}.")
+        check_noise(self.dropout, self.noise)
         for name in ("inside", "outside", "leaf"):
             if not getattr(self, name):
                 raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
@@ -90,18 +90,11 @@ class Projector:
         return projections
 
     def project_symbol(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[np.ndarray, np.ndarray]:
-        """Projections of the nodes of one symbol, whose number makes what is dropped its own."""
+        """Projections of the nodes of one symbol, whose number makes its noise its own."""
         rng = np.random.default_rng((self.seed, symbol))
-        phi, psi = (_dropped(scaled(table, self.kappa), self.dropout, rng) for table in (inside, outside))
+        phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
         n_states = min(self.n_states, max(1, int(len(inside.keys) / self.tokens_per_state)))
         return project(phi, psi, n_states, self.seed)
-
-
-def _dropped(features: csr_array, share: float, rng: np.random.Generator) -> csr_array:
-    """The features with a share of their columns set to 0."""
-    kept = rng.random(features.shape[1]) >= share
-    features.data *= kept[features.indices]
-    return features
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
@@ -128,6 +121,28 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
     matrix.data *= np.sqrt(n / counts)[matrix.indices]
     return matrix
+
+
+def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
+    """Features with noise, for diverse grammars of several seeds (Narayan and Cohen 2015, section 3).
+
+    Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
+
+    features (csr_array, (n, d)): changed in place.
+    dropout (float): share of the features that is left out.
+    noise (float): standard deviation of the normal factors of the others, of which 1 is the mean.
+    """
+    factors = (rng.random(features.shape[1]) >= dropout) * (1 + noise * rng.standard_normal(features.shape[1]))
+    features.data *= factors[features.indices]
+    return features
+
+
+def check_noise(dropout: float, noise: float) -> None:
+    """RAISES (ValueError): For settings of `noisy` that cannot be."""
+    if not 0 <= dropout < 1:
+        raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
+    if noise < 0:
+        raise ValueError(f"Expected a noise of at least 0, got {noise}.")
 
 
 def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
