@@ -5,22 +5,20 @@ registered function of your own can return a learner with any of them.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, get_type_hints, runtime_checkable
 
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
-    LexicalSettings,
     Pivot,
-    Smoothing,
     Spectral,
-    StateSmoothing,
     TreebankPCFG,
 )
-from spacy_lpcfg.learning.convex_em import ConvexEM
 from spacy_lpcfg.trees import Tree
 
 
@@ -31,167 +29,59 @@ class Learner(Protocol):
     def fit(self, trees: Iterable[Tree]) -> Grammar: ...
 
 
-def make_spectral(
-    n_states: int = Spectral.n_states,
-    seed: int = Spectral.seed,
-    n_jobs: int = Spectral.n_jobs,
-    c: float = Smoothing.c,
-    nu: float = Smoothing.nu,
-    most_lexical: float = Smoothing.most_lexical,
-    kappa: float | None = Spectral.kappa,
-    tokens_per_state: float = Spectral.tokens_per_state,
-    rare: int = LexicalSettings.rare,
-    lang: str = Spectral.lang,
-    markov: int = Spectral.markov,
-) -> Learner:
-    """The learner `spacy-lpcfg.Spectral.v1`.
+def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
+    """A function that makes a learner of flat settings; its signature is what spaCy checks a config against.
 
-    c, nu, most_lexical (float): as of `spacy_lpcfg.learning.Smoothing`
-    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
-    others: as of `spacy_lpcfg.learning.Spectral`
+    learner (type): a dataclass of settings, all of which have defaults
+    names (str): settings of the learner, apart by blanks
+    nested (str): of a setting that has settings of its own, the names of those
     """
-    return Spectral(
-        n_states=n_states,
-        seed=seed,
-        n_jobs=n_jobs,
-        smoothing=Smoothing(c=c, nu=nu, most_lexical=most_lexical),
-        lexical=LexicalSettings(rare=rare),
-        kappa=kappa,
-        tokens_per_state=tokens_per_state,
-        lang=lang,
-        markov=markov,
-    )
+    defaults = learner()
+
+    def make(**settings: Any) -> Learner:
+        for part, own in nested.items():
+            given = {name: settings.pop(name) for name in own.split() if name in settings}
+            settings[part] = replace(getattr(defaults, part), **given)
+        return learner(**settings)
+
+    parameters = _parameters(defaults, names)
+    for part, own in nested.items():
+        parameters += _parameters(getattr(defaults, part), own)
+    make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    make.__doc__ = f"The learner `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
+    return make
 
 
-def make_pivot(
-    n_states: int = Pivot.n_states,
-    seed: int = Pivot.seed,
-    n_jobs: int = Pivot.n_jobs,
-    matching: str = Pivot.matching,
-    shrink: float = Pivot.shrink,
-    prior: float = Pivot.prior,
-    max_iterations: int = ConvexEM.max_iterations,
-    kappa: float | None = Pivot.kappa,
-    tokens_per_state: float = Pivot.tokens_per_state,
-    dropout: float = Pivot.dropout,
-    noise: float = Pivot.noise,
-    rare: int = LexicalSettings.rare,
-    lang: str = Pivot.lang,
-    markov: int = Pivot.markov,
-) -> Learner:
-    """The learner `spacy-lpcfg.Pivot.v1`.
-
-    max_iterations (int): as of `spacy_lpcfg.learning.convex_em.ConvexEM`
-    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
-    others: as of `spacy_lpcfg.learning.Pivot`
-    """
-    return Pivot(
-        n_states=n_states,
-        seed=seed,
-        n_jobs=n_jobs,
-        matching=matching,
-        shrink=shrink,
-        prior=prior,
-        em=ConvexEM(max_iterations=max_iterations),
-        lexical=LexicalSettings(rare=rare),
-        kappa=kappa,
-        tokens_per_state=tokens_per_state,
-        dropout=dropout,
-        noise=noise,
-        lang=lang,
-        markov=markov,
-    )
+def _parameters(settings: Any, names: str) -> list[Parameter]:
+    """The named settings as parameters of a function, with their types, and their values as defaults."""
+    hints = get_type_hints(type(settings))
+    return [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(settings, name), annotation=hints[name])
+        for name in names.split()
+    ]
 
 
-def make_em(
-    n_states: int = EM.n_states,
-    n_iterations: int = EM.n_iterations,
-    seed: int = EM.seed,
-    n_jobs: int = EM.n_jobs,
-    rules: float = StateSmoothing.rules,
-    words: float = StateSmoothing.words,
-    rare_words: float = StateSmoothing.rare_words,
-    rare_rules: float = StateSmoothing.rare_rules,
-    tokens_per_state: float = EM.tokens_per_state,
-    noise: float = EM.noise,
-    rare: int = LexicalSettings.rare,
-    lang: str = EM.lang,
-    markov: int = EM.markov,
-) -> Learner:
-    """The learner `spacy-lpcfg.EM.v1`.
+_SMOOTHING = "rules words rare_words rare_rules"
+_READING = "seed n_jobs lang markov"
 
-    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
-    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
-    others: as of `spacy_lpcfg.learning.EM`
-    """
-    return EM(
-        n_states=n_states,
-        n_iterations=n_iterations,
-        seed=seed,
-        n_jobs=n_jobs,
-        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
-        lexical=LexicalSettings(rare=rare),
-        tokens_per_state=tokens_per_state,
-        noise=noise,
-        lang=lang,
-        markov=markov,
-    )
-
-
-def make_clusters(
-    n_states: int = Clusters.n_states,
-    n_iterations: int = Clusters.n_iterations,
-    seed: int = Clusters.seed,
-    n_jobs: int = Clusters.n_jobs,
-    rules: float = StateSmoothing.rules,
-    words: float = StateSmoothing.words,
-    rare_words: float = StateSmoothing.rare_words,
-    rare_rules: float = StateSmoothing.rare_rules,
-    kappa: float | None = Clusters.kappa,
-    tokens_per_state: float = Clusters.tokens_per_state,
-    agreement: float = Clusters.agreement,
-    dropout: float = Clusters.dropout,
-    noise: float = Clusters.noise,
-    rare: int = LexicalSettings.rare,
-    lang: str = Clusters.lang,
-    markov: int = Clusters.markov,
-) -> Learner:
-    """The learner `spacy-lpcfg.Clusters.v1`.
-
-    rules, words, rare_words, rare_rules (float): as of `spacy_lpcfg.learning.StateSmoothing`
-    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
-    others: as of `spacy_lpcfg.learning.Clusters`
-    """
-    return Clusters(
-        n_states=n_states,
-        n_iterations=n_iterations,
-        seed=seed,
-        n_jobs=n_jobs,
-        smoothing=StateSmoothing(rules=rules, words=words, rare_words=rare_words, rare_rules=rare_rules),
-        lexical=LexicalSettings(rare=rare),
-        kappa=kappa,
-        tokens_per_state=tokens_per_state,
-        agreement=agreement,
-        dropout=dropout,
-        noise=noise,
-        lang=lang,
-        markov=markov,
-    )
-
-
-def make_treebank_pcfg(
-    rare: int = LexicalSettings.rare,
-    lang: str = TreebankPCFG.lang,
-    markov: int = TreebankPCFG.markov,
-    n_jobs: int = TreebankPCFG.n_jobs,
-) -> Learner:
-    """The learner `spacy-lpcfg.TreebankPCFG.v1`.
-
-    rare (int): as of `spacy_lpcfg.learning.LexicalSettings`
-    others: as of `spacy_lpcfg.learning.TreebankPCFG`
-    """
-    lexical = LexicalSettings(rare=rare)
-    return TreebankPCFG(lexical=lexical, lang=lang, markov=markov, n_jobs=n_jobs)
+make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical="rare")
+make_spectral = factory(
+    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu most_lexical", lexical="rare"
+)
+make_pivot = factory(
+    Pivot,
+    f"n_states n_iterations {_READING} matching shrink prior kappa tokens_per_state dropout noise",
+    smoothing=_SMOOTHING,
+    lexical="rare",
+    em="max_iterations",
+)
+make_clusters = factory(
+    Clusters,
+    f"n_states n_iterations {_READING} kappa tokens_per_state agreement dropout noise",
+    smoothing=_SMOOTHING,
+    lexical="rare",
+)
+make_em = factory(EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical="rare")
 
 
 def read_grammar(path: Path) -> Callable[[], Grammar]:

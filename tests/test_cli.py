@@ -138,7 +138,7 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
 
 
-@pytest.mark.parametrize("learner", [EM, Clusters])
+@pytest.mark.parametrize("learner", [EM, Clusters, Pivot])
 def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, learner):
     method = learner.__name__.lower()
     done = run(
@@ -149,8 +149,11 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, learner):
     scores = [float(line.split("dev F1 ")[1].split(",")[0]) for line in looked_at]
     numbers = [int(line.split(":")[0].split()[-1]) for line in looked_at]
     best = numbers[scores.index(max(scores))]
-    settings = spacy.load(tmp_path / method).config["components"]["lpcfg_parser"]["learner"]
+    nlp = spacy.load(tmp_path / method)
+    settings = nlp.config["components"]["lpcfg_parser"]["learner"]
     assert (settings["n_states"], settings["n_iterations"]) == (2, best)
+    assert [round(step["f1"], 2) for step in nlp.meta["fit"] if step["f1"] is not None] == scores
+    assert {step["iteration"] for step in nlp.meta["fit"]} >= set(numbers)
     trees = list(read_trees(folder / "train.mrg"))
     again = learner(n_states=2, n_iterations=best).fit(trees)
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()

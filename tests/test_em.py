@@ -18,13 +18,12 @@ from spacy_lpcfg.chart.tensor_form import tree_log_probability, tree_weight
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import EM, LexicalSettings, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.assembly import Treebank
-from spacy_lpcfg.learning.em import iterations, random_start
-from spacy_lpcfg.learning.latent import Latent, Split
+from spacy_lpcfg.learning.em import Fit, random_start
+from spacy_lpcfg.learning.latent import UNSMOOTHED, Latent, Split
 from spacy_lpcfg.learning.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
-UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
 PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
 BRACKETS = [
     "(S (NP (D a) (N b)) (VP (V c) (NP (N b))))",
@@ -69,6 +68,14 @@ def skeletal_trees(nodes: Skeletons, vocabulary: tuple[str, ...], terminal: np.n
     return trees
 
 
+def random_latent(split: Split, noise: float, seed: int) -> Latent:
+    return split.maximize(random_start(split, noise, seed), UNSMOOTHED)
+
+
+def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> Fit:
+    return Fit(split, random_start(split, noise, seed), smoothing, PLAIN)
+
+
 # ------------------------------------------------------------------------------------------ the E step
 
 
@@ -76,7 +83,7 @@ def skeletal_trees(nodes: Skeletons, vocabulary: tuple[str, ...], terminal: np.n
 def step(request):
     """A split of small trees, random parameters, and their expected counts."""
     split = split_of(list(parse_trees(BRACKETS)), request.param)
-    latent = random_start(split, noise=2.0, seed=request.param)
+    latent = random_latent(split, noise=2.0, seed=request.param)
     return split, latent, split.expect(latent)
 
 
@@ -96,7 +103,7 @@ def test_log_likelihood_is_that_of_the_sum_over_states(step):
 def test_expected_counts_are_those_of_the_sum_over_states(step):
     split, latent, expected = step
     nodes, model = split.treebank.nodes, model_of_latent(split, latent)
-    posteriors, rules = np.zeros_like(expected.posteriors), np.zeros(len(expected.rules))
+    posteriors, rules = np.zeros((nodes.n_nodes, split.width)), np.zeros(len(expected.rules))
     first = 0
     for tree, root in zip(trees_of(split), nodes.roots):
         total = weight(model, tree)
@@ -118,15 +125,24 @@ def test_expected_counts_are_those_of_the_sum_over_states(step):
             posteriors[list(of_tree), list(states)] += share
         first = root + 1
     np.testing.assert_allclose(expected.rules, rules, atol=1e-5)
-    np.testing.assert_allclose(expected.posteriors, posteriors, atol=1e-5)
+    symbols, roots, words = (np.zeros_like(part) for part in (expected.symbols, expected.roots, expected.words))
+    np.add.at(symbols, nodes.symbol, posteriors)
+    np.add.at(roots, nodes.symbol[nodes.roots], posteriors[nodes.roots])
+    np.add.at(words, split.events.of_leaf, posteriors[nodes.leaves])
+    np.testing.assert_allclose(expected.symbols, symbols, atol=1e-5)
+    np.testing.assert_allclose(expected.roots, roots, atol=1e-5)
+    np.testing.assert_allclose(expected.words, words, atol=1e-5)
 
 
 def test_expected_counts_add_up(sample):
     split = split_of(sample, 4)
-    expected = split.expect(random_start(split, noise=1.0, seed=0))
-    np.testing.assert_allclose(expected.posteriors.sum(axis=1), 1.0, atol=1e-5)
+    expected = split.expect(random_latent(split, noise=1.0, seed=0))
+    counts = split.treebank.counts
+    np.testing.assert_allclose(expected.symbols.sum(axis=1), counts.symbols, rtol=1e-5)
+    np.testing.assert_allclose(expected.roots.sum(axis=1), counts.roots, rtol=1e-5)
+    np.testing.assert_allclose(expected.forms.sum(axis=1), split.events.counts, rtol=1e-5)
     totals = np.add.reduceat(expected.rules.astype(float), split.starts[:-1])
-    np.testing.assert_allclose(totals, split.treebank.counts.rule_counts, rtol=1e-4)
+    np.testing.assert_allclose(totals, counts.rule_counts, rtol=1e-4)
 
 
 def test_trees_of_any_depth_have_a_likelihood():
@@ -135,13 +151,13 @@ def test_trees_of_any_depth_have_a_likelihood():
     for word in np.random.default_rng(0).choice(list("abcdefg"), 2000).tolist():
         deep = Tree("X", (Tree("Y", word=word), deep))
     split = split_of([deep], 3)
-    log_likelihood = split.expect(random_start(split, noise=0.1, seed=0)).log_likelihood
+    log_likelihood = split.expect(random_latent(split, noise=0.1, seed=0)).log_likelihood
     assert log_likelihood == pytest.approx(-2000 * np.log(7), rel=0.02)
 
 
 def test_states_without_probability_are_an_error(sample):
     split = split_of(sample[:5], 2)
-    start = random_start(split, noise=1.0, seed=0)
+    start = random_latent(split, noise=1.0, seed=0)
     with pytest.raises(FloatingPointError, match="no probability"):
         split.expect(Latent(start.roots, np.zeros_like(start.tensors), start.emissions))
 
@@ -157,8 +173,9 @@ def test_known_states_are_counted(sample):
         place = np.ravel_multi_index((states[node], states[nodes.left[node]], states[nodes.right[node]]), m)
         found[split.node_starts[node] + place] += 1
     assert {entry: n for entry, n in enumerate(expected.rules) if n} == found
-    assert (expected.posteriors.argmax(axis=1) == states).all()
-    assert (expected.posteriors.sum(axis=1) == 1).all()
+    symbols = np.zeros_like(expected.symbols)
+    np.add.at(symbols, (nodes.symbol, states), 1)
+    np.testing.assert_array_equal(expected.symbols, symbols)
 
 
 # ----------------------------------------------------------------------------------------------- EM
@@ -167,8 +184,8 @@ def test_known_states_are_counted(sample):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_log_likelihood_never_falls(sample, seed):
     split = split_of(sample, 4, LexicalSettings())
-    start = random_start(split, noise=1.0, seed=seed)
-    found = [expected.log_likelihood for expected in iterations(split, split.expect(start), UNSMOOTHED, 29)]
+    fit = random_fit(split, UNSMOOTHED, seed=seed)
+    found = [fit.step() for _ in range(30)]
     assert min(np.diff(found)) > -1e-6 * abs(found[0])
     assert found[-1] > found[0] + 100
 
@@ -176,8 +193,10 @@ def test_log_likelihood_never_falls(sample, seed):
 @pytest.mark.parametrize("smoothing", [UNSMOOTHED, StateSmoothing(), StateSmoothing(0.2, 0.3, 5.0, 6.0)], ids=str)
 def test_parameters_are_distributions(sample, smoothing):
     split = split_of(sample, 5, LexicalSettings())
-    *_, expected = iterations(split, split.expect(random_start(split, noise=1.0, seed=0)), smoothing, 2)
-    latent = split.maximize(expected, smoothing)
+    fit = random_fit(split, smoothing)
+    for _ in range(3):
+        fit.step()
+    latent = split.maximize(fit.expected, smoothing)
     assert latent.roots.sum() == pytest.approx(1)
     totals = np.zeros(split.is_state.shape)
     np.add.at(totals, split.events.pairs[:, 0], latent.emissions)
@@ -211,8 +230,8 @@ def test_grammar_has_the_parameters(sample):
     history = []
     grammar = learner.fit(sample, on_step=history.append)
     split = split_of(sample, 3)
-    *_, expected = iterations(split, split.expect(random_start(split, learner.noise, 0)), UNSMOOTHED, 3)
-    after = split.expect(split.maximize(expected, UNSMOOTHED)).log_likelihood
+    fit = random_fit(split, UNSMOOTHED, learner.noise)
+    after = [fit.step() for _ in range(5)][-1]
     n_words = sum(len(tree) for tree in trees_of(split))
     kept = len(sample) * np.log(1 - 1e-4) - n_words * np.log(1.01)  # for unseen roots, and forms of unknown words
     total = sum(tree_log_probability(grammar, tree) for tree in sample)

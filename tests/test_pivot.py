@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from scipy.optimize import linear_sum_assignment
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import LexicalSettings, Pivot, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.assembly import Parameters, Treebank
 from spacy_lpcfg.learning.convex_em import ConvexEM
+from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.learning.latent import UNSMOOTHED, Split
 from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import join, skeletons
@@ -171,6 +174,17 @@ def test_theorem_1_with_more_features(exact):
     assert_recovered(model_of_parameters(treebank, pivot.parameters(treebank)), model, 1e-6)
 
 
+def test_em_stays_at_exact_pivots(exact):
+    """Section 6.3: with exact moments the pivots' parameters are a maximum of the likelihood."""
+    treebank = exact[-1]
+    parameters = Pivot(n_states=5, em=CONVERGED, **EXACT).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    fit = Fit(split, split.expect_parameters(parameters), UNSMOOTHED, PLAIN)
+    first = fit.step()
+    np.testing.assert_allclose(split.maximize(fit.expected, UNSMOOTHED).tensors, parameters.tensors, atol=1e-5)
+    assert fit.step() == pytest.approx(first, rel=1e-7)
+
+
 def test_error_falls_with_the_square_root_of_the_sample():
     """The L1 error of tree probabilities against the number of trees."""
     trees = language(pivot_model(0))
@@ -233,6 +247,29 @@ def test_a_state_that_begins_no_rule_does_as_its_symbol():
     rules, weights = np.array([[1, 0, 0], [1, 0, 1]]), np.array([0.8, 0.2])
     found = _normalized(joint, rules, weights, np.array([1, 3])).reshape(2, 3)
     np.testing.assert_allclose(found, [[0.48 / 0.54, 0.32 / 0.46, 0.8], [0.06 / 0.54, 0.14 / 0.46, 0.2]])
+
+
+def test_em_starts_at_the_parameters_of_the_pivots(sample):
+    treebank = Treebank.of(read_skeletons(sample), LexicalSettings())
+    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    start = split.maximize(split.expect_parameters(parameters), UNSMOOTHED)
+    np.testing.assert_allclose(start.tensors, parameters.tensors, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(start.roots.sum(axis=1), treebank.counts.roots / treebank.counts.roots.sum())
+    of_roots = treebank.counts.roots / treebank.counts.roots.sum()
+    np.testing.assert_allclose(start.roots, of_roots[:, None] * parameters.root_vectors, atol=1e-6)
+
+
+def test_em_improves_on_the_pivots(sample):
+    """Step 0 is the grammar of the pivots; from there the likelihood rises."""
+    pivot = Pivot(n_states=4, tokens_per_state=10, smoothing=StateSmoothing(0.0, 0.0, 1.0, 1.0))
+    history = []
+    grammar = replace(pivot, n_iterations=6).fit(sample, sample[:5], on_step=history.append)
+    assert [step.iteration for step in history] == list(range(7))
+    assert np.isnan(history[0].log_likelihood)
+    assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()
+    best = max(history, key=lambda step: step.f1).iteration
+    assert grammar.to_bytes() == replace(pivot, n_iterations=best).fit(sample).to_bytes()
 
 
 def test_one_state_is_the_treebank_pcfg(sample):

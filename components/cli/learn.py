@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -58,8 +58,8 @@ def learn_lpcfg(
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
-    With --dev the smoothing of the spectral method, and the number of iterations of em and clusters, are tuned on
-    held-out trees, and the F1 on them is printed.
+    With --dev the smoothing of the spectral method, and the number of iterations of em, clusters and pivot, are tuned
+    on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM under "fit".
 
     \b
     Example:
@@ -69,23 +69,11 @@ def learn_lpcfg(
     _check_folder(output)
     nlp = _blank(lang)
     held_out = list(_read(dev or [], skip_bad))
-    train = _read(trees, skip_bad)
     settings = {"n_states": states, "seed": seed, "lang": lang}
-    if method == Method.spectral:
-        learner, grammar = _spectral(train, held_out, settings, jobs)
-    elif method == Method.pivot:
-        learner, grammar = _pivot(train, settings, jobs)
-    elif method == Method.pcfg:
-        learner, grammar = _pcfg(train, {"lang": lang}, jobs)
-    else:
-        learner, grammar = _iterative(method, train, held_out, settings, jobs)
-    _add_parser(nlp, learner, grammar)
-    print(
-        f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
-        f"at most {grammar.n_states.max()} states"
-    )
+    learned = _learn(method, _read(trees, skip_bad), held_out, settings, jobs)
+    _add_parser(nlp, learned)
     if held_out:
-        f1 = _score(grammar, held_out)
+        f1 = _score(learned.grammar, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     _save(nlp, output)
@@ -120,10 +108,26 @@ def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator["Tree"]:
 # Learning ----------------------------------------------------------------------------------------
 
 
-def _spectral(
-    train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
-) -> tuple[dict[str, Any], "Grammar"]:
-    """A grammar, and the config of the learner that makes it, its smoothing tuned if there are held-out trees."""
+class Learned(NamedTuple):
+    """A grammar, the config of the learner that makes it, and the steps of learning, if there were any."""
+
+    grammar: "Grammar"
+    learner: dict[str, Any]
+    steps: Sequence["Step"] = ()
+
+
+def _learn(
+    method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
+) -> Learned:
+    if method == Method.spectral:
+        return _spectral(train, held_out, settings, jobs)
+    if method == Method.pcfg:
+        return _pcfg(train, {"lang": settings["lang"]}, jobs)
+    return _iterative(method, train, held_out, settings, jobs)
+
+
+def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
+    """With smoothing that is tuned, if there are held-out trees."""
     from spacy_lpcfg.learning import Spectral, tune
 
     learner = Spectral(n_jobs=jobs, **settings)
@@ -132,52 +136,45 @@ def _spectral(
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return {"@misc": "spacy-lpcfg.Spectral.v1", **settings, **asdict(smoothing)}, grammar
+    return Learned(grammar, {"@misc": "spacy-lpcfg.Spectral.v1", **settings, **asdict(smoothing)})
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
 
 
-def _pivot(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:
-    """A grammar, and the config of the learner that makes it."""
-    from spacy_lpcfg.learning import Pivot
+def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
+    from spacy_lpcfg.learning import TreebankPCFG
 
-    grammar = Pivot(n_jobs=jobs, **settings).fit(train)
-    return {"@misc": "spacy-lpcfg.Pivot.v1", **settings}, grammar
+    return Learned(
+        TreebankPCFG(n_jobs=jobs, **settings).fit(train), {"@misc": "spacy-lpcfg.TreebankPCFG.v1", **settings}
+    )
 
 
 def _iterative(
     method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
-) -> tuple[dict[str, Any], "Grammar"]:
-    """A grammar, and the config of the learner that makes it, with the best number of iterations on held-out trees."""
-    from spacy_lpcfg.learning import EM, Clusters
+) -> Learned:
+    """With the number of iterations that is best on held-out trees, if there are any."""
+    from spacy_lpcfg.learning import EM, Clusters, Pivot
 
-    learner = EM(n_jobs=jobs, **settings) if method == Method.em else Clusters(n_jobs=jobs, **settings)
-    history: list[Step] = []
+    learner = {Method.em: EM, Method.clusters: Clusters, Method.pivot: Pivot}[method](n_jobs=jobs, **settings)
+    steps: list[Step] = []
 
     def on_step(step: "Step") -> None:
-        history.append(step)
+        steps.append(step)
         _log_step(step)
 
     grammar = learner.fit(train, held_out, on_step=on_step)
-    looked_at = [step for step in history if step.f1 == step.f1]
-    best = max(looked_at, key=lambda step: step.f1) if looked_at else history[-1]
-    name = "EM" if method == Method.em else "Clusters"
-    return {"@misc": f"spacy-lpcfg.{name}.v1", **settings, "n_iterations": best.iteration}, grammar
+    looked_at = [step for step in steps if step.f1 == step.f1]
+    best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
+    name = f"spacy-lpcfg.{type(learner).__name__}.v1"
+    return Learned(grammar, {"@misc": name, **settings, "n_iterations": best.iteration}, steps)
 
 
 def _log_step(step: "Step") -> None:
+    likelihood = f", log-likelihood {step.log_likelihood:.0f}" if step.log_likelihood == step.log_likelihood else ""
     f1 = f", dev F1 {step.f1:.2f}" if step.f1 == step.f1 else ""
-    log(f"iteration {step.iteration}: log-likelihood {step.log_likelihood:.0f}{f1}, {step.seconds:.1f} s")
-
-
-def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> tuple[dict[str, Any], "Grammar"]:
-    """A grammar, and the config of the learner that makes it."""
-    from spacy_lpcfg.learning import TreebankPCFG
-
-    grammar = TreebankPCFG(n_jobs=jobs, **settings).fit(train)
-    return {"@misc": "spacy-lpcfg.TreebankPCFG.v1", **settings}, grammar
+    log(f"iteration {step.iteration}: {step.seconds:.1f} s{likelihood}{f1}")
 
 
 def _score(grammar: "Grammar", held_out: Sequence["Tree"]) -> float:
@@ -195,13 +192,24 @@ def _score(grammar: "Grammar", held_out: Sequence["Tree"]) -> float:
 # The pipeline ------------------------------------------------------------------------------------
 
 
-def _add_parser(nlp: "Language", learner: dict[str, Any], grammar: "Grammar") -> None:
-    """Add an `lpcfg_parser` with the grammar; its config says how it was learned."""
+def _add_parser(nlp: "Language", learned: Learned) -> None:
+    """Add an `lpcfg_parser`: its config says how it was learned, and the pipeline's meta what the steps found."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
+    component = nlp.add_pipe("lpcfg_parser", config={"learner": learned.learner})
     assert isinstance(component, LPCFGParser)
-    component.grammar = grammar
+    component.grammar = grammar = learned.grammar
+    print(
+        f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
+        f"at most {grammar.n_states.max()} states"
+    )
+    if learned.steps:
+        nlp.meta["fit"] = [_as_json(step) for step in learned.steps]
+
+
+def _as_json(step: "Step") -> dict[str, Any]:
+    """A step by its names, with null for what is not known."""
+    return {name: None if value != value else value for name, value in step._asdict().items()}
 
 
 def _save(nlp: "Language", output: Path) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
-from spacy_lpcfg.learning.em import OnStep, best_grammar, iterations
+from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
 from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments import Projections
@@ -66,6 +66,10 @@ class Clusters:
         on_step (callable or None): called with the grammar of the clusters as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or for settings that cannot be.
         """
+        return best_grammar(self.start(trees), self.n_iterations, held_out, on_step=on_step)
+
+    def start(self, trees: Iterable[Tree]) -> Fit:
+        """EM at the clusters; arguments as of `fit`."""
         from threadpoolctl import threadpool_limits
 
         projector = Projector(
@@ -78,13 +82,7 @@ class Clusters:
         n_states = np.zeros(len(nodes.symbols), dtype=np.int32)
         np.maximum.at(n_states, nodes.symbol, states + 1)
         split = Split(treebank, n_states)
-        return best_grammar(
-            iterations(split, split.expect_states(states), self.smoothing, self.n_iterations, self.n_jobs),
-            lambda expected: split.grammar(expected, self.smoothing, self.lexical),
-            held_out=held_out,
-            first=0,
-            on_step=on_step,
-        )
+        return Fit(split, split.expect_states(states), self.smoothing, self.lexical, self.n_jobs)
 
 
 def cluster(treebank: Treebank, projections: Projections, agreement: float, seed: int) -> np.ndarray:

@@ -8,7 +8,7 @@ little of their probabilities, as in the Berkeley Parser; (3) the emissions of w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import numpy as np
 from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
-from spacy_lpcfg.learning.latent import Expected, Latent, Split, StateSmoothing
+from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.evalb import evaluate
@@ -41,6 +41,100 @@ class Step(NamedTuple):
 
 
 OnStep = Callable[[Step], None]
+
+
+class Fit:
+    """EM from a start, an iteration at a time.
+
+    split (Split): a treebank, and the states of its symbols.
+    start (Expected): counts whose relative frequencies are the first parameters.
+    smoothing (StateSmoothing), lexical (LexicalSettings): of all parameters.
+    n_jobs (int): threads of the E step.
+    start_smoothing (StateSmoothing or None): of the first parameters; None for `smoothing`.
+    start_grammar (callable or None): gives the grammar of the start; None for that of its counts.
+    """
+
+    def __init__(
+        self,
+        split: Split,
+        start: Expected,
+        smoothing: StateSmoothing,
+        lexical: LexicalSettings,
+        n_jobs: int = 1,
+        *,
+        start_smoothing: StateSmoothing | None = None,
+        start_grammar: Callable[[], Grammar] | None = None,
+    ) -> None:
+        self.split = split
+        self.expected = start
+        self.smoothing = smoothing
+        self.lexical = lexical
+        self.n_jobs = n_jobs
+        self._next_smoothing = start_smoothing or smoothing
+        self._start_grammar = start_grammar
+
+    def step(self, trees: np.ndarray | None = None, share: float = 1.0) -> float:
+        """An iteration; the log-likelihood of the trees under the parameters before it.
+
+        trees (int, (k,), or None): places of those it is over, which stand for all trees; None for all.
+        share (float): how far the counts go towards those of this iteration.
+        """
+        latent = self.split.maximize(self.expected, self._next_smoothing)
+        found = self.split.expect(latent, self.n_jobs, trees)
+        if trees is None:
+            self.expected = found
+        else:
+            self.expected = self.expected.towards(found, share, self.n_trees / len(trees))
+        self._next_smoothing, self._start_grammar = self.smoothing, None
+        return found.log_likelihood
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.split.treebank.nodes.roots)
+
+    def grammar(self) -> Grammar:
+        """The grammar of the last iteration, or of the start."""
+        if self._start_grammar is not None:
+            return self._start_grammar()
+        return self.split.grammar(self.expected, self.smoothing, self.lexical)
+
+
+def best_grammar(
+    fit: Fit,
+    n_iterations: int,
+    held_out: Iterable[Tree] | None,
+    *,
+    first: int = 0,
+    check_every: int = 1,
+    on_step: OnStep | None = None,
+) -> Grammar:
+    """The grammar of the last iteration, or of the one with the best F1 on held-out trees.
+
+    fit (Fit): at its start.
+    n_iterations (int): with held-out trees the most.
+    first (int): the first iteration that counts; 0 is the start.
+    others: as of `EM`.
+    """
+    golds = [tree for tree in map(normalize, held_out or ()) if tree is not None]
+    best, best_f1 = None, -np.inf
+    for iteration in range(first, n_iterations + 1):
+        clock = time.process_time()
+        log_likelihood = fit.step() if iteration else float("nan")
+        seconds, f1 = time.process_time() - clock, float("nan")
+        if golds and iteration % check_every == 0:
+            grammar = fit.grammar()
+            f1 = held_out_f1(grammar, golds)
+            if f1 > best_f1:
+                best, best_f1 = grammar, f1
+        if on_step is not None:
+            on_step(Step(iteration, log_likelihood, f1, seconds))
+    return best or fit.grammar()
+
+
+def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
+    """F1 in percent of normalised trees parsed from raw words."""
+    parser = Parser(grammar)
+    return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 
 @dataclass(frozen=True)
@@ -83,6 +177,11 @@ class EM:
         """
         if self.n_iterations < 1:
             raise ValueError(f"Expected at least one iteration of EM from a random start, got {self.n_iterations}.")
+        fit = self.start(trees)
+        return best_grammar(fit, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
+
+    def start(self, trees: Iterable[Tree]) -> Fit:
+        """EM at its random start; arguments as of `fit`."""
         if self.n_states < 1 or self.tokens_per_state <= 0:
             raise ValueError(
                 f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
@@ -90,73 +189,26 @@ class EM:
             )
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         split = Split.of(Treebank.of(nodes, self.lexical), self.n_states, self.tokens_per_state)
-        first = split.expect(random_start(split, self.noise, self.seed), self.n_jobs)
-        return best_grammar(
-            iterations(split, first, self.smoothing, self.n_iterations - 1, self.n_jobs),
-            lambda expected: split.grammar(expected, self.smoothing, self.lexical),
-            held_out=held_out,
-            check_every=self.check_every,
-            on_step=on_step,
-        )
+        start = random_start(split, self.noise, self.seed)
+        return Fit(split, start, self.smoothing, self.lexical, self.n_jobs, start_smoothing=UNSMOOTHED)
 
 
-def random_start(split: Split, noise: float, seed: int) -> Latent:
-    """The treebank PCFG, shared among states of which each has its own random noise."""
+def random_start(split: Split, noise: float, seed: int) -> Expected:
+    """The counts of the treebank, shared among states of which each has its own random noise."""
     rng = np.random.default_rng(seed)
     counts, sizes = split.treebank.counts, np.diff(split.starts)
     rules = np.repeat(counts.rule_counts / sizes, sizes).astype(np.float32)
     rules *= np.exp(rng.uniform(-noise, noise, len(rules)))
-    pairs, m = split.events.own.sum(axis=1), split.n_states
-    emissions = pairs[:, None] * split.is_state[split.events.pairs[:, 0]] * _noisy(rng, noise, (len(pairs), m.max()))
-    roots = (counts.roots / m)[:, None] * split.is_state * _noisy(rng, noise, split.is_state.shape)
-    return split.normalized(roots, rules, emissions, StateSmoothing(0.0, 0.0, 0.0, 0.0))
+    shares = split.is_state / split.n_states[:, None]
+    of_pairs = shares[split.events.pairs[:, 0]] * _noisy(rng, noise, (len(split.events.pairs), split.width))
+    return Expected(
+        rules=rules,
+        words=split.events.own.sum(axis=1)[:, None] * of_pairs,
+        forms=split.events.counts[:, None] * of_pairs,
+        symbols=counts.symbols[:, None] * shares,
+        roots=counts.roots[:, None] * shares * _noisy(rng, noise, shares.shape),
+    )
 
 
 def _noisy(rng: np.random.Generator, noise: float, shape: tuple[int, ...]) -> np.ndarray:
     return np.exp(rng.uniform(-noise, noise, shape))
-
-
-def iterations(
-    split: Split, expected: Expected, smoothing: StateSmoothing, n: int, n_jobs: int = 1
-) -> Iterator[Expected]:
-    """Expected counts to begin with, and those of n more iterations of EM, each under the parameters of the last."""
-    yield expected
-    for _ in range(n):
-        expected = split.expect(split.maximize(expected, smoothing), n_jobs)
-        yield expected
-
-
-def best_grammar(
-    found: Iterator[Expected],
-    to_grammar: Callable[[Expected], Grammar],
-    *,
-    held_out: Iterable[Tree] | None,
-    check_every: int = 1,
-    first: int = 1,
-    on_step: OnStep | None = None,
-) -> Grammar:
-    """The grammar of the last expected counts, or of those with the best F1 on held-out trees.
-
-    found (Iterator[Expected]): of each iteration, of which `first` is the number of the first one.
-    others: as of `EM.fit`.
-    """
-    golds = [tree for tree in map(normalize, held_out or ()) if tree is not None]
-    best, best_f1 = None, -np.inf
-    clock = time.process_time()
-    for iteration, expected in enumerate(found, first):
-        seconds, f1 = time.process_time() - clock, float("nan")
-        if golds and iteration % check_every == 0:
-            grammar = to_grammar(expected)
-            f1 = held_out_f1(grammar, golds)
-            if f1 > best_f1:
-                best, best_f1 = grammar, f1
-        if on_step is not None:
-            on_step(Step(iteration, expected.log_likelihood, f1, seconds))
-        clock = time.process_time()
-    return best or to_grammar(expected)
-
-
-def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """F1 in percent of normalised trees parsed from raw words."""
-    parser = Parser(grammar)
-    return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]

@@ -18,7 +18,7 @@ from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning._expectations import inside_outside
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
-from spacy_lpcfg.learning.moments import group_means
+from spacy_lpcfg.learning.moments import group_sums
 
 SHARD_SIZE = 2_000  # trees
 
@@ -39,6 +39,9 @@ class StateSmoothing:
     rare_rules: float = 4.0
 
 
+UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Latent:
     """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
@@ -55,17 +58,32 @@ class Latent:
 
 @dataclass(frozen=True, eq=False)
 class Expected:
-    """Expected counts of a treebank's states.
+    """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
 
     rules (float32, (n_entries,)): of every entry of the tensors.
-    posteriors (float32, (n_nodes, m)): of every node's states.
-    log_likelihood (float): natural log of the treebank's probability, under the parameters that these counts are of;
-        nan if there were none.
+    words (float64, (n_pairs, m)): of each emission.
+    forms (float64, (n_pairs, m)): of each emission, those of more general forms included.
+    symbols (float64, (n_symbols, m)): of all nodes.
+    roots (float64, (n_symbols, m)): of roots.
+    log_likelihood (float): natural log of the trees' probability, under the parameters that these counts are of; nan
+        if there were none.
     """
 
     rules: np.ndarray
-    posteriors: np.ndarray
+    words: np.ndarray
+    forms: np.ndarray
+    symbols: np.ndarray
+    roots: np.ndarray
     log_likelihood: float = float("nan")
+
+    def towards(self, other: Expected, share: float, scale: float) -> Expected:
+        """These counts, of which a share goes to others that are multiplied by `scale` first."""
+        mixed = {
+            name: (1 - share) * mine + share * scale * getattr(other, name)
+            for name, mine in vars(self).items()
+            if name != "log_likelihood"
+        }
+        return Expected(**mixed, log_likelihood=other.log_likelihood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +170,28 @@ class Split:
         keys = self.treebank.counts.rule_of, nodes.end - nodes.start
         return [shard[np.lexsort([key[shard] for key in keys])] for shard in shards]
 
+    def _orders_of(self, trees: np.ndarray | None) -> list[np.ndarray]:
+        """As `orders`, of some trees or all."""
+        if trees is None:
+            return self.orders
+        is_counted = np.isin(np.arange(len(self.treebank.nodes.roots)), trees)
+        return [order[is_counted[self.tree[order]]] for order in self.orders]
+
+    @cached_property
+    def tree(self) -> np.ndarray:
+        """Place of each node's tree, int64 (n_nodes,)."""
+        nodes = self.treebank.nodes
+        return np.searchsorted(nodes.roots, np.arange(nodes.n_nodes))
+
     @cached_property
     def events(self) -> Events:
         return Events.of(self.treebank)
 
-    def expect(self, latent: Latent, n_jobs: int = 1) -> Expected:
+    def expect(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Expected:
         """The E step.
 
         n_jobs (int): threads, as of joblib; the result is the same for any number.
+        trees (int, (k,), or None): places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If a tree has no probability.
         """
         from joblib import Parallel, delayed
@@ -167,8 +199,9 @@ class Split:
         nodes, width = self.treebank.nodes, self.width
         inside = np.zeros((nodes.n_nodes, width), dtype=np.float32)
         outside = np.zeros((nodes.n_nodes, width), dtype=np.float32)
+        counted = nodes.roots if trees is None else nodes.roots[trees]
         inside[nodes.leaves] = latent.emissions[self.events.of_leaf]
-        outside[nodes.roots] = latent.roots[nodes.symbol[nodes.roots]]
+        outside[counted] = latent.roots[nodes.symbol[counted]]
         states = self.n_states[nodes.symbol]
 
         def shard(order: np.ndarray) -> tuple[np.ndarray, float]:
@@ -178,7 +211,7 @@ class Split:
 
         counts, log_likelihood = np.zeros_like(latent.tensors), 0.0
         for more, value in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-            delayed(shard)(order) for order in self.orders
+            delayed(shard)(order) for order in self._orders_of(trees)
         ):
             counts += more
             log_likelihood += value
@@ -186,7 +219,7 @@ class Split:
             raise FloatingPointError(
                 "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
             )
-        return Expected(counts * latent.tensors, inside * outside, log_likelihood)
+        return self._sums(counts * latent.tensors, inside * outside, log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
         """Counts of states that are known: one of each node, int (n_nodes,)."""
@@ -196,12 +229,42 @@ class Split:
         _, n_left, n_right = self.shapes[self.treebank.counts.rule_of[nodes.inner]].T
         row = states[nodes.inner] * n_left + states[nodes.left[nodes.inner]]
         entries = self.node_starts[nodes.inner] + row * n_right + states[nodes.right[nodes.inner]]
-        return Expected(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
+        return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
+
+    def expect_parameters(self, parameters: Parameters) -> Expected:
+        """The counts of which parameters, all of them probabilities, are the relative frequencies.
+
+        parameters (Parameters): `means` are p(h | a).
+        """
+        counts, of_pairs, m = self.treebank.counts, self.events.pairs[:, 0], self.n_states
+        symbols = counts.symbols[:, None] * parameters.means
+        lhs = np.concatenate([np.empty(0), *(symbols[a, : m[a]] for a in counts.rules[:, 0])])
+        lhs = np.repeat(lhs, np.repeat(self.shapes[:, 1] * self.shapes[:, 2], self.shapes[:, 0]))
+        shares = parameters.emissions.vectors * parameters.means[of_pairs]
+        return Expected(
+            rules=(lhs * parameters.tensors).astype(np.float32),
+            words=self.events.own.sum(axis=1)[:, None] * shares,
+            forms=self.events.counts[:, None] * shares,
+            symbols=symbols,
+            roots=counts.roots[:, None] * parameters.root_vectors,
+        )
+
+    def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
+        """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
+        nodes, n_symbols = self.treebank.nodes, len(self.n_states)
+        of_leaves, of_roots = posteriors[nodes.leaves], posteriors[nodes.roots]
+        return Expected(
+            rules=rules,
+            words=self.events.own @ of_leaves,
+            forms=self.events.all @ of_leaves,
+            symbols=group_sums(posteriors, nodes.symbol, n_symbols),
+            roots=group_sums(of_roots, nodes.symbol[nodes.roots], n_symbols),
+            log_likelihood=log_likelihood,
+        )
 
     def maximize(self, expected: Expected, smoothing: StateSmoothing) -> Latent:
         """The M step: relative frequencies of the expected counts, smoothed."""
-        emissions = self.events.own @ expected.posteriors[self.treebank.nodes.leaves]
-        return self.normalized(self._roots(expected), expected.rules, emissions, smoothing)
+        return self.normalized(expected.roots, expected.rules, expected.words, smoothing)
 
     def normalized(
         self, roots: np.ndarray, rules: np.ndarray, emissions: np.ndarray, smoothing: StateSmoothing
@@ -243,9 +306,7 @@ class Split:
 
     def grammar(self, expected: Expected, smoothing: StateSmoothing, lexical: LexicalSettings) -> Grammar:
         """The grammar of expected counts, in which unknown words have emissions as well."""
-        posteriors = expected.posteriors.astype(np.float64)
-        emissions = self.events.all @ posteriors[self.treebank.nodes.leaves]
-        latent = self.normalized(self._roots(expected), expected.rules, emissions, smoothing)
+        latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
         shares = counts / np.bincount(symbols, weights=counts)[symbols]
         of_roots = latent.roots.sum(axis=1, keepdims=True)
@@ -260,16 +321,10 @@ class Split:
                 vectors=latent.emissions / shares[:, None],
                 means=self.is_state[: len(self.treebank.nodes.preterminals)].astype(np.float64),
             ),
-            means=group_means(posteriors, self.treebank.nodes.symbol, len(self.n_states)),
+            means=expected.symbols / expected.symbols.sum(axis=1, keepdims=True),
             is_proper=True,
         )
         return build_grammar(self.treebank, parameters, lexical)
-
-    def _roots(self, expected: Expected) -> np.ndarray:
-        nodes = self.treebank.nodes
-        counts = np.zeros(self.is_state.shape)
-        np.add.at(counts, nodes.symbol[nodes.roots], expected.posteriors[nodes.roots])
-        return counts
 
     def _totals(self, rules: np.ndarray, emissions: np.ndarray) -> np.ndarray:
         """Counts of the states, float64 (n_symbols, m)."""

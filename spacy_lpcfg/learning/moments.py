@@ -94,9 +94,13 @@ def rule_moments(nodes: Skeletons, counts: Counts, projections: Projections) -> 
     return moments
 
 
-def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Mean of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
+def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
     weights = np.ones(len(values)) if weights is None else weights
-    to_groups = csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups)))
+    return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values
+
+
+def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Mean of the rows of each group; arguments and result as of `group_sums`."""
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
-    return (to_groups @ values) / np.where(totals > 0, totals, 1.0)[:, None]
+    return group_sums(values, groups, n_groups, weights) / np.where(totals > 0, totals, 1.0)[:, None]

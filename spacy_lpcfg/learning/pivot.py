@@ -12,6 +12,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -20,6 +21,7 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.convex_em import ConvexEM, rule_weights
+from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
 from spacy_lpcfg.learning.features import (
     INSIDE,
     OUTSIDE,
@@ -32,6 +34,7 @@ from spacy_lpcfg.learning.features import (
     feature_table,
     mix,
 )
+from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import group_means
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
@@ -49,8 +52,10 @@ class Pivot:
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
     n_states (int): the most latent states of a symbol (m).
+    n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the most.
     seed (int): of the randomised singular value decompositions, and of the noise.
     n_jobs (int): parallel jobs, as of joblib.
+    smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
     more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
@@ -69,8 +74,10 @@ class Pivot:
     """
 
     n_states: int = 16
+    n_iterations: int = 0
     seed: int = 0
     n_jobs: int = 1
+    smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE
     outside: tuple[str, ...] = PAPER_OUTSIDE
@@ -89,16 +96,28 @@ class Pivot:
     lang: str = "en"
     markov: int = 0
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
+    def fit(
+        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+    ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
+        on_step (callable or None): called with the grammar of the pivots as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
+        return best_grammar(self.start(trees), self.n_iterations, held_out, on_step=on_step)
+
+    def start(self, trees: Iterable[Tree]) -> Fit:
+        """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
         _check(self)
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
-        return build_grammar(treebank, self.parameters(treebank), self.lexical)
+        parameters = self.parameters(treebank)
+        split = Split(treebank, parameters.n_states)
+        start = split.expect_parameters(parameters)
+        own = partial(build_grammar, treebank, parameters, self.lexical)
+        return Fit(split, start, self.smoothing, self.lexical, self.n_jobs, start_grammar=own)
 
     def parameters(self, treebank: Treebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
