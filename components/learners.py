@@ -17,8 +17,10 @@ from spacy_lpcfg.learning import (
     Clusters,
     Pivot,
     Spectral,
+    StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
 
 
@@ -27,6 +29,23 @@ class Learner(Protocol):
     """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
 
     def fit(self, trees: Iterable[Tree]) -> Grammar: ...
+
+
+class OnlineFit(Protocol):
+    """A grammar that is being learned, a batch of trees at a time."""
+
+    def step(self, trees: Iterable[Tree]) -> float:
+        """Learn from a batch; its log-likelihood before."""
+        ...
+
+    def grammar(self) -> Grammar: ...
+
+
+@runtime_checkable
+class OnlineLearner(Protocol):
+    """What learns from batches of a treebank, all of which it has seen at the start."""
+
+    def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
 def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
@@ -82,6 +101,16 @@ make_clusters = factory(
     lexical="rare",
 )
 make_em = factory(EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical="rare")
+
+
+def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineLearner:
+    """The learner `spacy-lpcfg.StepwiseEM.v1`; settings as of `spacy_lpcfg.learning.StepwiseEM`.
+
+    Raises ValueError if `start` is no learner by EM
+    """
+    if not isinstance(start, Starter):
+        raise ValueError(f"Expected a learner by EM as start (EM, Pivot or Clusters), got {type(start).__name__}.")
+    return StepwiseEM(start, alpha)
 
 
 def read_grammar(path: Path) -> Callable[[], Grammar]:

@@ -1,7 +1,8 @@
 """The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
 
-Learning happens in `initialize`; `update` has nothing to do, so that one epoch of `spacy train` is
-enough. The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
+Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
+enough. An online learner makes its start there, and learns from the trees of every batch in `update`.
+The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
 import warnings
@@ -28,7 +29,7 @@ from spacy_lpcfg.components.constituents import (
     texts_of,
     words_of,
 )
-from spacy_lpcfg.components.learners import Learner
+from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.trees import Tree, escape_tokens
 
@@ -37,6 +38,14 @@ register_extensions()
 Tags = Literal["model", "given", "prior"]
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
+_NO_SENTENCES = (
+    "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
+    "component before it that splits sentences better."
+)
+_NO_START = (
+    "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
+    "grammar, but not the counts to go on from. Freeze it, or learn it anew."
+)
 
 
 @Language.factory(
@@ -60,7 +69,7 @@ _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 def make_lpcfg_parser(
     nlp: Language,
     name: str,
-    learner: Learner,
+    learner: Learner | OnlineLearner,
     spans_key: str,
     set_tags: bool,
     tags: Tags,
@@ -85,33 +94,41 @@ class GrammarShim(Shim):
     """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
 
     _model: Grammar | None
+    _make: Callable[[], Grammar] | None = None
     _parser: Optional["TextParser"] = None
 
     @property
     def grammar(self) -> Grammar | None:
+        if self._make is not None:
+            self.grammar = self._make()
         return self._model
 
     @grammar.setter
     def grammar(self, grammar: Grammar | None) -> None:
-        self._model = grammar
-        self._parser = None
+        self._model, self._make, self._parser = grammar, None, None
+
+    def grammar_of(self, make: Callable[[], Grammar]) -> None:
+        """Take the grammar that `make` gives, when one is first needed."""
+        self._make, self._parser = make, None
 
     @property
     def parser(self) -> Optional["TextParser"]:
         """The parser by the grammar, made when it is first needed."""
-        if self._parser is None and self._model is not None:
-            self._parser = TextParser(self._model)
+        grammar = self.grammar
+        if self._parser is None and grammar is not None:
+            self._parser = TextParser(grammar)
         return self._parser
 
     def to_bytes(self) -> bytes:
-        return b"" if self._model is None else self._model.to_bytes()
+        grammar = self.grammar
+        return b"" if grammar is None else grammar.to_bytes()
 
     def from_bytes(self, data: bytes) -> "GrammarShim":
         self.grammar = Grammar.from_bytes(data) if data else None
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parser": None}
+        return {**self.__dict__, "_model": self.grammar, "_make": None, "_parser": None}
 
     def finish_update(self, optimizer: Any) -> None:
         """There are no gradients."""
@@ -158,7 +175,7 @@ class LPCFGParser(TrainablePipe):
     vocab (Vocab): of the pipeline
     model (Model): as made by `grammar_model`
     name (str): of the component
-    learner (Learner): makes the grammar of the trees of the training corpus
+    learner (Learner or OnlineLearner): makes the grammar of the trees of the training corpus
     spans_key (str): where the trees go in `Doc.spans`, and where they are learned from
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is
@@ -173,7 +190,7 @@ class LPCFGParser(TrainablePipe):
         model: Model,
         name: str = "lpcfg_parser",
         *,
-        learner: Learner,
+        learner: Learner | OnlineLearner,
         spans_key: str = KEY,
         set_tags: bool = True,
         tags: Tags = "model",
@@ -187,7 +204,8 @@ class LPCFGParser(TrainablePipe):
         self.tags = tags
         self.threshold = threshold
         self.scorer = scorer
-        self._warned = False
+        self._fit: OnlineFit | None = None
+        self._warned: set[str] = set()
 
     # The grammar
 
@@ -220,7 +238,7 @@ class LPCFGParser(TrainablePipe):
         labels: list[str] | None = None,
         grammar: Callable[[], Grammar] | None = None,
     ) -> None:
-        """Learn the grammar from the reference trees, or take a ready one.
+        """Learn the grammar from the reference trees, or begin to, or take a ready one.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings
@@ -230,6 +248,7 @@ class LPCFGParser(TrainablePipe):
         Without trees in the examples a grammar that is already there stays. Raises ValueError if
         there is neither, if the corpus is streamed, or if the treebank has other categories.
         """
+        self._fit = None
         if grammar is not None:
             self.grammar = grammar()
         else:
@@ -249,8 +268,13 @@ class LPCFGParser(TrainablePipe):
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
-        if first is not None:
-            _refuse_sample(nlp)
+        if first is None:
+            return
+        _refuse_sample(nlp)
+        if isinstance(self.learner, OnlineLearner):
+            self._fit = self.learner.online(chain([first], treebank))
+            self.model.shims[0].grammar_of(self._fit.grammar)
+        else:
             self.grammar = self.learner.fit(chain([first], treebank))
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
 
@@ -267,10 +291,24 @@ class LPCFGParser(TrainablePipe):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Do nothing: all is learned in `initialize`. The loss is 0."""
+        """Learn from the trees of a batch, if the learner is an online one; else do nothing.
+
+        losses (dict): gets the negative log-likelihood of the batch per word added, in nats, or 0
+
+        An online learner begins in `initialize`, which spaCy leaves out for a component that comes
+        from a trained pipeline: such a one keeps its grammar, with a warning. Raises ValueError for
+        trees that `initialize` did not get.
+        """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
+        examples = list(examples)
         validate_examples(examples, "LPCFGParser.update")
+        trees = list(self._treebank(examples))
+        if self._fit is not None and trees:
+            losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
+            self.model.shims[0].grammar_of(self._fit.grammar)
+        elif isinstance(self.learner, OnlineLearner) and trees:
+            self._warn_once(_NO_START)
         return losses
 
     # Parsing
@@ -295,7 +333,7 @@ class LPCFGParser(TrainablePipe):
         if doc.has_annotation("SENT_START"):
             starts, bounds = None, sentence_bounds(doc)
         else:
-            self._warn_once()
+            self._warn_once(_NO_SENTENCES)
             starts = Sentencizer().predict([doc])[0]
             firsts = [i for i, is_start in enumerate(starts) if is_start]
             bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
@@ -323,14 +361,10 @@ class LPCFGParser(TrainablePipe):
                 set_tags=self.set_tags,
             )
 
-    def _warn_once(self) -> None:
-        if not self._warned:
-            warnings.warn(
-                f"{self.name!r} got a Doc without sentence boundaries, and splits it where the "
-                "'sentencizer' would. Add a component before it that splits sentences better.",
-                stacklevel=2,
-            )
-            self._warned = True
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            warnings.warn(text.format(self.name), stacklevel=2)
+            self._warned.add(text)
 
     # Scoring and storage
 

@@ -34,6 +34,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
+STEPWISE = {
+    "learner": {
+        "@misc": "spacy-lpcfg.StepwiseEM.v1",
+        "start": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 0},
+    }
+}
 TEXTS = ["Ilse opened the bakery at five.", "Did you lock the shed? Yes.", "", "\n", "Go"]
 
 
@@ -146,6 +152,51 @@ def test_parser_without_trees_says_how_to_get_them(with_grammar):
     learned = with_grammar()
     learned.initialize()
     assert trees(learned("Go"))
+
+
+@pytest.fixture(scope="module")
+def stepwise():
+    """A pipeline that has begun stepwise EM, and its examples."""
+    nlp = pipeline(**STEPWISE)
+    examples = list(treebank(60)(nlp))
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+def test_parser_learns_by_steps(stepwise):
+    """A batch of all trees is an iteration of EM; what is parsed between changes nothing."""
+    nlp, examples = stepwise
+    losses = [nlp.update(examples[::order])["lpcfg_parser"] for order in (1, -1)]
+    nlp(TEXTS[0])
+    losses.append(nlp.update(examples)["lpcfg_parser"])
+    history = []
+    gold = [tree for eg in examples for tree in rooted_trees(eg.reference, KEY)]
+    wanted = EM(n_states=2, n_iterations=3).fit(gold, on_step=history.append)
+    assert nlp.get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+    n_words = sum(map(len, gold))
+    assert losses == pytest.approx([-step.log_likelihood / n_words for step in history])
+    assert pickle.loads(pickle.dumps(nlp)).get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+
+
+def test_parser_adds_up_losses_of_batches(stepwise):
+    nlp, examples = stepwise
+    losses: dict[str, float] = {}
+    found = [nlp.update(examples[at : at + 20], losses=losses)["lpcfg_parser"] for at in (0, 20)]
+    assert 0 < found[0] < found[1] == losses["lpcfg_parser"]
+
+
+def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
+    nlp, examples = stepwise
+    loaded = pipeline(**STEPWISE).from_bytes(nlp.to_bytes())
+    loaded.resume_training()
+    with pytest.warns(UserWarning, match="learns nothing more"):
+        assert loaded.update(examples)["lpcfg_parser"] == 0
+    assert loaded.get_pipe("lpcfg_parser").grammar.to_bytes() == nlp.get_pipe("lpcfg_parser").grammar.to_bytes()
+
+
+def test_parser_starts_steps_from_learners_by_em_only():
+    with pytest.raises(ValueError, match="learner by EM as start"):
+        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
 
 
 def test_parser_takes_a_ready_grammar(nlp, tmp_path):

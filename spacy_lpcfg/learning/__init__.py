@@ -6,6 +6,7 @@ from spacy_lpcfg.learning.latent import StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.spectral import Smoothing, Spectral
+from spacy_lpcfg.learning.stepwise import StepwiseEM
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.learning.tuning import tune
 
@@ -17,6 +18,7 @@ __all__ = [
     "Smoothing",
     "Spectral",
     "StateSmoothing",
+    "StepwiseEM",
     "TreebankPCFG",
     "tune",
 ]

@@ -1,0 +1,116 @@
+"""Stepwise EM: an iteration over some of the trees at a time (Cappe and Moulines 2009; Liang and Klein 2009).
+
+The expected counts of a batch of trees, scaled up to the treebank, are mixed into those of the batches before. Differs
+from the papers: counts begin with those of a start, not of the first batch, so that no rule is ever without any; and a
+batch of all trees is an iteration of EM.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.tree import Tree
+
+
+@runtime_checkable
+class Starter(Protocol):
+    """A learner by EM: `EM`, `Pivot` or `Clusters`."""
+
+    @property
+    def n_iterations(self) -> int: ...
+
+    def start(self, trees: Iterable[Tree]) -> Fit: ...
+
+
+@dataclass(frozen=True)
+class StepwiseEM:
+    """Learner that begins as another one does, and goes on by batches of the trees.
+
+    start (Starter): learner by EM; its iterations are those over all trees to begin with, 0 for none.
+    alpha (float): the k-th batch from 0 moves the counts a share of (k + 2)^-alpha towards its own.
+
+    RAISES (ValueError): Unless 0.5 < alpha <= 1, where stepwise EM converges.
+    """
+
+    start: Starter
+    alpha: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.alpha <= 1:
+            raise ValueError(f"Expected an alpha above 0.5 and up to 1, got {self.alpha}.")
+
+    def fit(self, trees: Iterable[Tree]) -> Grammar:
+        """The grammar before any batch; arguments as of `online`."""
+        return self.online(trees).grammar()
+
+    def online(self, trees: Iterable[Tree]) -> OnlineFit:
+        """Begin.
+
+        trees (Iterable[Tree]): all that there will be in batches, read once; raw or normalised.
+        RAISES (ValueError): If there are none, or for settings that cannot be.
+        """
+        trees = list(trees)
+        fit = self.start.start(trees)
+        for _ in range(self.start.n_iterations):
+            fit.step()
+        return OnlineFit(fit, trees, self.alpha)
+
+
+class OnlineFit:
+    """Stepwise EM, a batch at a time.
+
+    fit (Fit): of the trees.
+    trees (Sequence[Tree]): all.
+    alpha (float): as of `StepwiseEM`.
+    """
+
+    def __init__(self, fit: Fit, trees: Sequence[Tree], alpha: float) -> None:
+        self._fit = fit
+        self._alpha = alpha
+        self._n_batches = 0
+        self._places: dict[Tree, list[int]] = defaultdict(list)
+        for place, tree in enumerate(_normal(trees)):
+            self._places[tree].append(place)
+
+    def step(self, trees: Iterable[Tree]) -> float:
+        """Learn from a batch; its log-likelihood under the parameters before.
+
+        trees (Iterable[Tree]): some or all of those of the treebank, in any order; those that are left out do not
+            count, nor do more copies of a tree than the treebank has.
+        RAISES (ValueError): If there are none, or one that the treebank has not.
+        """
+        places = self._places_of(trees)
+        if len(places) == self._fit.n_trees:
+            return self._fit.step()
+        share = (self._n_batches + 2) ** -self._alpha
+        self._n_batches += 1
+        return self._fit.step(places, share)
+
+    def grammar(self) -> Grammar:
+        """The grammar of the last batch, or of the start."""
+        return self._fit.grammar()
+
+    def _places_of(self, trees: Iterable[Tree]) -> np.ndarray:
+        copies = Counter(_normal(trees))
+        unknown = next((tree for tree in copies if tree not in self._places), None)
+        if unknown is not None:
+            raise ValueError(
+                f"Expected only trees among those that learning began with, got one of other labels or words: "
+                f"{' '.join(unknown.words)!r}. Begin with all trees, and do not change them later."
+            )
+        if not copies:
+            raise ValueError("Expected at least one tree in a batch, got none.")
+        return np.sort([place for tree, n in copies.items() for place in self._places[tree][:n]])
+
+
+def _normal(trees: Iterable[Tree]) -> Iterator[Tree]:
+    """The trees that learning sees, normalised."""
+    return (tree for tree in map(normalize, trees) if tree is not None)
