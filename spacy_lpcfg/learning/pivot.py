@@ -74,10 +74,10 @@ class Pivot:
     """
 
     n_states: int = 16
-    n_iterations: int = 0
+    n_iterations: int = 2
     seed: int = 0
     n_jobs: int = 1
-    smoothing: StateSmoothing = StateSmoothing()
+    smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE
     outside: tuple[str, ...] = PAPER_OUTSIDE
