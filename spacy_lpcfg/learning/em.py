@@ -116,7 +116,10 @@ def best_grammar(
     n_iterations (int): with held-out trees the most.
     first (int): the first iteration that counts; 0 is the start.
     others: as of `EM`.
+    RAISES (ValueError): For fewer iterations than that.
     """
+    if n_iterations < first:
+        raise ValueError(f"Expected n_iterations of at least {first}, got {n_iterations}.")
     golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
     best, best_f1 = None, -np.inf
     clock = time.process_time()
@@ -179,8 +182,6 @@ class EM:
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
-        if self.n_iterations < 1:
-            raise ValueError(f"Expected at least one iteration of EM from a random start, got {self.n_iterations}.")
         start = partial(self.start, trees)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
