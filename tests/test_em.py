@@ -16,7 +16,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.chart.tensor_form import tree_log_probability, tree_weight
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import EM, LexicalSettings, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, random_start
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Latent, Split
@@ -297,9 +297,10 @@ def test_iterations_are_chosen_on_held_out_trees(sample):
     assert grammar.to_bytes() == EM(n_states=2, n_iterations=best).fit(sample).to_bytes()
 
 
-def test_no_iterations_are_refused(sample):
-    with pytest.raises(ValueError, match="at least one iteration"):
-        EM(n_iterations=0).fit(sample)
+@pytest.mark.parametrize(("learner", "n"), [(EM, 0), (Pivot, -1), (Clusters, -1)])
+def test_too_few_iterations_are_refused(sample, learner, n):
+    with pytest.raises(ValueError, match=f"n_iterations of at least {n + 1}, got {n}"):
+        learner(n_iterations=n).fit(sample)
 
 
 @pytest.mark.parametrize("brackets", [["(NN yes)"], ["(S (A a) (B b))"], ["(X (X (X a) (X b)) (X c) (X d))"]], ids=str)

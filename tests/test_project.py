@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import srsly
 
 from spacy_lpcfg.trees import parse_trees
 
@@ -47,8 +48,14 @@ def test_project_runs_all_and_skips_what_is_done(project):
     assert run(project, "train").count("nothing changed") == 2
 
 
+def test_project_has_a_command_for_each_learner():
+    commands = {command["name"]: command["script"] for command in srsly.read_yaml(ROOT / "project.yml")["commands"]}
+    learners = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
+    assert {name for name, script in commands.items() if script == [f"${{vars.all_with}} {name}"]} == learners
+
+
 def test_project_takes_another_treebank_and_learner(project):
-    output = run(project, "all", ".", "--vars.treebank", "../other", "--vars.learner", "pcfg")
+    output = run(project, "pcfg", ".", "--vars.treebank", "../other")
     assert "nothing changed" not in output
     assert "sentences                     10" in output
     assert (project / "training" / "pcfg" / "model-best").is_dir()

@@ -100,6 +100,22 @@ def test_commands_train_and_load(model):
     assert trees(nlp("The old ferry was sold."))[0].label == "S"
 
 
+def test_commands_train_by_steps_and_keep_the_best(folder, paths):
+    """EM as its config has it: scores between iterations, and the model of the best."""
+    output = spacy_command(
+        "train", SAMPLE.parents[1] / "configs" / "em.cfg", "--output", folder / "em", *paths, "--vars.states", 2,
+        "--corpora.train.limit", 150, "--corpora.dev.limit", 30, "--training.max_steps", 15,
+    )  # fmt: skip
+    rows = [line.split() for line in output.splitlines() if re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){6} *", line)]
+    assert [int(row[1]) for row in rows] == [0, 5, 10, 15]
+    losses = [float(row[2]) for row in rows]  # each the sum since the row before
+    assert losses[1] > losses[2] > losses[3] > 0
+    best = max(float(row[3]) for row in rows)
+    assert spacy.load(folder / "em" / "model-best").meta["performance"]["evalb_f"] * 100 == pytest.approx(
+        best, abs=0.01
+    )
+
+
 def test_commands_evaluate_prints_spans_and_saves_all_scores(model, folder):
     output = spacy_command("evaluate", model, folder / "dev.spacy", "-o", folder / "m.json", "--spans-key", KEY)
     assert "SPAN F" in output

@@ -153,10 +153,11 @@ def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | Non
 
 def _parse_sentences(grammar: "Grammar", sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
     """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
-    from spacy_lpcfg.chart import Parser
+    from spacy_lpcfg.chart import parser_of
     from spacy_lpcfg.trees import Tree, escape_tokens
 
-    parser, known = Parser(grammar), frozenset(grammar.lexicon.terminals)
+    parser = parser_of(grammar)
+    known = frozenset(grammar.lexicon.terminals + grammar.lexicon.rare_words)
     for words, tags in sentences:
         if not words:
             yield Parsed("", _EMPTY)

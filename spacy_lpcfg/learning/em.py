@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmooth
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.evalb import evaluate
-from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -31,7 +32,8 @@ class Step(NamedTuple):
     iteration (int): 1 for the first; 0 for parameters before any.
     log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
     f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
-    seconds (float): CPU seconds of this process, those of parsing the held-out trees not counted.
+    seconds (float): CPU seconds of this process, those of parsing the held-out trees not counted; of the first step
+        with all that came before it.
     """
 
     iteration: int
@@ -100,7 +102,7 @@ class Fit:
 
 
 def best_grammar(
-    fit: Fit,
+    start: Callable[[], Fit],
     n_iterations: int,
     held_out: Iterable[Tree] | None,
     *,
@@ -110,15 +112,19 @@ def best_grammar(
 ) -> Grammar:
     """The grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
-    fit (Fit): at its start.
+    start (callable): gives EM at its start.
     n_iterations (int): with held-out trees the most.
     first (int): the first iteration that counts; 0 is the start.
     others: as of `EM`.
+    RAISES (ValueError): For fewer iterations than that.
     """
-    golds = [tree for tree in map(normalize, held_out or ()) if tree is not None]
+    if n_iterations < first:
+        raise ValueError(f"Expected n_iterations of at least {first}, got {n_iterations}.")
+    golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
     best, best_f1 = None, -np.inf
+    clock = time.process_time()
+    fit = start()
     for iteration in range(first, n_iterations + 1):
-        clock = time.process_time()
         log_likelihood = fit.step() if iteration else float("nan")
         seconds, f1 = time.process_time() - clock, float("nan")
         if golds and iteration % check_every == 0:
@@ -128,11 +134,12 @@ def best_grammar(
                 best, best_f1 = grammar, f1
         if on_step is not None:
             on_step(Step(iteration, log_likelihood, f1, seconds))
+        clock = time.process_time()
     return best or fit.grammar()
 
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
-    """F1 in percent of normalised trees parsed from raw words."""
+    """F1 in percent of clean trees parsed from raw words."""
     parser = Parser(grammar)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
@@ -175,10 +182,8 @@ class EM:
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
-        if self.n_iterations < 1:
-            raise ValueError(f"Expected at least one iteration of EM from a random start, got {self.n_iterations}.")
-        fit = self.start(trees)
-        return best_grammar(fit, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
+        start = partial(self.start, trees)
+        return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
     def start(self, trees: Iterable[Tree]) -> Fit:
         """EM at its random start; arguments as of `fit`."""

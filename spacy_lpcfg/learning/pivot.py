@@ -74,10 +74,10 @@ class Pivot:
     """
 
     n_states: int = 16
-    n_iterations: int = 0
+    n_iterations: int = 2
     seed: int = 0
     n_jobs: int = 1
-    smoothing: StateSmoothing = StateSmoothing()
+    smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE
     outside: tuple[str, ...] = PAPER_OUTSIDE
@@ -106,7 +106,7 @@ class Pivot:
         on_step (callable or None): called with the grammar of the pivots as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
-        return best_grammar(self.start(trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree]) -> Fit:
         """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
