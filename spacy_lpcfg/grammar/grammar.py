@@ -152,7 +152,7 @@ class Grammar:
         return cls.from_bytes(Path(path).read_bytes())
 
 
-_KIND, _VERSION = "grammar", 2
+_KIND, _VERSION = "grammar", 3
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -170,7 +170,7 @@ _OWN = (
     "tags_before",
     "tags_after",
 )
-_TENSORS = ("shapes", "ranks", "exact", "factors", "scales")
+_TENSORS = ("shapes", "forms", "ranks", "exact", "factors", "scales", "kept", "entries", "rests")
 _LEXICON = (
     "terminals",
     "tags",
