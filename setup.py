@@ -14,6 +14,7 @@ setup(
                 name,
                 [name.replace(".", "/") + ".pyx"],
                 include_dirs=["spacy_lpcfg/chart"],
+                depends=["spacy_lpcfg/chart/simd.h"],
                 extra_compile_args=FLAGS,
                 language="c++",
             )

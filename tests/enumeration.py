@@ -46,6 +46,18 @@ def model_of(grammar: Grammar) -> Model:
     )
 
 
+def sums_of_states(grammar: Grammar) -> list[np.ndarray]:
+    """What the rules and words of each state of each symbol add up to; rows for given tags alone do not count."""
+    sums = {name: np.zeros(m) for name, m in zip(grammar.symbols, grammar.n_states)}
+    model = model_of(grammar)
+    for (a, _, _), tensor in model.binary.items():
+        sums[a] += tensor.sum(axis=(1, 2))
+    shares = grammar.lexicon.words_per_row(grammar.tag_of)
+    for ((a, terminal), vector), share in zip(model.lexical.items(), shares):
+        sums[a] += 0 if terminal.startswith("<tag ") else share * vector
+    return list(sums.values())
+
+
 def pcfg_of(grammar: Grammar) -> Model:
     """The treebank PCFG beneath a grammar, with one state a symbol."""
     names, lexicon = grammar.symbols, grammar.lexicon

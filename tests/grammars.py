@@ -70,6 +70,13 @@ def of_low_rank(model: Model) -> Model:
     return Model(model.roots, binary, model.lexical)
 
 
+def skewed(model: Model, seed: int) -> Model:
+    """The model with most of its binary rules' weights made very small."""
+    rng = np.random.default_rng(seed)
+    binary = {rule: tensor * 10.0 ** rng.integers(-6, 1, tensor.shape) for rule, tensor in model.binary.items()}
+    return Model(model.roots, binary, model.lexical)
+
+
 def one_state(model: Model, seed: int) -> Model:
     """A random PCFG with the rules of a model."""
     rng = np.random.default_rng(seed)

@@ -19,12 +19,12 @@ from enumeration import (
     pcfg_of,
     total,
 )
-from grammars import WORDS, grammar_of, hmm_model, of_low_rank, one_state, random_grammar, random_model, rebased
+from grammars import WORDS, grammar_of, hmm_model, of_low_rank, one_state, random_grammar, random_model, rebased, skewed
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart._decode import best_tree
 from spacy_lpcfg.chart.tensor_form import inside_outside_marginals
-from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors
 
 PROPER = pytest.mark.parametrize("proper", [True, False], ids=["proper", "signed"])
 SEEDS = pytest.mark.parametrize("seed", range(5))
@@ -144,13 +144,30 @@ def test_factored_tensors_equal_enumeration(seed, proper):
     """The kernels apply factors; enumeration sees the tensors that these multiply out to."""
     model = of_low_rank(random_model(seed, most_states=6, proper=proper))
     grammar = grammar_of(model, one_state(model, seed), is_proper=proper, store=Tensors.factorize)
-    assert 2 < np.count_nonzero(grammar.tensors.is_exact) < 23
+    assert 2 < np.count_nonzero(grammar.tensors.forms == EXACT) < 23
     oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
     for words in sentences(grammar, seed, lengths=(3, 5), least_left=0.01):
         forest = parser.forest(words)
         found, weight = parser.marginals(forest), total(oracle, words)
         expected = {part: value / weight for part, value in marginals(oracle, words, edges).items()}
         assert_equal(named_edges(grammar, forest, found.edges()), expected, 3e-6 / cancellation(oracle, words))
+
+
+@pytest.mark.parametrize("most_states", [6, 11])
+@SEEDS
+def test_sparse_tensors_equal_enumeration(seed, most_states):
+    """The kernels apply blocks and what is left of a tensor; enumeration sees what these add up to."""
+    model = skewed(random_model(seed, most_states=most_states), seed)
+    grammar = grammar_of(model, one_state(model, seed), is_proper=True, store=Tensors.sparsify)
+    assert np.count_nonzero(grammar.tensors.forms == SPARSE) > 5
+    oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, lengths=(3, 5)):
+        forest = parser.forest(words)
+        found, weight = parser.marginals(forest), total(oracle, words)
+        assert found.log_probability == pytest.approx(np.log(weight), abs=1e-5)
+        for named, values, parts in ((named_items, found.items(), items), (named_edges, found.edges(), edges)):
+            expected = {part: value / weight for part, value in marginals(oracle, words, parts).items()}
+            assert_equal(named(grammar, forest, values), expected, 5e-6)
 
 
 @SEEDS

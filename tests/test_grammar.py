@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
+from spacy_lpcfg.grammar.layout import LANES, in_blocks, layout
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors, offsets
+from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
@@ -33,8 +34,10 @@ def learned() -> Grammar:
     return Spectral(n_states=6, tokens_per_state=10).fit(islice(read_trees([SAMPLE]), 150))
 
 
-@pytest.fixture(scope="module", params=["learned", "pcfg", "random"])
+@pytest.fixture(scope="module", params=["learned", "proper", "pcfg", "random"])
 def grammar(request, learned) -> Grammar:
+    if request.param == "proper":
+        return EM(n_states=6, n_iterations=3, tokens_per_state=10).fit(islice(read_trees([SAMPLE]), 100))
     if request.param == "pcfg":
         return TreebankPCFG().fit(islice(read_trees([SAMPLE]), 50))
     return learned if request.param == "learned" else random_grammar(1)
@@ -161,33 +164,48 @@ def test_changed_content_is_told_by_its_checksum(learned):
 
 
 MODEL = of_low_rank(random_model(0, most_states=6))
-FACTORED = grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.factorize)
-VALUES = unpack(_KIND, _VERSION, FACTORED.to_bytes())
+VALUES = {
+    store.__name__: unpack(
+        _KIND, _VERSION, grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=store).to_bytes()
+    )
+    for store in (Tensors.factorize, Tensors.sparsify)
+}
 ODD = [None, 0, -1, 1.5, "x", b"x", True, (), ("a",), ["a", ["b"]], {"dtype": "int32"}, np.zeros(0), np.array(5)]
 
 
-@pytest.mark.parametrize("name", VALUES)
-def test_inconsistent_parts_are_refused(name):
+def is_same(one, other: np.ndarray) -> bool:
+    return isinstance(one, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", VALUES["sparsify"])
+@pytest.mark.parametrize("store", VALUES)
+def test_inconsistent_parts_are_refused(name, store):
     """Whatever stands in the place of a part, with a right checksum: it is refused, or a grammar that parses."""
-    value = VALUES[name]
+    values = VALUES[store]
+    value = values[name]
     others = [odd for odd in ODD if type(odd) is not type(value) or isinstance(value, np.ndarray)]
     if isinstance(value, np.ndarray):
         with np.errstate(all="ignore"):
             others += [value[:-1], np.concatenate([value, value]), value[None], -value - 1, value + 1, value[::-1]]
-            others += [value * np.nan if value.dtype.kind == "f" else value * 1000003, value.astype(np.float16)]
+            others += [
+                value * np.nan if value.dtype.kind == "f" else value * np.array(1000003).astype(value.dtype),
+                value.astype(np.float16),
+            ]
+        others = [other for other in others if not is_same(other, value)]
     accepted = []
     for other in others:
         with contextlib.suppress(GrammarError):
-            accepted.append(Grammar.from_bytes(pack(_KIND, _VERSION, {**VALUES, name: other})))
+            accepted.append(Grammar.from_bytes(pack(_KIND, _VERSION, {**values, name: other})))
     assert len(accepted) <= 4
     for grammar in accepted:
         assert Parser(grammar).parse(["ant", "bee", "cat"]).tree.words == ["ant", "bee", "cat"]
 
 
-@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("name", VALUES["sparsify"])
 def test_missing_parts_are_named(name):
+    others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
     with pytest.raises(GrammarError, match=f"lacks '{name}'"):
-        Grammar.from_bytes(pack(_KIND, _VERSION, {key: value for key, value in VALUES.items() if key != name}))
+        Grammar.from_bytes(pack(_KIND, _VERSION, others))
 
 
 def test_check_names_the_part():
@@ -243,7 +261,7 @@ def relative_error(found: np.ndarray, expected: np.ndarray) -> float:
 def test_tensors_from_dense_are_exact():
     dense, shapes, tensors = random_tensors(0, [1, 2, 8, 3])
     store = Tensors.from_dense(dense, shapes)
-    assert store.is_exact.all()
+    assert (store.forms == EXACT).all()
     for found, expected in zip(views(store), tensors):
         np.testing.assert_array_equal(found, expected.astype(np.float32))
 
@@ -254,10 +272,10 @@ def test_factors_recover_tensors_of_low_rank(seed):
     ranks = [1, 2, 3, 20, 1, 2, 20]
     dense, shapes, tensors = random_tensors(seed, ranks)
     store = Tensors.factorize(dense, shapes, tolerance=1e-6)
-    for found, expected, rank, is_exact, kept in zip(views(store), tensors, ranks, store.is_exact, store.ranks):
-        assert is_exact == (rank == 20)
-        assert relative_error(found, expected) < (1e-6 if is_exact else 2e-3)
-        assert kept.tolist() == ([0, 0, 0] if is_exact else [rank] * 3)
+    for found, expected, rank, form, kept in zip(views(store), tensors, ranks, store.forms, store.ranks):
+        assert form == (EXACT if rank == 20 else FACTORED)
+        assert relative_error(found, expected) < (1e-6 if form == EXACT else 2e-3)
+        assert kept.tolist() == ([0, 0, 0] if form == EXACT else [rank] * 3)
     assert len(store.exact) + len(store.factors) < len(dense)
 
 
@@ -270,7 +288,7 @@ def test_factors_respect_the_tolerance(tolerance):
     store = Tensors.factorize(np.concatenate([t.ravel() for t in noisy]), shapes, tolerance)
     sizes = store.ranks.prod(axis=1) + (store.ranks * shapes).sum(axis=1)
     assert (sizes < shapes.prod(axis=1)).all()
-    assert np.count_nonzero(store.is_exact) < 3
+    assert np.count_nonzero(store.forms == EXACT) < 3
     for found, expected in zip(views(store), noisy):
         assert relative_error(found, expected) < tolerance + 1e-3
 
@@ -286,29 +304,83 @@ def test_tensors_of_rare_rules_are_small():
     assert len(tensors.exact) * 4 + len(tensors.factors) * 2 < tensors.shapes.prod(axis=1).sum() * 4 / 3
 
 
-def test_layout_multiplies_out_to_the_dense_tensors(learned):
-    """The padded factors that the kernels read, against `dense`."""
-    tensors = learned.tensors
-    assert 0 < np.count_nonzero(tensors.is_exact) < learned.n_rules
-    data, ranks, starts = tensors.layout()
+def skewed_tensors(seed: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Tensors of probabilities over many orders of magnitude, of many shapes: flat, shapes, one by one."""
+    rng = np.random.default_rng(seed)
+    shapes = [(1, 1, 1), (1, 1, 16), (9, 8, 7), (16, 1, 1), (1, 17, 2), *rng.integers(1, 20, (10, 3))]
+    tensors = [np.exp(rng.normal(-9, 6, shape)).clip(0, 1) * 10.0 ** rng.integers(-6, 1) for shape in shapes]
+    tensors[3] *= rng.random((16, 1, 1)) < 0.5
+    tensors = [tensor.astype(np.float32) for tensor in tensors]
+    return np.concatenate([t.ravel() for t in tensors]), np.array([t.shape for t in tensors]), tensors
+
+
+@pytest.mark.parametrize("negligible", [0.0, 1e-4, NEGLIGIBLE, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_sparse_tensors_keep_what_matters(seed, negligible):
+    """Large entries to the rounding of half floats, up to a share of the rest; the sums of the parent's states."""
+    dense, shapes, tensors = skewed_tensors(seed)
+    store = Tensors.sparsify(dense, shapes, negligible)
+    assert set(store.forms) == {EXACT, SPARSE}
+    for found, expected, form in zip(views(store), tensors, store.forms):
+        np.testing.assert_allclose(found.sum(axis=(1, 2)), expected.sum(axis=(1, 2)), rtol=2e-6)
+        is_kept = expected > max(negligible, 1e-4) * expected.max()
+        assert (found[is_kept] > 0.998 * expected[is_kept]).all()
+        assert (found >= 0).all()
+        lost = np.where(is_kept, 0.002, 1.0) * expected
+        assert np.abs(found - expected).sum() <= 2 * lost.sum() if form == SPARSE else (found == expected).all()
+    assert len(store.entries) == np.unpackbits(store.kept).sum() <= store.sizes[store.forms == SPARSE].sum()
+    assert Tensors.sparsify(dense, shapes, 0.5).entries.nbytes < store.entries.nbytes
+
+
+def test_sparse_tensors_are_smaller_than_exact_ones():
+    dense, shapes, _ = skewed_tensors(0)
+    store = Tensors.sparsify(dense, shapes)
+    n_bytes = [store.exact.nbytes, store.kept.nbytes, store.entries.nbytes, store.rests.nbytes]
+    assert sum(n_bytes) < 4 * dense.size / 3
+    uniform = Tensors.sparsify(np.full(8, 0.5), np.array([[2, 2, 2]]))
+    assert uniform.forms.tolist() == [EXACT]
+
+
+def test_sparse_tensors_are_of_probabilities():
+    with pytest.raises(ValueError, match=r"take Tensors\.factorize"):
+        Tensors.sparsify(np.array([0.5, -0.1]), np.array([[1, 1, 2]]))
+
+
+def matrix(data: np.ndarray, start: int, n_rows: int, n_cols: int) -> np.ndarray:
+    """A matrix of a layout, whose rows are padded with zeros."""
+    padded = data[start : start + n_rows * in_blocks(n_cols)].reshape(n_rows, -1)
+    assert not padded[:, n_cols:].any()
+    return padded[:, :n_cols]
+
+
+@pytest.mark.parametrize("store", ["factors", "sparse"])
+def test_layout_multiplies_out_to_the_dense_tensors(store, learned):
+    """What the kernels read, against `dense`."""
+    tensors = learned.tensors if store == "factors" else Tensors.sparsify(*skewed_tensors(0)[:2])
+    assert len(set(tensors.forms)) == 2
+    data, starts, blocks, places, first_block = layout(tensors)
+    assert blocks.any(axis=1).all()
     for rule, expected in enumerate(views(tensors)):
-        if tensors.is_exact[rule]:
-            found = data[starts[rule, 0] :][: expected.size].reshape(expected.shape)
-            np.testing.assert_array_equal(found, expected)
-            continue
-        core = data[starts[rule, 0] :][: ranks[rule].prod()].reshape(ranks[rule])
-        factors = [
-            data[start:][: m * rank].reshape(m, rank)
-            for start, m, rank in zip(starts[rule, 1:], expected.shape, ranks[rule])
-        ]
-        found = np.einsum("xyz,ix,jy,kz->ijk", core, *factors)
+        (m_a, m_b, m_c), (p, q, r) = expected.shape, tensors.ranks[rule]
+        core, *factors = starts[rule]
+        if tensors.forms[rule] == EXACT:
+            found = matrix(data, core, m_a * m_b, m_c).reshape(expected.shape)
+        elif tensors.forms[rule] == FACTORED:
+            sizes = zip(factors, expected.shape, (p, q, r))
+            a, b, c = (matrix(data, start, m, rank) for start, m, rank in sizes)
+            found = np.einsum("xyz,ix,jy,kz->ijk", matrix(data, core, p * q, r).reshape(p, q, r), a, b, c)
+        else:
+            a, b, c = (data[start:][:m] for start, m in zip(factors, (m_a, m_b, in_blocks(m_c))))
+            found = np.einsum("i,j,k->ijk", a, b, c).reshape(m_a, -1, LANES)
+            mine = slice(*first_block[rule : rule + 2])
+            found[places[mine, 0], places[mine, 1]] += blocks[mine]
+            found = found.reshape(m_a, m_b, -1)[:, :, :m_c]
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())
 
 
 def test_tensors_of_nothing():
     empty = np.empty((0, 3), dtype=np.int32)
-    for store in (Tensors.from_dense(np.empty(0), empty), Tensors.factorize(np.empty(0), empty)):
-        assert store.dense.shape == (0,)
-    zeros = Tensors.factorize(np.zeros(8**3), np.array([[8, 8, 8]]))
-    assert not zeros.dense.any()
+    for store in (Tensors.from_dense, Tensors.factorize, Tensors.sparsify):
+        assert store(np.empty(0), empty).dense.shape == (0,)
+        assert not store(np.zeros(8**3), np.array([[8, 8, 8]])).dense.any()
     assert offsets(np.array([2, 0, 3])).tolist() == [0, 2, 2, 5]

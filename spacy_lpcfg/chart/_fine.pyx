@@ -4,20 +4,38 @@
 Figure 3 of Cohen et al. (2012), on the binarised chart; differs: (1) only over the edges that the treebank PCFG
 left, as section 4 of Cohen et al. (2013); (2) edges of one item that share a rule first add up the outer products
 of their children, so that each tensor is applied once an item; (3) a factored tensor is applied to its children's
-projections; (4) every vector has a binary exponent of its own.
+projections, and of a sparse one only its blocks and the product that stands for the rest; (4) every vector has a
+binary exponent of its own.
 Weights may be negative: nothing here takes them for probabilities.
 """
 
+cimport cython
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, log
 from libc.stdint cimport int32_t, int64_t
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
 
+from spacy_lpcfg.grammar.layout import layout
+from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE
+
 cdef extern from "simd.h" nogil:
+    const int LANES
+    ctypedef struct Sparse:
+        const float* blocks
+        const int32_t* places
+        const float* rest[3]
+        int n_blocks
+        int n_parent
+        int n_left
+        int n_right
+    float power_of_two(int exponent)
+    void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
     void mix_rows(float* out, const float* matrix, const float* weights, int n_rows, int n_cols)
+    void add_sparse_rows(float* sums, const Sparse* t, const float* pairs, float* scratch)
+    void mix_sparse_rows(float* pairs, const Sparse* t, const float* weights)
     float pass_down(float* to_left, float* to_right, const float* pairs, const float* left, const float* right,
                     float scale, int n_left, int n_right)
 
@@ -25,64 +43,93 @@ cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
 
 
+cdef struct Tensor:
+    bint is_factored
+    bint is_sparse
+    int states[3]                 # of parent, left and right child
+    int sizes[3]                  # of the vectors that the core takes; the last in whole blocks
+    const float* core             # exact, or of a factored tensor
+    const float* factors[3]
+    Sparse sparse
+
+
+@cython.final
 cdef class FineGrammar:
     """The latent parameters of a grammar, as the kernels read them."""
 
+    cdef object layout            # owns what the tensors point to
+    cdef vector[Tensor] tensors
     cdef const int32_t[::1] n_states
     cdef const int64_t[::1] state_offsets
     cdef const float[::1] root_vectors
-    cdef const int32_t[:, ::1] rules
-    cdef const float[::1] tensors
-    cdef const int32_t[:, ::1] ranks
-    cdef const int64_t[:, ::1] starts
     cdef const float[::1] row_vectors
     cdef const int64_t[::1] row_offsets
-    cdef int most_states
+    cdef int most_states          # in whole blocks
 
     def __init__(self, grammar):
         self.n_states = grammar.n_states
         self.state_offsets = grammar.state_offsets
         self.root_vectors = grammar.root_vectors
-        self.rules = grammar.rules
-        self.tensors, self.ranks, self.starts = grammar.tensors.layout()
         self.row_vectors = grammar.lexicon.vectors
         self.row_offsets = grammar.lexicon.vector_offsets
-        self.most_states = max(grammar.n_states.max(), self.ranks.base.max(initial=0))
+        self.most_states = in_blocks(grammar.n_states.max())
+        self.layout = layout(grammar.tensors)
+        self.read_tensors(grammar.tensors)
 
-    cdef int core_size(self, int rule, int child) noexcept nogil:
-        """Entries of the vector of a child (0 for the parent, 1 left, 2 right) that a rule's core takes."""
-        return self.ranks[rule, child] if self.ranks[rule, 0] else self.n_states[self.rules[rule, child]]
-
-    cdef const float* core(self, int rule) noexcept nogil:
-        return &self.tensors[self.starts[rule, 0]]
-
-    cdef const float* to_core(self, int rule, int child, const float* states, float* buffer) noexcept nogil:
-        """A vector over states as the rule's core takes it; in the buffer, if it has to be projected."""
-        if self.ranks[rule, 0] == 0:
-            return states
-        mix_rows(
-            buffer, &self.tensors[self.starts[rule, child + 1]], states, self.n_states[self.rules[rule, child]],
-            self.ranks[rule, child],
-        )
-        return buffer
-
-    cdef float* of_core(self, int rule, int child, float* states, float* buffer) noexcept nogil:
-        """Where to add what the core gives: to the states, or to an empty buffer that `from_core` adds to them."""
-        cdef int r
-        if self.ranks[rule, 0] == 0:
-            return states
-        for r in range(self.ranks[rule, child]):
-            buffer[r] = 0
-        return buffer
-
-    cdef void from_core(self, int rule, int child, float* states, const float* given) noexcept nogil:
-        if given != states:
-            add_rows(
-                states, &self.tensors[self.starts[rule, child + 1]], given, self.n_states[self.rules[rule, child]],
-                self.ranks[rule, child],
-            )
+    cdef read_tensors(self, tensors):
+        cdef const int32_t[:, ::1] shapes = tensors.shapes, ranks = tensors.ranks
+        cdef const int32_t[::1] forms = tensors.forms
+        cdef const float[::1] data = self.layout.data
+        cdef const int64_t[:, ::1] starts = self.layout.starts
+        cdef const float[:, ::1] blocks = self.layout.blocks
+        cdef const int32_t[:, ::1] places = self.layout.places
+        cdef const int64_t[::1] first_block = self.layout.first_block
+        cdef Tensor tensor
+        cdef int rule, k
+        for rule in range(shapes.shape[0]):
+            tensor.is_factored, tensor.is_sparse = forms[rule] == FACTORED, forms[rule] == SPARSE
+            tensor.core = &data[0] + starts[rule, 0]
+            for k in range(3):
+                tensor.states[k] = shapes[rule, k]
+                tensor.sizes[k] = ranks[rule, k] if tensor.is_factored else shapes[rule, k]
+                tensor.factors[k] = tensor.sparse.rest[k] = &data[0] + starts[rule, k + 1]
+            tensor.sizes[2] = in_blocks(tensor.sizes[2])
+            tensor.sparse.blocks = &blocks[0, 0] + LANES * first_block[rule]
+            tensor.sparse.places = &places[0, 0] + 2 * first_block[rule]
+            tensor.sparse.n_blocks = first_block[rule + 1] - first_block[rule]
+            tensor.sparse.n_parent, tensor.sparse.n_left, tensor.sparse.n_right = tensor.sizes
+            self.tensors.push_back(tensor)
 
 
+cdef int in_blocks(int n) noexcept nogil:
+    """A size, rounded up to whole blocks."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+cdef const float* to_core(const Tensor& tensor, int child, const float* states, float* buffer) noexcept nogil:
+    """A vector over the states of a child (0: the parent) as the core takes it; in the buffer, if it is projected."""
+    if not tensor.is_factored:
+        return states
+    mix_rows(buffer, tensor.factors[child], states, tensor.states[child], in_blocks(tensor.sizes[child]))
+    return buffer
+
+
+cdef float* of_core(const Tensor& tensor, int child, float* states, float* buffer) noexcept nogil:
+    """Where to add what the core gives: to the states, or to an empty buffer that `from_core` adds to them."""
+    cdef int r
+    if not tensor.is_factored:
+        return states
+    for r in range(in_blocks(tensor.sizes[child])):
+        buffer[r] = 0
+    return buffer
+
+
+cdef void from_core(const Tensor& tensor, int child, float* states, const float* given) noexcept nogil:
+    if tensor.is_factored:
+        add_rows(states, tensor.factors[child], given, tensor.states[child], in_blocks(tensor.sizes[child]))
+
+
+@cython.final
 cdef class Marginals:
     """Inside and outside vectors of a forest's items under one grammar, and the marginals of its edges."""
 
@@ -99,6 +146,7 @@ cdef class Marginals:
     cdef vector[float] buffer_2
     cdef vector[float] left_buffer
     cdef vector[float] right_buffer
+    cdef vector[float] scratch
     cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
 
@@ -131,7 +179,7 @@ cdef class Marginals:
         cdef size_t k, n = self.forest.items.size()
         self.offsets.assign(n + 1, 0)
         for k in range(n):
-            self.offsets[k + 1] = self.offsets[k] + self.grammar.n_states[self.forest.items[k].symbol]
+            self.offsets[k + 1] = self.offsets[k] + in_blocks(self.grammar.n_states[self.forest.items[k].symbol])
         self.inside.assign(self.offsets[n], 0)
         self.outside.assign(self.offsets[n], 0)
         self.exponents.assign(n, NOTHING)
@@ -142,21 +190,22 @@ cdef class Marginals:
         self.buffer_2.assign(self.grammar.most_states, 0)
         self.left_buffer.assign(self.grammar.most_states, 0)
         self.right_buffer.assign(self.grammar.most_states, 0)
+        self.scratch.assign(LANES * self.grammar.most_states, 0)
 
     cdef void normalize(self, int item, int exponent) noexcept nogil:
         """Bring the largest entry of an inside vector to [0.5, 1); note the exponent taken out."""
         cdef int64_t h
         cdef float largest = 0
         cdef int shift = 0
+        cdef double scale = 0
         for h in range(self.offsets[item], self.offsets[item + 1]):
             largest = max(largest, fabs(self.inside[h]))
-        if largest == 0 or not isfinite(largest):
-            self.exponents[item] = NOTHING
-            return
-        frexp(largest, &shift)
+        if largest > 0 and isfinite(largest):
+            frexp(largest, &shift)
+            scale = ldexp(1.0, -shift)
+            self.exponents[item] = exponent + shift
         for h in range(self.offsets[item], self.offsets[item + 1]):
-            self.inside[h] = ldexp(self.inside[h], -shift)
-        self.exponents[item] = exponent + shift
+            self.inside[h] = <float>(self.inside[h] * scale) if scale > 0 else 0
 
     cdef int largest_exponent(self, int item) noexcept nogil:
         """Of the products of children below an item."""
@@ -178,9 +227,9 @@ cdef class Marginals:
         self.normalize(item, 0)
 
     cdef void inside_pass(self) noexcept nogil:
-        cdef int item, e, exponent, n_left, n_right
+        cdef int item, e, exponent
         cdef Edge edge
-        cdef float* sums
+        cdef const Tensor* tensor
         for item in range(<int>self.forest.items.size()):
             if self.forest.items[item].row >= 0:
                 self.inside_leaf(item)
@@ -190,26 +239,27 @@ cdef class Marginals:
                 continue
             for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
                 edge = self.forest.edges[e]
-                n_left = self.grammar.core_size(edge.rule, 1)
-                n_right = self.grammar.core_size(edge.rule, 2)
-                if self.is_first_of_rule(item, e):
-                    self.pairs.assign(n_left * n_right, 0)
-                if self.exponents[edge.left] > NOTHING and self.exponents[edge.right] > NOTHING:
-                    add_outer(
-                        self.pairs.data(),
-                        self.grammar.to_core(edge.rule, 1, self.inside_of(edge.left), self.left_buffer.data()),
-                        self.grammar.to_core(edge.rule, 2, self.inside_of(edge.right), self.right_buffer.data()),
-                        self.power(self.exponents[edge.left] + self.exponents[edge.right] - exponent),
-                        n_left, n_right,
-                    )
+                tensor = &self.grammar.tensors[edge.rule]
+                (outer if self.is_first_of_rule(item, e) else add_outer)(
+                    self.pairs.data(),
+                    to_core(tensor[0], 1, self.inside_of(edge.left), self.left_buffer.data()),
+                    to_core(tensor[0], 2, self.inside_of(edge.right), self.right_buffer.data()),
+                    self.power(self.exponents[edge.left] + self.exponents[edge.right] - exponent),
+                    tensor.sizes[1], tensor.sizes[2],
+                )
                 if self.is_last_of_rule(item, e):
-                    sums = self.grammar.of_core(edge.rule, 0, self.inside_of(item), self.buffer.data())
-                    add_rows(
-                        sums, self.grammar.core(edge.rule), self.pairs.data(),
-                        self.grammar.core_size(edge.rule, 0), n_left * n_right,
-                    )
-                    self.grammar.from_core(edge.rule, 0, self.inside_of(item), sums)
+                    self.pass_up(self.inside_of(item), tensor[0])
             self.normalize(item, exponent)
+
+    cdef void pass_up(self, float* inside, const Tensor& tensor) noexcept nogil:
+        """Add to a parent's inside vector what a tensor makes of the children's outer products in `pairs`."""
+        cdef float* sums
+        if tensor.is_sparse:
+            add_sparse_rows(inside, &tensor.sparse, self.pairs.data(), self.scratch.data())
+            return
+        sums = of_core(tensor, 0, inside, self.buffer.data())
+        add_rows(sums, tensor.core, self.pairs.data(), tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2])
+        from_core(tensor, 0, inside, sums)
 
     cdef bint is_first_of_rule(self, int item, int e) noexcept nogil:
         return e == self.forest.first_edge[item] or self.forest.edges[e].rule != self.forest.edges[e - 1].rule
@@ -224,7 +274,7 @@ cdef class Marginals:
         return &self.outside[self.offsets[item]]
 
     cdef float power(self, int exponent) noexcept nogil:
-        return 0 if exponent < -120 else <float>ldexp(1.0, exponent)
+        return power_of_two(min(exponent, 127))
 
     cdef void sum_roots(self) noexcept nogil:
         """The total over the roots, and their outside vectors."""
@@ -269,27 +319,32 @@ cdef class Marginals:
             for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
                 edge = self.forest.edges[e]
                 if self.is_first_of_rule(item, e):
-                    mix_rows(
-                        self.pairs.data(), self.grammar.core(edge.rule),
-                        self.grammar.to_core(edge.rule, 0, self.outside_of(item), self.buffer.data()),
-                        self.grammar.core_size(edge.rule, 0),
-                        self.grammar.core_size(edge.rule, 1) * self.grammar.core_size(edge.rule, 2),
-                    )
-                if self.exponents[edge.left] > NOTHING and self.exponents[edge.right] > NOTHING:
-                    self.edge_marginals[e] = self.outside_edge(
-                        edge, self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item]
-                    ) / self.total
+                    self.mix(self.outside_of(item), self.grammar.tensors[edge.rule])
+                self.edge_marginals[e] = self.outside_edge(
+                    edge, self.grammar.tensors[edge.rule],
+                    self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item],
+                ) / self.total
 
-    cdef float outside_edge(self, const Edge& edge, int exponent) noexcept nogil:
+    cdef void mix(self, const float* outside, const Tensor& tensor) noexcept nogil:
+        """Make `pairs` the mean of a tensor's matrices over children's states, weighted by a parent's outside vector."""
+        if tensor.is_sparse:
+            mix_sparse_rows(self.pairs.data(), &tensor.sparse, outside)
+            return
+        mix_rows(
+            self.pairs.data(), tensor.core, to_core(tensor, 0, outside, self.buffer.data()),
+            tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2],
+        )
+
+    cdef float outside_edge(self, const Edge& edge, const Tensor& tensor, int exponent) noexcept nogil:
         """Add to the outside vectors of an edge's children, from the mixed rows in `pairs`; its weight in the tree."""
-        cdef float* to_left = self.grammar.of_core(edge.rule, 1, self.outside_of(edge.left), self.buffer.data())
-        cdef float* to_right = self.grammar.of_core(edge.rule, 2, self.outside_of(edge.right), self.buffer_2.data())
+        cdef float* to_left = of_core(tensor, 1, self.outside_of(edge.left), self.buffer.data())
+        cdef float* to_right = of_core(tensor, 2, self.outside_of(edge.right), self.buffer_2.data())
         cdef float weight = pass_down(
             to_left, to_right, self.pairs.data(),
-            self.grammar.to_core(edge.rule, 1, self.inside_of(edge.left), self.left_buffer.data()),
-            self.grammar.to_core(edge.rule, 2, self.inside_of(edge.right), self.right_buffer.data()),
-            self.power(exponent), self.grammar.core_size(edge.rule, 1), self.grammar.core_size(edge.rule, 2),
+            to_core(tensor, 1, self.inside_of(edge.left), self.left_buffer.data()),
+            to_core(tensor, 2, self.inside_of(edge.right), self.right_buffer.data()),
+            self.power(exponent), tensor.sizes[1], tensor.sizes[2],
         )
-        self.grammar.from_core(edge.rule, 1, self.outside_of(edge.left), to_left)
-        self.grammar.from_core(edge.rule, 2, self.outside_of(edge.right), to_right)
+        from_core(tensor, 1, self.outside_of(edge.left), to_left)
+        from_core(tensor, 2, self.outside_of(edge.right), to_right)
         return weight

@@ -1,42 +1,107 @@
-/* Small dense products over contiguous floats, compiled for several instruction sets where the platform can choose
-   between them when the program is loaded. */
+/* Small dense and sparse products, compiled for several instruction sets where the platform can choose between them
+   when the program is loaded. Rows are fastest if padded with zeros to a multiple of LANES floats. */
 
 #ifndef SPACY_LPCFG_SIMD_H
 #define SPACY_LPCFG_SIMD_H
 
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
-#define SIMD_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
+#include <stdint.h>
+#include <string.h>
+
+/* By what a processor can do: "arch=haswell" would mean processors of that name alone. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && defined(__linux__)
+#define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else
 #define SIMD_CLONES
 #endif
 
+#define LANES 8 /* as in layout.py */
+
+#if defined(__GNUC__)
+#define INLINED static inline __attribute__((always_inline))
+typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+#else
+#define INLINED static __forceinline
+struct Lanes {
+    float x[LANES];
+    float operator[](int l) const { return x[l]; }
+    void operator+=(const Lanes &other) { for (int l = 0; l < LANES; ++l) x[l] += other.x[l]; }
+};
+INLINED Lanes operator*(Lanes x, const Lanes &y) { for (int l = 0; l < LANES; ++l) x.x[l] *= y.x[l]; return x; }
+INLINED Lanes operator*(float weight, Lanes x) { for (int l = 0; l < LANES; ++l) x.x[l] *= weight; return x; }
+#endif
+
+INLINED Lanes &lanes(float *x) { return *(Lanes *)x; }
+INLINED const Lanes &lanes(const float *x) { return *(const Lanes *)x; }
+
+INLINED float sum_of(const Lanes &x) { return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7])); }
+
+/* 2 ** exponent, from 2 ** -126 on; 0 for less */
+INLINED float power_of_two(int exponent) {
+    const uint32_t bits = exponent < -126 ? 0 : (uint32_t)(exponent + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+/* pairs[j, k] = scale * left[j] * right[k] */
+SIMD_CLONES static void outer(float *pairs, const float *left, const float *right, float scale, int n_left,
+                              int n_right) {
+    int k = 0;
+    for (; k + LANES <= n_right; k += LANES) {
+        const Lanes row = scale * lanes(right + k);
+        for (int j = 0; j < n_left; ++j) lanes(pairs + j * n_right + k) = left[j] * row;
+    }
+    for (; k < n_right; ++k)
+        for (int j = 0; j < n_left; ++j) pairs[j * n_right + k] = left[j] * (scale * right[k]);
+}
+
 /* pairs[j, k] += scale * left[j] * right[k] */
 SIMD_CLONES static void add_outer(float *pairs, const float *left, const float *right, float scale, int n_left,
                                   int n_right) {
-    for (int j = 0; j < n_left; ++j) {
-        const float weight = scale * left[j];
-        for (int k = 0; k < n_right; ++k) pairs[j * n_right + k] += weight * right[k];
+    int k = 0;
+    for (; k + LANES <= n_right; k += LANES) {
+        const Lanes row = scale * lanes(right + k);
+        for (int j = 0; j < n_left; ++j) lanes(pairs + j * n_right + k) += left[j] * row;
     }
+    for (; k < n_right; ++k)
+        for (int j = 0; j < n_left; ++j) pairs[j * n_right + k] += left[j] * (scale * right[k]);
+}
+
+/* out[r] += scale * sum_c matrix[r, c] * weights[c], of at most four rows, as many as the compiler knows of */
+INLINED void add_few_rows(float *out, const float *matrix, const float *weights, float scale, int n_rows, int n_cols) {
+    Lanes sums[4] = {{0}, {0}, {0}, {0}};
+    float rest[4] = {0, 0, 0, 0};
+    int c = 0;
+    for (; c + LANES <= n_cols; c += LANES)
+        for (int r = 0; r < n_rows; ++r) sums[r] += lanes(matrix + r * n_cols + c) * lanes(weights + c);
+    for (; c < n_cols; ++c)
+        for (int r = 0; r < n_rows; ++r) rest[r] += matrix[r * n_cols + c] * weights[c];
+    for (int r = 0; r < n_rows; ++r) out[r] += scale * (sum_of(sums[r]) + rest[r]);
+}
+
+INLINED void add_scaled_rows(float *out, const float *matrix, const float *weights, float scale, int n_rows,
+                             int n_cols) {
+    int r = 0;
+    for (; r + 4 <= n_rows; r += 4) add_few_rows(out + r, matrix + r * n_cols, weights, scale, 4, n_cols);
+    for (; r < n_rows; ++r) add_few_rows(out + r, matrix + r * n_cols, weights, scale, 1, n_cols);
 }
 
 /* out[r] += sum_c matrix[r, c] * weights[c] */
 SIMD_CLONES static void add_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
-    for (int r = 0; r < n_rows; ++r) {
-        const float *row = matrix + r * n_cols;
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int c = 0; c < n_cols; ++c) sum += row[c] * weights[c];
-        out[r] += sum;
-    }
+    add_scaled_rows(out, matrix, weights, 1, n_rows, n_cols);
 }
 
 /* out[c] = sum_r weights[r] * matrix[r, c] */
 SIMD_CLONES static void mix_rows(float *out, const float *matrix, const float *weights, int n_rows, int n_cols) {
-    for (int c = 0; c < n_cols; ++c) out[c] = 0;
-    for (int r = 0; r < n_rows; ++r) {
-        const float *row = matrix + r * n_cols;
-        const float weight = weights[r];
-        for (int c = 0; c < n_cols; ++c) out[c] += weight * row[c];
+    int c = 0;
+    for (; c + LANES <= n_cols; c += LANES) {
+        Lanes sum = {0};
+        for (int r = 0; r < n_rows; ++r) sum += weights[r] * lanes(matrix + r * n_cols + c);
+        lanes(out + c) = sum;
+    }
+    for (; c < n_cols; ++c) {
+        out[c] = 0;
+        for (int r = 0; r < n_rows; ++r) out[c] += weights[r] * matrix[r * n_cols + c];
     }
 }
 
@@ -44,18 +109,62 @@ SIMD_CLONES static void mix_rows(float *out, const float *matrix, const float *w
    returns scale * sum_jk left[j] * pairs[j, k] * right[k] */
 SIMD_CLONES static float pass_down(float *to_left, float *to_right, const float *pairs, const float *left,
                                    const float *right, float scale, int n_left, int n_right) {
+    Lanes totals = {0};
     float total = 0;
-    for (int j = 0; j < n_left; ++j) {
-        const float *row = pairs + j * n_right;
-        const float weight = scale * left[j];
-        float sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int k = 0; k < n_right; ++k) sum += row[k] * right[k];
-        for (int k = 0; k < n_right; ++k) to_right[k] += weight * row[k];
-        to_left[j] += scale * sum;
-        total += weight * sum;
+    int k = 0;
+    add_scaled_rows(to_left, pairs, right, scale, n_left, n_right);
+    for (; k + LANES <= n_right; k += LANES) {
+        Lanes sum = {0};
+        for (int j = 0; j < n_left; ++j) sum += left[j] * lanes(pairs + j * n_right + k);
+        lanes(to_right + k) += scale * sum;
+        totals += sum * lanes(right + k);
     }
-    return total;
+    for (; k < n_right; ++k) {
+        float sum = 0;
+        for (int j = 0; j < n_left; ++j) sum += left[j] * pairs[j * n_right + k];
+        to_right[k] += scale * sum;
+        total += sum * right[k];
+    }
+    return scale * (sum_of(totals) + total);
+}
+
+/* A sparse tensor t[h, j, k], h < n_parent, j < n_left, k < n_right: blocks of LANES floats each, of which number i
+   stands at h = places[i][0] and at block places[i][1] of the matrix [j, k]; and rest[0][h] * rest[1][j] * rest[2][k].
+   n_right is a multiple of LANES. */
+typedef struct {
+    const float *blocks;
+    const int32_t *places;
+    const float *rest[3];
+    int n_blocks, n_parent, n_left, n_right;
+} Sparse;
+
+/* sums[h] += sum_jk t[h, j, k] * pairs[j, k]; scratch: of LANES * n_parent floats */
+SIMD_CLONES static void add_sparse_rows(float *sums, const Sparse *tensor, const float *pairs, float *scratch) {
+    Sparse t = *tensor;
+    Lanes rests = {0};
+    for (int k = 0; k < t.n_right; k += LANES) {
+        Lanes sum = {0};
+        for (int j = 0; j < t.n_left; ++j) sum += t.rest[1][j] * lanes(pairs + j * t.n_right + k);
+        rests += sum * lanes(t.rest[2] + k);
+    }
+    const float rest = sum_of(rests);
+    for (int h = 0; h < t.n_parent; ++h) lanes(scratch + LANES * h) = Lanes{0};
+    for (int i = 0; i < t.n_blocks; ++i, t.blocks += LANES, t.places += 2)
+        lanes(scratch + LANES * t.places[0]) += lanes(t.blocks) * lanes(pairs + LANES * t.places[1]);
+    for (int h = 0; h < t.n_parent; ++h) sums[h] += rest * t.rest[0][h] + sum_of(lanes(scratch + LANES * h));
+}
+
+/* pairs[j, k] = sum_h weights[h] * t[h, j, k] */
+SIMD_CLONES static void mix_sparse_rows(float *pairs, const Sparse *tensor, const float *weights) {
+    Sparse t = *tensor;
+    float rest = 0;
+    for (int h = 0; h < t.n_parent; ++h) rest += weights[h] * t.rest[0][h];
+    for (int k = 0; k < t.n_right; k += LANES) {
+        const Lanes row = rest * lanes(t.rest[2] + k);
+        for (int j = 0; j < t.n_left; ++j) lanes(pairs + j * t.n_right + k) = t.rest[1][j] * row;
+    }
+    for (int i = 0; i < t.n_blocks; ++i, t.blocks += LANES, t.places += 2)
+        lanes(pairs + LANES * t.places[1]) += weights[t.places[0]] * lanes(t.blocks);
 }
 
 #endif

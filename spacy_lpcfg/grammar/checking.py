@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
 
 if TYPE_CHECKING:
     from spacy_lpcfg.grammar.grammar import Grammar
@@ -18,6 +18,7 @@ class GrammarError(ValueError):
 
 
 _TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags", "lexicon.rare_words")
+_MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
@@ -53,6 +54,7 @@ def _check_symbols(grammar: Grammar) -> None:
     n_symbols = grammar.n_symbols
     require("symbols", n_symbols > 0 and 0 < grammar.n_preterminals <= n_symbols)
     require("n_states", _is(grammar.n_states, "int32", n_symbols) and grammar.n_states.min() > 0)
+    require("n_states", grammar.n_states.max() <= _MOST_STATES)
     require("symbol_weights", _is_weights(grammar.symbol_weights, n_symbols))
     require("root_weights", _is_weights(grammar.root_weights, n_symbols))
     require("root_vectors", _is(grammar.root_vectors, "float32", int(grammar.n_states.sum())))
@@ -69,15 +71,19 @@ def _check_tensors(tensors: Tensors, shapes: np.ndarray) -> None:
     """shapes (int32, (n_rules, 3)): of the rules' tensors."""
     n_rules = len(shapes)
     require("tensors.shapes", _is(tensors.shapes, "int32", n_rules, 3) and np.array_equal(tensors.shapes, shapes))
+    require("tensors.forms", _is(tensors.forms, "int32", n_rules) and _within(tensors.forms, SPARSE + 1))
     require("tensors.ranks", _is(tensors.ranks, "int32", n_rules, 3))
-    ranks, is_exact = tensors.ranks.astype(np.int64), tensors.is_exact
-    is_rank = np.where(is_exact[:, None], ranks == 0, (ranks > 0) & (ranks <= shapes))
+    ranks, is_factored = tensors.ranks.astype(np.int64), tensors.forms == FACTORED
+    is_rank = np.where(is_factored[:, None], (ranks > 0) & (ranks <= shapes), ranks == 0)
     require("tensors.ranks", bool(is_rank.all()))
-    sizes = shapes.astype(np.int64).prod(axis=1)
-    require("tensors.exact", _is(tensors.exact, "float32", int(sizes[is_exact].sum())))
-    packed = ranks.prod(axis=1).sum() + (shapes * ranks).sum()
-    require("tensors.factors", _is(tensors.factors, "float16", int(packed)))
+    require("tensors.exact", _is(tensors.exact, "float32", int(tensors.sizes[tensors.forms == EXACT].sum())))
+    require("tensors.factors", _is(tensors.factors, "float16", int(factor_sizes(shapes, ranks).sum())))
     require("tensors.scales", _is(tensors.scales, "float32", n_rules))
+    is_sparse = tensors.forms == SPARSE
+    require("tensors.kept", _is(tensors.kept, "uint8", -(-int(tensors.sizes[is_sparse].sum()) // 8)))
+    n_kept = int(np.unpackbits(tensors.kept, count=int(tensors.sizes[is_sparse].sum())).sum())
+    require("tensors.entries", _is(tensors.entries, "float16", n_kept))
+    require("tensors.rests", _is(tensors.rests, "float32", int(shapes[is_sparse].sum(dtype=np.int64))))
 
 
 def _check_lexicon(lexicon: Lexicon, n_preterminals: int, n_states: np.ndarray) -> None:

@@ -37,7 +37,8 @@ class Grammar:
     tensors (Tensors): t(a -> b c, h2, h3 | a, h1) or c(a -> b c, j, k | a, i) of every rule, [h1, h2, h3].
     lexicon (Lexicon): q.
     root_label (str): label over every tree of the treebank ("ROOT", "TOP", or "" for none).
-    is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact.
+    is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact: those of
+        each state of a symbol add up to 1, within 1e-5 for learned grammars.
     tag_bigrams (float64, (n_tags + 1, n_tags + 1)): P(next tag | tag) in the treebank; the last tag is the
         sentence's edge.
     begins, ends (float64, (n_tags + 1, n_tags + 1)): probability that a span of several words begins, and that a
@@ -166,7 +167,7 @@ class Grammar:
         return cls.from_bytes(Path(path).read_bytes())
 
 
-_KIND, _VERSION = "grammar", 2
+_KIND, _VERSION = "grammar", 3
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -184,7 +185,7 @@ _OWN = (
     "tags_before",
     "tags_after",
 )
-_TENSORS = ("shapes", "ranks", "exact", "factors", "scales")
+_TENSORS = ("shapes", "forms", "ranks", "exact", "factors", "scales", "kept", "entries", "rests")
 _LEXICON = (
     "terminals",
     "tags",

@@ -1,21 +1,26 @@
-"""The parameter tensors of binary rules, stored exactly or by a truncated Tucker decomposition.
+"""The parameter tensors of binary rules, stored exactly, by a truncated Tucker decomposition, or as sparse ones.
 
 A tensor estimated from n occurrences of its rule and smoothed as Cohen et al. (2013) has at most n + 1 independent
 slices along each mode. Keeping a basis of those (De Lathauwer et al. 2000, "A multilinear singular value
 decomposition") makes the tensors of rare rules, which are most, small; the frequent ones lose only noise.
+
+Of a tensor of probabilities few entries matter. A sparse tensor keeps these, and of the others the product of their
+marginals, so that no probability is lost: the entries of each state of the parent add up to what they did.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-TOLERANCE = 0.02
-_ALIGNED = 4  # padded ranks are multiples of this, for the kernels' vector instructions
+TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm
+NEGLIGIBLE = 1e-3  # of sparse tensors: entries below this share of the largest are not kept one by one
+EXACT, FACTORED, SPARSE = range(3)
 
 
 def offsets(sizes: np.ndarray) -> np.ndarray:
@@ -23,76 +28,75 @@ def offsets(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-class Layout(NamedTuple):
-    """Tensors as the kernels read them: factored ones with ranks padded by zeros, all in one buffer.
+class SparseParts(NamedTuple):
+    """The sparse ones among some tensors.
 
-    data (float32, (.,)): cores (p, q, r), scales included, and factors A (m_a, p), B (m_b, q), C (m_c, r).
-    ranks (int32, (n_rules, 3)): padded p, q, r; zeros for exact tensors.
-    starts (int64, (n_rules, 4)): where core, A, B and C of each rule begin; of an exact tensor only the first counts.
+    rules (int64, (n,)): which they are.
+    places (int64, (k,)): of all entries that are kept, in `Tensors.dense`; values (float32, (k,)): of those.
+    rests (list of n (a, b, c)): vectors whose outer product is to be added, float32 (m_a,), (m_b,) and (m_c,).
     """
 
-    data: np.ndarray
-    ranks: np.ndarray
-    starts: np.ndarray
+    rules: np.ndarray
+    places: np.ndarray
+    values: np.ndarray
+    rests: list[tuple[np.ndarray, ...]]
 
 
 @dataclass(frozen=True, eq=False)
 class Tensors:
-    """One tensor (m_a, m_b, m_c) a rule, each exact or factored as scale * core x_1 A x_2 B x_3 C.
+    """One tensor (m_a, m_b, m_c) a rule: exact; factored, as scale * core x_1 A x_2 B x_3 C; or sparse.
+
+    A sparse one is scale * entries, at the places that are kept, plus the outer product of three vectors a, b and c:
+    b and c add up to 1, and a has what the entries that are not kept add up to in each state of the parent.
 
     shapes (int32, (n_rules, 3)): states of the three symbols.
-    ranks (int32, (n_rules, 3)): of the cores; zeros for tensors that are stored exactly.
+    forms (int32, (n_rules,)): EXACT, FACTORED or SPARSE.
+    ranks (int32, (n_rules, 3)): of the cores of factored tensors; zeros for the others.
     exact (float32, (.,)): the exact tensors, one after the other, in C order.
     factors (float16, (.,)): core (p, q, r), A (m_a, p), B (m_b, q), C (m_c, r) of each factored tensor.
-    scales (float32, (n_rules,)): of the factored tensors.
+    scales (float32, (n_rules,)): of the factored and of the sparse tensors; 1 for the others.
+    kept (uint8, (.,)): a bit an entry of the sparse tensors, in C order, packed by `numpy.packbits`.
+    entries (float16, (.,)): those that are kept.
+    rests (float32, (.,)): a (m_a,), b (m_b,), c (m_c,) of each sparse tensor.
     """
 
     shapes: np.ndarray
+    forms: np.ndarray
     ranks: np.ndarray
     exact: np.ndarray
     factors: np.ndarray
     scales: np.ndarray
+    kept: np.ndarray
+    entries: np.ndarray
+    rests: np.ndarray
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Entries of each rule's tensor, int64 (n_rules,)."""
+        return self.shapes.astype(np.int64).prod(axis=1)
 
     @cached_property
     def offsets(self) -> np.ndarray:
         """Where each rule's tensor begins in `dense`, int64 (n_rules + 1,)."""
-        return offsets(self.shapes.astype(np.int64).prod(axis=1))
+        return offsets(self.sizes)
 
     @cached_property
     def dense(self) -> np.ndarray:
         """All tensors, one after the other, in C order, float32."""
-        dense = np.empty(self.offsets[-1], dtype=np.float32)
-        dense[np.repeat(self.is_exact, np.diff(self.offsets))] = self.exact
-        for rules, core, a, b, c in self._factored():
+        dense = np.zeros(self.offsets[-1], dtype=np.float32)
+        dense[np.repeat(self.forms == EXACT, self.sizes)] = self.exact
+        for rules, core, a, b, c in self.factored():
             full = np.einsum("nxyz,nix,njy,nkz->nijk", core, a, b, c, optimize=True)
             dense[self.offsets[rules][:, None] + np.arange(full[0].size)] = full.reshape(len(rules), -1)
+        sparse = self.sparse()
+        dense[sparse.places] = sparse.values
+        for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
+            dense[slice(*self.offsets[rule : rule + 2])] += np.outer(a, np.outer(b, c)).ravel()
         return dense
 
-    @property
-    def is_exact(self) -> np.ndarray:
-        """Whether a tensor is stored exactly, bool (n_rules,)."""
-        return self.ranks[:, 0] == 0
-
-    def layout(self) -> Layout:
-        """The tensors as the kernels read them."""
-        ranks = -(-self.ranks // _ALIGNED) * _ALIGNED
-        sizes = _factor_sizes(self.shapes, ranks)
-        sizes[self.is_exact, 0] = np.diff(self.offsets)[self.is_exact]
-        ends = np.cumsum(sizes.ravel()).reshape(sizes.shape)
-        starts = ends - sizes
-        data = np.zeros(int(sizes.sum()), dtype=np.float32)
-        exact = np.flatnonzero(self.is_exact)
-        data[_ranges(starts[exact, 0], sizes[exact, 0])] = self.exact
-        for rules, *parts in self._factored():
-            for k, part in enumerate(parts):
-                wide = np.zeros((len(rules), *_padded(part.shape[1:], k)), dtype=np.float32)
-                wide[tuple(slice(size) for size in part.shape)] = part
-                data[starts[rules, k][:, None] + np.arange(wide[0].size)] = wide.reshape(len(rules), -1)
-        return Layout(data, ranks, starts)
-
-    def _factored(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """Rules of equal form with their cores (n, p, q, r), scales included, and factors (n, m, p) and so on."""
-        starts = offsets(_factor_sizes(self.shapes, self.ranks).sum(axis=1))
+    def factored(self) -> Iterator[tuple[np.ndarray, ...]]:
+        """Factored rules of equal form: ids, cores (n, p, q, r) with scales, factors (n, m_a, p), (n, m_b, q), ..."""
+        starts = offsets(factor_sizes(self.shapes, self.ranks).sum(axis=1))
         for shape, ranks, rules in _groups(self.shapes, self.ranks):
             if ranks[0] > 0:
                 size = starts[rules[0] + 1] - starts[rules[0]]
@@ -100,35 +104,49 @@ class Tensors:
                 core, *factors = _split(block, shape, ranks)
                 yield rules, core * self.scales[rules][:, None, None, None], *factors
 
+    def sparse(self) -> SparseParts:
+        """The sparse tensors, taken apart."""
+        is_sparse = self.forms == SPARSE
+        rules = np.flatnonzero(is_sparse)
+        is_kept = np.zeros(self.offsets[-1], dtype=bool)
+        is_kept[np.repeat(is_sparse, self.sizes)] = np.unpackbits(self.kept, count=int(self.sizes[rules].sum()))
+        places = np.flatnonzero(is_kept)
+        values = self.entries * np.repeat(self.scales, self.sizes)[places]
+        vectors = np.split(self.rests, np.cumsum(self.shapes[rules].ravel()))[:-1]
+        return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3])))
+
     @classmethod
     def from_dense(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
         """Tensors kept exactly.
 
         dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
         """
-        n = len(shapes)
+        shapes = np.asarray(shapes, dtype=np.int32)
         return cls(
-            shapes=np.asarray(shapes, dtype=np.int32),
-            ranks=np.zeros((n, 3), dtype=np.int32),
+            shapes=shapes,
+            forms=np.full(len(shapes), EXACT, dtype=np.int32),
+            ranks=np.zeros_like(shapes),
             exact=np.asarray(dense, dtype=np.float32),
             factors=np.empty(0, dtype=np.float16),
-            scales=np.ones(n, dtype=np.float32),
+            scales=np.ones(len(shapes), dtype=np.float32),
+            kept=np.empty(0, dtype=np.uint8),
+            entries=np.empty(0, dtype=np.float16),
+            rests=np.empty(0, dtype=np.float32),
         )
 
     @classmethod
     def factorize(cls, dense: np.ndarray, shapes: np.ndarray, tolerance: float = TOLERANCE) -> Tensors:
-        """Tensors to a relative error of `tolerance` in the Frobenius norm, each in its smaller form.
+        """Tensors to a relative error of `tolerance` in the Frobenius norm, each exact or factored, as is smaller.
 
         The rounding to float16 adds about 0.001.
 
         dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
         """
-        shapes = np.asarray(shapes, dtype=np.int32)
-        starts = offsets(shapes.astype(np.int64).prod(axis=1))
-        ranks = np.zeros_like(shapes)
-        scales = np.ones(len(shapes), dtype=np.float32)
+        exact = cls.from_dense(dense, shapes)
+        shapes, starts = exact.shapes, exact.offsets
+        ranks, scales = np.zeros_like(shapes), np.ones_like(exact.scales)
         packed: list[np.ndarray] = [np.empty(0, dtype=np.float16)] * len(shapes)
-        for shape, _, rules in _groups(shapes, np.zeros_like(shapes)):
+        for shape, _, rules in _groups(shapes, ranks):
             block = dense[starts[rules][:, None] + np.arange(shape.prod())].reshape(-1, *shape).astype(np.float64)
             bases = [_basis(block, mode, tolerance) for mode in range(3)]
             for k, rule in enumerate(rules):
@@ -140,20 +158,74 @@ class Tensors:
                 scales[rule] = np.abs(core).max() or 1.0
                 parts = [core / scales[rule], a, b, c]
                 packed[rule] = np.concatenate([part.ravel() for part in parts]).astype(np.float16)
-        is_exact = np.repeat(ranks[:, 0] == 0, np.diff(starts))
-        factors = np.concatenate([np.empty(0, dtype=np.float16), *packed])
-        return cls(shapes, ranks, np.asarray(dense, np.float32)[is_exact], factors, scales)
+        is_factored = ranks[:, 0] > 0
+        factors = np.concatenate([exact.factors, *packed])
+        return replace(exact._but(is_factored, FACTORED), ranks=ranks, factors=factors, scales=scales)
+
+    @classmethod
+    def sparsify(cls, dense: np.ndarray, shapes: np.ndarray, negligible: float = NEGLIGIBLE) -> Tensors:
+        """Tensors of probabilities, each exact or sparse, as is smaller.
+
+        The entries above `negligible` times the largest are kept, to the rounding of float16. Those of each state of
+        the parent add up to what they did, to the rounding of float32.
+
+        dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
+        RAISES (ValueError): If an entry is negative.
+        """
+        if np.min(dense, initial=0.0) < 0:
+            raise ValueError("Expected probabilities, got negative entries: take Tensors.factorize for those.")
+        exact = cls.from_dense(dense, shapes)
+        parts = [
+            _Sparse.of(dense[start:end].reshape(shape), negligible)
+            for shape, (start, end) in zip(exact.shapes, pairwise(exact.offsets.tolist()))
+        ]
+        is_sparse = np.array([part.n_bytes < 4 * part.is_kept.size for part in parts], dtype=bool)
+        chosen = [part for part, is_smaller in zip(parts, is_sparse) if is_smaller]
+        return replace(
+            exact._but(is_sparse, SPARSE),
+            scales=np.where(is_sparse, [part.scale for part in parts], 1).astype(np.float32),
+            kept=np.packbits(np.concatenate([np.empty(0, dtype=bool), *(part.is_kept.ravel() for part in chosen)])),
+            entries=np.concatenate([exact.entries, *(part.entries for part in chosen)]),
+            rests=np.concatenate([exact.rests, *(part.rest for part in chosen)]),
+        )
+
+    def _but(self, others: np.ndarray, form: int) -> Tensors:
+        """Exact tensors without those that have another form, bool (n_rules,)."""
+        forms = np.where(others, form, EXACT).astype(np.int32)
+        return replace(self, forms=forms, exact=self.exact[np.repeat(~others, self.sizes)])
 
 
-def _padded(shape: tuple[int, ...], part: int) -> tuple[int, ...]:
-    """Shape of a core (part 0) or factor with its ranks rounded up."""
-    aligned = tuple(-(-size // _ALIGNED) * _ALIGNED for size in shape)
-    return aligned if part == 0 else (shape[0], aligned[1])
+class _Sparse(NamedTuple):
+    """One sparse tensor.
+
+    scale (float32); is_kept (bool, (m_a, m_b, m_c)); entries (float16, (k,)); rest (float32, (m_a + m_b + m_c,)).
+    """
+
+    scale: np.float32
+    is_kept: np.ndarray
+    entries: np.ndarray
+    rest: np.ndarray
+
+    @classmethod
+    def of(cls, tensor: np.ndarray, negligible: float) -> _Sparse:
+        scale = np.float32(tensor.max()) or np.float32(1)
+        is_kept = tensor > negligible * scale
+        entries = _rounded_down(tensor[is_kept] / scale)
+        rest = tensor.astype(np.float64)
+        rest[is_kept] = np.maximum(rest[is_kept] - entries * scale, 0.0)
+        a, b, c = rest.sum(axis=(1, 2)), rest.sum(axis=(0, 2)), rest.sum(axis=(0, 1))
+        total = a.sum() or 1.0
+        return cls(scale, is_kept, entries, np.concatenate([a, b / total, c / total]).astype(np.float32))
+
+    @property
+    def n_bytes(self) -> int:
+        return self.is_kept.size // 8 + self.entries.nbytes + self.rest.nbytes
 
 
-def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """All positions of consecutive blocks, one block after the other."""
-    return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
+def _rounded_down(values: np.ndarray) -> np.ndarray:
+    """Positive numbers as float16 that are no greater."""
+    halves = values.astype(np.float16)
+    return np.where(halves > values, np.nextafter(halves, np.float16(0)), halves)
 
 
 def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -165,15 +237,15 @@ def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, 
     return vectors, np.maximum(keep.sum(axis=1), 1)
 
 
-def _factor_sizes(shapes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Entries of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for exact ones."""
+def factor_sizes(shapes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Entries of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for the others."""
     ranks = ranks.astype(np.int64)
     return np.concatenate([ranks.prod(axis=1, keepdims=True), shapes * ranks], axis=1)
 
 
 def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.ndarray]:
     """Packed rows of equal form (n, size) as cores (n, p, q, r) and factors (n, m, p), (n, m, q), (n, m, r)."""
-    bounds = np.cumsum(_factor_sizes(shape[None], ranks[None])[0])[:-1]
+    bounds = np.cumsum(factor_sizes(shape[None], ranks[None])[0])[:-1]
     core, *factors = np.split(block, bounds, axis=1)
     return [core.reshape(-1, *ranks)] + [factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks)]
 

@@ -87,7 +87,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
     lexicon = with_rare_words(lexicon, nodes, treebank.terminal, tag_of, lexical.form_weight)
     shapes = n_states[counts.rules]
-    store = Tensors.from_dense if parameters.is_proper else Tensors.factorize
+    store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     begins, ends = boundaries(nodes, tag_of, len(lexicon.tags))
     return Grammar(

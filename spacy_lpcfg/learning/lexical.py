@@ -178,7 +178,10 @@ def _smoothed_rows(
     n_tags: int,
     settings: LexicalSettings,
 ) -> list[_Row]:
-    """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it."""
+    """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
+
+    Those of every symbol add up to what they did with the unlikely ones; and those of every state, if none is negative.
+    """
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
     seen = coo_array(
         (emissions.counts, (emissions.symbols, emissions.terminals)), shape=(n_symbols, n_terminals)
@@ -193,20 +196,27 @@ def _smoothed_rows(
         for a in range(n_symbols)
     ]
     least = settings.least_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    is_proper = emissions.vectors.min(initial=0.0) >= 0 and emissions.means.min(initial=0.0) >= 0
     rows: list[_Row] = []
     for a, weight in enumerate(weights):
+        pairs = order[first[a] : first[a + 1]]
+        share = emissions.counts[pairs] / (totals[a] + settings.chain_weight)
+        vectors = weight[:, None] * emissions.means[a]
+        vectors[emissions.terminals[pairs]] += share[:, None] * (emissions.vectors[pairs] - emissions.means[a])
         kept = (weight > 0) & (weight * totals[a] >= least)
         kept[weight.argmax()] = True
-        scale = weight.sum() / weight[kept].sum()
-        pairs = order[first[a] : first[a + 1]]
-        own = dict(zip(emissions.terminals[pairs].tolist(), pairs.tolist()))
-        for x in np.flatnonzero(kept).tolist():
-            vector = weight[x] * emissions.means[a]
-            if x in own:
-                share = emissions.counts[own[x]] / (totals[a] + settings.chain_weight)
-                vector = vector + share * (emissions.vectors[own[x]] - emissions.means[a])
-            rows.append(_Row(x, a, scale * weight[x], scale * vector))
+        if is_proper:
+            kept[vectors.argmax(axis=0)[vectors.max(axis=0) > 0]] = True
+        scale = _scale(weight, kept)
+        vectors *= _scale(vectors, kept) if is_proper else scale
+        rows += [_Row(x, a, scale * weight[x], vectors[x]) for x in np.flatnonzero(kept).tolist()]
     return rows
+
+
+def _scale(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """By what to multiply probabilities of terminals, (n_terminals, ...), so that those kept add up to what all did."""
+    left = values[kept].sum(axis=0)
+    return values.sum(axis=0) / np.where(left > 0, left, 1.0)
 
 
 def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float) -> np.ndarray:

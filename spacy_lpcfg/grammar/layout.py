@@ -1,0 +1,98 @@
+"""The tensors of a grammar as the kernels read them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors, offsets
+
+LANES = 8  # floats of a block, as in simd.h
+_CACHE_LINE = 64  # bytes
+
+
+class Layout(NamedTuple):
+    """Tensors in the order of the kernels' loops; the rows of all matrices are padded with zeros to whole blocks.
+
+    data (float32, (.,)): exact tensors [h1, h2, h3]; of factored ones cores (p, q, r), scales included, and factors
+        A (m_a, p), B (m_b, q), C (m_c, r); of sparse ones the vectors a, b and c of the rest, of which c is a row.
+    starts (int64, (n_rules, 4)): where in `data` a tensor's core and three factors begin, or its three vectors after a
+        core of nothing; of an exact tensor only the first counts.
+    blocks (float32, (n_blocks, LANES)): those blocks of the sparse tensors [h1, h2, h3] that are not all zero.
+    places (int32, (n_blocks, 2)): h1 of each block, and its number in the matrix [h2, h3], counted in blocks.
+    first_block (int64, (n_rules + 1,)): blocks of each rule; none for those that are not sparse.
+    """
+
+    data: np.ndarray
+    starts: np.ndarray
+    blocks: np.ndarray
+    places: np.ndarray
+    first_block: np.ndarray
+
+
+def layout(tensors: Tensors) -> Layout:
+    """The tensors as the kernels read them."""
+    sizes = _sizes(tensors)
+    starts = offsets(sizes.ravel())[:-1].reshape(sizes.shape)
+    data = np.zeros(int(sizes.sum()), dtype=np.float32)
+    exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
+    data[_places_of_rows(starts[exact, 0], tensors.shapes[exact])] = tensors.exact
+    data[_ranges(starts[sparse, 1:].ravel(), tensors.shapes[sparse].ravel())] = tensors.rests
+    for rules, *parts in tensors.factored():
+        for k, part in enumerate(parts):
+            wide = np.zeros((*part.shape[:-1], in_blocks(part.shape[-1])), dtype=np.float32)
+            wide[..., : part.shape[-1]] = part
+            data[starts[rules, k][:, None] + np.arange(wide[0].size)] = wide.reshape(len(rules), -1)
+    return Layout(data, starts, *_blocks(tensors))
+
+
+def in_blocks(sizes: np.ndarray) -> np.ndarray:
+    """Sizes rounded up to whole blocks."""
+    return -(-sizes // LANES) * LANES
+
+
+def _sizes(tensors: Tensors) -> np.ndarray:
+    """Floats in `Layout.data` of each rule's core and factors, or of what stands in their place, int64 (n_rules, 4)."""
+    shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
+    exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
+    p, q, r = np.where(exact[:, None], shapes, ranks).T
+    factors = shapes * in_blocks(ranks)
+    factors[sparse] = shapes[sparse]
+    factors[sparse, 2] = in_blocks(shapes[sparse, 2])
+    return np.column_stack([p * q * in_blocks(r), factors])
+
+
+def _places_of_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Places of the entries of tensors (n, 3) that start at the given places and have their rows padded."""
+    m_a, m_b, m_c = shapes.astype(np.int64).T
+    n_rows = m_a * m_b
+    row = np.arange(n_rows.sum()) - np.repeat(offsets(n_rows)[:-1], n_rows)
+    return _ranges(np.repeat(starts, n_rows) + row * np.repeat(in_blocks(m_c), n_rows), np.repeat(m_c, n_rows))
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """All places of blocks of the given sizes, one block after the other."""
+    return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
+
+
+def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Blocks, places and first_block of a `Layout`."""
+    _, places, values, _ = tensors.sparse()
+    rule = np.searchsorted(tensors.offsets, places, side="right") - 1
+    _, m_b, m_c = tensors.shapes[rule].astype(np.int64).T
+    row, h3 = np.divmod(places - tensors.offsets[rule], m_c)
+    h1, h2 = np.divmod(row, m_b)
+    block = (h2 * in_blocks(m_c) + h3) // LANES
+    is_new = np.any(np.diff([rule, h1, block], prepend=-1) != 0, axis=0)
+    blocks = _zeros(int(is_new.sum()), LANES)
+    blocks[np.cumsum(is_new) - 1, h3 % LANES] = values
+    first_block = offsets(np.bincount(rule[is_new], minlength=len(tensors.shapes)))
+    return blocks, np.column_stack([h1, block])[is_new].astype(np.int32), first_block
+
+
+def _zeros(n_rows: int, n_cols: int) -> np.ndarray:
+    """Zeros as float32 that begin with a line of the cache, so that no block lies across two."""
+    buffer = np.zeros(n_rows * n_cols + _CACHE_LINE // 4, dtype=np.float32)
+    start = -buffer.ctypes.data % _CACHE_LINE // 4
+    return buffer[start : start + n_rows * n_cols].reshape(n_rows, n_cols)
