@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
@@ -90,7 +91,7 @@ def assert_same(one, two):
 def test_bytes_round_trip(grammar):
     check(grammar)
     again = Grammar.from_bytes(grammar.to_bytes())
-    for part in (lambda g: g, lambda g: g.tensors, lambda g: g.lexicon):
+    for part in (lambda g: g, lambda g: g.tensors, lambda g: g.lexicon, lambda g: g.classifier):
         assert_same(part(grammar), part(again))
     assert again.to_bytes() == grammar.to_bytes()
     words = ["the", "dog", "saw", "it", "."]
@@ -161,7 +162,10 @@ def test_changed_content_is_told_by_its_checksum(learned):
 
 
 MODEL = of_low_rank(random_model(0, most_states=6))
-FACTORED = grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.factorize)
+FACTORED = replace(
+    grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=Tensors.factorize),
+    classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
+)
 VALUES = unpack(_KIND, _VERSION, FACTORED.to_bytes())
 ODD = [None, 0, -1, 1.5, "x", b"x", True, (), ("a",), ["a", ["b"]], {"dtype": "int32"}, np.zeros(0), np.array(5)]
 
@@ -174,7 +178,10 @@ def test_inconsistent_parts_are_refused(name):
     if isinstance(value, np.ndarray):
         with np.errstate(all="ignore"):
             others += [value[:-1], np.concatenate([value, value]), value[None], -value - 1, value + 1, value[::-1]]
-            others += [value * np.nan if value.dtype.kind == "f" else value * 1000003, value.astype(np.float16)]
+            others += [
+                value * np.nan if value.dtype.kind == "f" else value * np.array(1000003).astype(value.dtype),
+                value.astype(np.float16),
+            ]
     accepted = []
     for other in others:
         with contextlib.suppress(GrammarError):
@@ -199,7 +206,7 @@ def test_check_names_the_part():
         ("n_states", grammar.n_states * 0),
         ("root_vectors", np.full_like(grammar.root_vectors, np.inf)),
         ("rule_weights", -grammar.rule_weights),
-        ("tag_bigrams", grammar.tag_bigrams[:-1]),
+        ("tags_before", grammar.tags_before[:-1]),
     ):
         with pytest.raises(GrammarError, match=f"inconsistent in its {part}"):
             check(replace(grammar, **{part: other}))

@@ -143,17 +143,17 @@ cdef class _Chart:
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
-        """Items of one word: the rows of its terminal, weighted by tag; and those of a given tag that it lacks."""
+    cdef void emit(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
+        """Items of one word: the rows of its terminal, weighted by symbol; and those of a given tag that it lacks."""
         cdef int cell = self.cell(position, position + 1)
         self.first_item[cell] = <int32_t>self.items.size()
-        cdef bint found = self.emit_rows(position, terminal, tag, tag_weights)
+        cdef bint found = self.emit_rows(position, terminal, tag, symbol_weights)
         if tag >= 0 and not found:
-            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, tag_weights)
+            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, symbol_weights)
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
 
-    cdef bint emit_rows(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
+    cdef bint emit_rows(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
         """Items for the rows of a terminal; whether any of them has the tag."""
         cdef int row, symbol
         cdef bint found = False
@@ -161,7 +161,7 @@ cdef class _Chart:
         for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
             symbol = self.grammar.row_symbols[row]
             found |= self.grammar.tag_of[symbol] == tag
-            scale = tag_weights[self.grammar.tag_of[symbol]]
+            scale = symbol_weights[symbol]
             if scale > 0:
                 self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
         return found
@@ -399,7 +399,7 @@ def build_forest(
 cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, double beam,
                 size_t most_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
-    cdef const double[:, ::1] tag_weights = context.tag_weights
+    cdef const double[:, ::1] symbol_weights = context.symbol_weights
     cdef const double[:, ::1] left_fit = context.left_fit
     cdef const double[:, ::1] right_fit = context.right_fit
     cdef const char[::1] may_begin = context.may_begin
@@ -407,7 +407,7 @@ cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] t
     cdef int i
     with nogil:
         for i in range(chart.n):
-            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
+            chart.emit(i, terminals[i], tags[i], &symbol_weights[i, 0])
         return chart.fill(beam, left_fit, right_fit, may_begin, may_end, most_applications)
 
 

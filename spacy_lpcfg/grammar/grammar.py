@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from spacy_lpcfg.grammar.checking import GrammarError, check, has_type, require
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
@@ -36,11 +37,9 @@ class Grammar:
     lexicon (Lexicon): q.
     root_label (str): label over every tree of the treebank ("ROOT", "TOP", or "" for none).
     is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact.
-    tag_bigrams (float64, (n_tags + 1, n_tags + 1)): P(next tag | tag) in the treebank; the last tag is the
-        sentence's edge.
-    begins, ends (float64, (n_tags + 1, n_tags + 1)): probability that a span of several words begins, and that a
-        constituent of several words ends, between two words of the given tags.
-    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol).
+    classifier (Classifier): of words in their context, for pruning.
+    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last tag
+        is the sentence's edge.
     """
 
     symbols: tuple[str, ...]
@@ -55,9 +54,7 @@ class Grammar:
     lexicon: Lexicon
     root_label: str
     is_proper: bool
-    tag_bigrams: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
+    classifier: Classifier
     tags_before: np.ndarray
     tags_after: np.ndarray
 
@@ -118,7 +115,8 @@ class Grammar:
         own = {name: getattr(self, name) for name in _OWN}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
-        return pack(_KIND, _VERSION, {**own, **tensors, **lexicon})
+        classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
+        return pack(_KIND, _VERSION, {**own, **tensors, **lexicon, **classifier})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Grammar:
@@ -134,6 +132,7 @@ class Grammar:
                 **{name: values[name] for name in _OWN},
                 tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
                 lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
+                classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
             )
         except StorageError as error:
             raise GrammarError(str(error)) from error
@@ -152,7 +151,7 @@ class Grammar:
         return cls.from_bytes(Path(path).read_bytes())
 
 
-_KIND, _VERSION = "grammar", 2
+_KIND, _VERSION = "grammar", 3
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -164,9 +163,6 @@ _OWN = (
     "rule_weights",
     "root_label",
     "is_proper",
-    "tag_bigrams",
-    "begins",
-    "ends",
     "tags_before",
     "tags_after",
 )
@@ -185,3 +181,4 @@ _LEXICON = (
     "rare_tags",
     "rare_factors",
 )
+_CLASSIFIER = ("features", "offsets", "outputs", "weights")

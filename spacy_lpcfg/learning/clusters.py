@@ -77,7 +77,7 @@ class Clusters:
         split = Split(treebank, n_states)
         return best_grammar(
             iterations(split, split.expect_states(states), self.smoothing, self.n_iterations, self.n_jobs),
-            lambda expected: split.grammar(expected, self.smoothing, self.lexical),
+            lambda expected: split.grammar(expected, self.smoothing),
             held_out=held_out,
             first=0,
             on_step=on_step,

@@ -93,7 +93,7 @@ class EM:
         first = split.expect(random_start(split, self.noise, self.seed), self.n_jobs)
         return best_grammar(
             iterations(split, first, self.smoothing, self.n_iterations - 1, self.n_jobs),
-            lambda expected: split.grammar(expected, self.smoothing, self.lexical),
+            lambda expected: split.grammar(expected, self.smoothing),
             held_out=held_out,
             check_every=self.check_every,
             on_step=on_step,

@@ -17,7 +17,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning._expectations import inside_outside
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.lexical import Emissions
 from spacy_lpcfg.learning.moments import group_means
 
 SHARD_SIZE = 2_000  # trees
@@ -241,7 +241,7 @@ class Split:
             shared[start:end] = own * rules[start:end] + (1 - own) * independent
         return shared
 
-    def grammar(self, expected: Expected, smoothing: StateSmoothing, lexical: LexicalSettings) -> Grammar:
+    def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
         """The grammar of expected counts, in which unknown words have emissions as well."""
         posteriors = expected.posteriors.astype(np.float64)
         emissions = self.events.all @ posteriors[self.treebank.nodes.leaves]
@@ -263,7 +263,7 @@ class Split:
             means=group_means(posteriors, self.treebank.nodes.symbol, len(self.n_states)),
             is_proper=True,
         )
-        return build_grammar(self.treebank, parameters, lexical)
+        return build_grammar(self.treebank, parameters)
 
     def _roots(self, expected: Expected) -> np.ndarray:
         nodes = self.treebank.nodes

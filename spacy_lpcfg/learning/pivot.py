@@ -92,7 +92,7 @@ class Pivot:
         _check(self)
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
-        return build_grammar(treebank, self.parameters(treebank), self.lexical)
+        return build_grammar(treebank, self.parameters(treebank))
 
     def parameters(self, treebank: Treebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
