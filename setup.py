@@ -3,8 +3,9 @@ import sys
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = [f"spacy_lpcfg.chart.{name}" for name in ("_tags", "_forest", "_coarse", "_fine", "_decode")]
-KERNELS += ["spacy_lpcfg.learning._expectations"]
+KERNELS = ["spacy_lpcfg.grammar._windows"]
+KERNELS += [f"spacy_lpcfg.chart.{name}" for name in ("_forest", "_coarse", "_fine", "_decode")]
+KERNELS += [f"spacy_lpcfg.learning.{name}" for name in ("_expectations", "_loglinear")]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
 
 setup(

@@ -9,6 +9,7 @@ import numpy as np
 from enumeration import Model
 
 from spacy_lpcfg.grammar import Grammar, Lexicon
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import check
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
@@ -138,6 +139,7 @@ def grammar_of(
             _flat([model.binary[rule] for rule in rules]), np.array([[sizes[a] for a in rule] for rule in rules])
         ),
         lexicon=lexicon,
+        classifier=Classifier.of(np.empty(0), np.empty((0, 0))),
         root_label="ROOT",
         is_proper=is_proper,
         **_tag_tables(len(symbols), len(lexicon.tags)),
@@ -172,9 +174,7 @@ def _lexicon(model: Model, pcfg: Model, preterminals: list[str], sizes: dict[str
 
 def _tag_tables(n_symbols: int, n_tags: int) -> dict[str, np.ndarray]:
     """Tables of the words around that say nothing."""
-    pairs, by_symbol = ((n, n_tags + 1) for n in (n_tags + 1, n_symbols))
-    tables = {name: np.full(pairs, 1 / (n_tags + 1)) for name in ("tag_bigrams", "begins", "ends")}
-    return {**tables, **{name: np.full(by_symbol, 1 / (n_tags + 1)) for name in ("tags_before", "tags_after")}}
+    return {name: np.full((n_symbols, n_tags + 1), 1 / (n_tags + 1)) for name in ("tags_before", "tags_after")}
 
 
 def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:

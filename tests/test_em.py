@@ -74,7 +74,7 @@ def random_latent(split: Split, noise: float, seed: int) -> Latent:
 
 
 def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> Fit:
-    return Fit(split, random_start(split, noise, seed), smoothing, PLAIN)
+    return Fit(split, random_start(split, noise, seed), smoothing)
 
 
 # ------------------------------------------------------------------------------------------ the E step

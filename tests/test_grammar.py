@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
 from spacy_lpcfg.grammar.layout import LANES, in_blocks, layout
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
@@ -93,7 +94,7 @@ def assert_same(one, two):
 def test_bytes_round_trip(grammar):
     check(grammar)
     again = Grammar.from_bytes(grammar.to_bytes())
-    for part in (lambda g: g, lambda g: g.tensors, lambda g: g.lexicon):
+    for part in (lambda g: g, lambda g: g.tensors, lambda g: g.lexicon, lambda g: g.classifier):
         assert_same(part(grammar), part(again))
     assert again.to_bytes() == grammar.to_bytes()
     words = ["the", "dog", "saw", "it", "."]
@@ -166,7 +167,12 @@ def test_changed_content_is_told_by_its_checksum(learned):
 MODEL = of_low_rank(random_model(0, most_states=6))
 VALUES = {
     store.__name__: unpack(
-        _KIND, _VERSION, grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=store).to_bytes()
+        _KIND,
+        _VERSION,
+        replace(
+            grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=store),
+            classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
+        ).to_bytes(),
     )
     for store in (Tensors.factorize, Tensors.sparsify)
 }
@@ -217,7 +223,7 @@ def test_check_names_the_part():
         ("n_states", grammar.n_states * 0),
         ("root_vectors", np.full_like(grammar.root_vectors, np.inf)),
         ("rule_weights", -grammar.rule_weights),
-        ("tag_bigrams", grammar.tag_bigrams[:-1]),
+        ("tags_before", grammar.tags_before[:-1]),
     ):
         with pytest.raises(GrammarError, match=f"inconsistent in its {part}"):
             check(replace(grammar, **{part: other}))

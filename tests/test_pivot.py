@@ -179,7 +179,7 @@ def test_em_stays_at_exact_pivots(exact):
     treebank = exact[-1]
     parameters = Pivot(n_states=5, em=CONVERGED, **EXACT).parameters(treebank)
     split = Split(treebank, parameters.n_states)
-    fit = Fit(split, split.expect_parameters(parameters), UNSMOOTHED, PLAIN)
+    fit = Fit(split, split.expect_parameters(parameters), UNSMOOTHED)
     first = fit.step()
     np.testing.assert_allclose(split.maximize(fit.expected, UNSMOOTHED).tensors, parameters.tensors, atol=1e-5)
     assert fit.step() == pytest.approx(first, rel=1e-7)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import trees
 
-from spacy_lpcfg.learning.counts import boundaries, boundary_tags, count, smoothed_roots, tag_bigrams
+from spacy_lpcfg.learning.counts import boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons, join, skeletons
 from spacy_lpcfg.trees import (
@@ -215,28 +215,7 @@ def test_smoothed_roots_are_a_distribution(sample):
 def test_tables_of_neighbouring_tags_are_distributions(sample):
     tag_of = np.arange(len(sample.preterminals)) // 2
     n_tags = int(tag_of.max()) + 1
-    before, after = boundary_tags(sample, tag_of, n_tags)
-    for table, n_rows in (
-        (tag_bigrams(sample, tag_of, n_tags), n_tags + 1),
-        *((t, len(sample.symbols)) for t in (before, after)),
-    ):
-        assert table.shape == (n_rows, n_tags + 1)
+    for table in boundary_tags(sample, tag_of, n_tags):
+        assert table.shape == (len(sample.symbols), n_tags + 1)
         assert table.min() > 0
         assert table.sum(axis=1) == pytest.approx(1.0)
-    for table in boundaries(sample, tag_of, n_tags):
-        assert table.shape == (n_tags + 1, n_tags + 1)
-        assert table.min() >= 0
-        assert table.max() <= 1
-
-
-def test_boundaries_of_figure_1():
-    """Between the verb and the determiner a constituent begins and none ends; after the first noun one ends."""
-    nodes = table(FIGURE_1)
-    dt, nn, vbd = (nodes.preterminals.index(tag) for tag in ("DT", "NN", "VBD"))
-    begins, ends = boundaries(nodes, np.arange(3), 3)
-    assert begins[vbd, dt] > 0.9 > 0.1 > ends[vbd, dt]
-    assert ends[nn, vbd] > 0.9
-    assert begins[nn, vbd] > 0.9
-    assert begins[3, dt] > 0.9
-    assert ends[nn, 3] > 0.9
-    assert begins[dt, nn] < 0.1

@@ -27,7 +27,7 @@ def sample() -> list[Tree]:
 @pytest.fixture
 def fit(sample) -> Fit:
     split = Split.of(Treebank.of(read_skeletons(sample), LexicalSettings()), 3, tokens_per_state=5)
-    return Fit(split, random_start(split, 1.0, 0), StateSmoothing(), LexicalSettings(), start_smoothing=UNSMOOTHED)
+    return Fit(split, random_start(split, 1.0, 0), StateSmoothing(), start_smoothing=UNSMOOTHED)
 
 
 def shuffled(trees: list[Tree], seed: int) -> list[Tree]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.grammar import Ensemble, Grammar
     from spacy_lpcfg.trees import Tree
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
@@ -105,7 +105,7 @@ def _check(file: str, kind: Input, tags: Tags | None) -> None:
         raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
 
 
-def _load(model: str) -> tuple["Language", "LPCFGParser", "Grammar"]:
+def _load(model: str) -> tuple["Language", "LPCFGParser", "Grammar | Ensemble"]:
     """A pipeline, its first `lpcfg_parser`, and the grammar of that."""
     import spacy
 
@@ -151,7 +151,9 @@ def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | Non
 # Sentences ---------------------------------------------------------------------------------------
 
 
-def _parse_sentences(grammar: "Grammar", sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
+def _parse_sentences(
+    grammar: "Grammar | Ensemble", sentences: Iterable[Sentence], root: str | None
+) -> Iterator[Parsed]:
     """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
     from spacy_lpcfg.chart import parser_of
     from spacy_lpcfg.trees import Tree, escape_tokens

@@ -26,6 +26,7 @@ cdef extern from *:
     """
     int lowest_bit(uint64_t) nogil
 
+cdef size_t MOST_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
 cdef double TINY = 1e-200        # mantissas below this are dropped even without a beam
 cdef double LOG_2 = log(2.0)
 cdef double A_PIECE = 1e6        # more than any log-probability of a piece
@@ -45,30 +46,21 @@ cdef struct Rule:
     double weight
 
 
-cdef bint by_target_and_rule(const Application& x, const Application& y) noexcept nogil:
-    if x.target != y.target:
-        return x.target < y.target
+cdef bint by_rule(const Application& x, const Application& y) noexcept nogil:
     return x.rule < y.rule
 
 
-cdef class CoarseGrammar:
-    """Tables of a treebank PCFG for the chart: rules by their pair of children, and bit sets of possible pairs."""
+cdef class RuleTable:
+    """Binary rules by their pair of children, and bit sets of possible pairs."""
 
     cdef int n_symbols
     cdef int n_blocks
     cdef vector[uint64_t] partners       # (n_symbols, n_blocks): right children c of some rule a -> b c
     cdef vector[int32_t] pair_offsets    # (n_symbols * n_symbols + 1,)
     cdef vector[Rule] rules              # by (b, c)
-    cdef vector[double] roots
-    cdef vector[double] priors
-    cdef vector[char] is_complete        # (n_symbols,): not from binarisation
-    cdef const int32_t[::1] row_offsets
-    cdef const int32_t[::1] row_symbols
-    cdef const double[::1] row_weights
-    cdef const int32_t[::1] tag_of
-    cdef const int32_t[::1] tag_terminals
 
-    def __init__(self, grammar):
+    def __init__(self, grammar, ids):
+        """ids (int, (n_rules,)): the rules that the table is to have."""
         cdef const int32_t[:, ::1] rules = grammar.rules
         cdef const double[::1] weights = grammar.rule_weights
         cdef Rule rule
@@ -78,7 +70,8 @@ cdef class CoarseGrammar:
         self.n_blocks = (self.n_symbols + 63) // 64
         self.partners.assign(self.n_symbols * self.n_blocks, 0)
         self.pair_offsets.assign(<int64_t>self.n_symbols * self.n_symbols + 1, 0)
-        for r in np.lexsort((grammar.rules[:, 0], grammar.rules[:, 2], grammar.rules[:, 1])):
+        a_b_c = grammar.rules[ids].T
+        for r in ids[np.lexsort((a_b_c[0], a_b_c[2], a_b_c[1]))]:
             b, c = rules[r, 1], rules[r, 2]
             rule.lhs, rule.id, rule.weight = rules[r, 0], r, weights[r]
             self.rules.push_back(rule)
@@ -86,18 +79,51 @@ cdef class CoarseGrammar:
             self.pair_offsets[b * self.n_symbols + c + 1] += 1
         for b in range(<int64_t>self.n_symbols * self.n_symbols):
             self.pair_offsets[b + 1] += self.pair_offsets[b]
+
+
+cdef class CoarseGrammar:
+    """Tables of a treebank PCFG for the chart."""
+
+    cdef int n_symbols
+    cdef int n_blocks
+    cdef RuleTable all_rules
+    cdef RuleTable open_rules            # those of symbols from binarisation, which yield no constituent
+    cdef vector[double] roots
+    cdef vector[double] priors
+    cdef const int32_t[::1] row_offsets
+    cdef const int32_t[::1] row_symbols
+    cdef const double[::1] row_weights
+    cdef const int32_t[::1] tag_of
+    cdef const int32_t[::1] tag_terminals
+    cdef list idle                       # charts that no thread uses
+
+    def __init__(self, grammar):
+        is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
+        self.all_rules = RuleTable(grammar, np.arange(grammar.n_rules))
+        self.open_rules = RuleTable(grammar, np.flatnonzero(is_open[grammar.rules[:, 0]]))
+        self.n_symbols, self.n_blocks = self.all_rules.n_symbols, self.all_rules.n_blocks
         self.roots = grammar.root_weights
         self.priors = grammar.symbol_weights
-        self.is_complete = [not grammar.is_intermediate(symbol) for symbol in range(self.n_symbols)]
         self.row_offsets = grammar.lexicon.offsets
         self.row_symbols = grammar.lexicon.symbols
         self.row_weights = grammar.lexicon.weights
         self.tag_of = grammar.tag_of
         self.tag_terminals = grammar.lexicon.tag_terminals
+        self.idle = []
+
+    cdef _Chart borrow(self, int n):
+        """A chart for a sentence of n words: fresh memory costs more than filling it."""
+        cdef _Chart chart = self.idle.pop() if self.idle else _Chart(self)
+        chart.clear(n)
+        return chart
+
+    cdef void give_back(self, _Chart chart):
+        if chart.applications.capacity() <= MOST_IDLE:
+            self.idle.append(chart)
 
 
 cdef class _Chart:
-    """Scratch of one sentence."""
+    """Scratch of one sentence at a time."""
 
     cdef CoarseGrammar grammar
     cdef int n
@@ -115,19 +141,35 @@ cdef class _Chart:
     cdef vector[double] right_inside     # (n_symbols,): of the right cell at hand
     cdef vector[int32_t] right_item
     cdef vector[int32_t] item_of         # (n_symbols,): of the cell at hand
+    cdef vector[uint64_t] summed         # (n_blocks,): symbols of the cell at hand that have sums, and their list
+    cdef vector[int32_t] listed
+    cdef vector[int32_t] new_item        # (n_items,): of the forest, or -1
+    cdef vector[Application] kept
+    cdef vector[Application] sorted
+    cdef vector[int32_t] next_edge       # (n_items of the forest + 1,)
+    cdef vector[double] merits           # (n_symbols,): of the cell at hand
 
-    def __cinit__(self, CoarseGrammar grammar, int n):
+    def __cinit__(self, CoarseGrammar grammar):
         self.grammar = grammar
-        self.n = n
-        self.n_cells = (n + 1) * (n + 1)
-        self.first_item.assign(self.n_cells, 0)
-        self.end_item.assign(self.n_cells, 0)
-        self.exponents.assign(self.n_cells, 0)
-        self.present.assign(<int64_t>self.n_cells * grammar.n_blocks, 0)
         self.sums.assign(grammar.n_symbols, 0)
         self.right_inside.assign(grammar.n_symbols, 0)
         self.right_item.assign(grammar.n_symbols, 0)
         self.item_of.assign(grammar.n_symbols, -1)
+        self.merits.assign(grammar.n_symbols, 0)
+        self.summed.assign(grammar.n_blocks, 0)
+
+    cdef void clear(self, int n) noexcept nogil:
+        """Make room for a sentence of n words, in the memory of the one before where it is enough."""
+        self.n = n
+        self.n_cells = (n + 1) * (n + 1)
+        self.items.clear()
+        self.inside.clear()
+        self.row_scales.clear()
+        self.applications.clear()
+        self.first_item.assign(self.n_cells, 0)
+        self.end_item.assign(self.n_cells, 0)
+        self.exponents.assign(self.n_cells, 0)
+        self.present.assign(<int64_t>self.n_cells * self.grammar.n_blocks, 0)
 
     cdef int cell(self, int start, int end) noexcept nogil:
         return start * (self.n + 1) + end
@@ -143,17 +185,17 @@ cdef class _Chart:
             <uint64_t>1 << (symbol % 64)
         )
 
-    cdef void emit(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
-        """Items of one word: the rows of its terminal, weighted by tag; and those of a given tag that it lacks."""
+    cdef void emit(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
+        """Items of one word: the rows of its terminal, weighted by symbol; and those of a given tag that it lacks."""
         cdef int cell = self.cell(position, position + 1)
         self.first_item[cell] = <int32_t>self.items.size()
-        cdef bint found = self.emit_rows(position, terminal, tag, tag_weights)
+        cdef bint found = self.emit_rows(position, terminal, tag, symbol_weights)
         if tag >= 0 and not found:
-            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, tag_weights)
+            self.emit_rows(position, self.grammar.tag_terminals[tag], tag, symbol_weights)
         self.end_item[cell] = <int32_t>self.items.size()
         self.normalize(cell)
 
-    cdef bint emit_rows(self, int position, int terminal, int tag, const double* tag_weights) noexcept nogil:
+    cdef bint emit_rows(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
         """Items for the rows of a terminal; whether any of them has the tag."""
         cdef int row, symbol
         cdef bint found = False
@@ -161,7 +203,7 @@ cdef class _Chart:
         for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
             symbol = self.grammar.row_symbols[row]
             found |= self.grammar.tag_of[symbol] == tag
-            scale = tag_weights[self.grammar.tag_of[symbol]]
+            scale = symbol_weights[symbol]
             if scale > 0:
                 self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
         return found
@@ -178,14 +220,15 @@ cdef class _Chart:
             self.inside[k] = ldexp(self.inside[k], -exponent)
         self.exponents[cell] += exponent
 
-    cdef void combine(self, int left_cell, int right_cell, double scale) noexcept nogil:
-        """All rule applications of one pair of neighbouring cells, added to the sums of the cell above."""
+    cdef void combine(self, RuleTable table, int left_cell, int right_cell, double scale) noexcept nogil:
+        """All applications of a table's rules to two neighbouring cells, added to the sums of the cell above."""
         cdef int n_blocks = self.grammar.n_blocks
         cdef int left, right, block, b, c, r
         cdef int64_t pair
         cdef uint64_t bits
-        cdef double weight, value
+        cdef double value
         cdef Application application
+        cdef const Rule* rule
         for right in range(self.first_item[right_cell], self.end_item[right_cell]):
             c = self.items[right].symbol
             self.right_inside[c] = self.inside[right]
@@ -193,46 +236,52 @@ cdef class _Chart:
         for left in range(self.first_item[left_cell], self.end_item[left_cell]):
             b = self.items[left].symbol
             for block in range(n_blocks):
-                bits = (
-                    self.grammar.partners[b * n_blocks + block]
-                    & self.present[<int64_t>right_cell * n_blocks + block]
-                )
+                bits = table.partners[b * n_blocks + block] & self.present[<int64_t>right_cell * n_blocks + block]
                 while bits:
                     c = block * 64 + lowest_bit(bits)
                     bits &= bits - 1
                     value = self.inside[left] * self.right_inside[c] * scale
-                    pair = <int64_t>b * self.grammar.n_symbols + c
-                    for r in range(self.grammar.pair_offsets[pair], self.grammar.pair_offsets[pair + 1]):
-                        weight = self.grammar.rules[r].weight
-                        self.sums[self.grammar.rules[r].lhs] += weight * value
-                        application.target = self.grammar.rules[r].lhs
-                        application.left = left
-                        application.right = self.right_item[c]
-                        application.rule = self.grammar.rules[r].id
-                        application.weight = weight * scale
+                    application.left, application.right = left, self.right_item[c]
+                    pair = <int64_t>b * table.n_symbols + c
+                    for r in range(table.pair_offsets[pair], table.pair_offsets[pair + 1]):
+                        rule = &table.rules[r]
+                        self.sums[rule.lhs] += rule.weight * value
+                        self.summed[rule.lhs >> 6] |= <uint64_t>1 << (rule.lhs & 63)
+                        application.target, application.rule = rule.lhs, rule.id
+                        application.weight = rule.weight * scale
                         self.applications.push_back(application)
 
+    cdef void list_summed(self) noexcept nogil:
+        """List the symbols of the cell at hand that have sums, in order."""
+        cdef int block
+        cdef uint64_t bits
+        self.listed.clear()
+        for block in range(self.grammar.n_blocks):
+            bits = self.summed[block]
+            self.summed[block] = 0
+            while bits:
+                self.listed.push_back(block * 64 + lowest_bit(bits))
+                bits &= bits - 1
+
     cdef void close(self, int start, int end, double beam, const double* left_fit, const double* right_fit,
-                    bint may_end, size_t first_application) noexcept nogil:
+                    size_t first_application) noexcept nogil:
         """Turn the sums of a cell into its items, within `beam` of the best by inside times figure of merit."""
         cdef int cell = self.cell(start, end)
         cdef int symbol
-        cdef double best = 0, merit
+        cdef double best = 0
         cdef size_t k, kept = first_application
         self.first_item[cell] = <int32_t>self.items.size()
-        for symbol in range(self.grammar.n_symbols):
-            if not may_end and self.grammar.is_complete[symbol]:
-                self.sums[symbol] = 0
-            if self.sums[symbol] > 0:
-                merit = self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
-                best = max(best, merit)
-        for symbol in range(self.grammar.n_symbols):
+        self.list_summed()
+        for symbol in self.listed:
+            self.merits[symbol] = (
+                self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
+            )
+            best = max(best, self.merits[symbol])
+        for symbol in self.listed:
             self.item_of[symbol] = -1
-            if self.sums[symbol] > 0:
-                merit = self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
-                if merit >= beam * best and self.sums[symbol] > TINY:
-                    self.add_item(start, end, symbol, -1, self.sums[symbol], 1.0)
-                self.sums[symbol] = 0
+            if self.merits[symbol] >= beam * best and self.sums[symbol] > TINY:
+                self.add_item(start, end, symbol, -1, self.sums[symbol], 1.0)
+            self.sums[symbol] = 0
         self.end_item[cell] = <int32_t>self.items.size()
         for k in range(first_application, self.applications.size()):
             symbol = self.applications[k].target
@@ -269,11 +318,11 @@ cdef class _Chart:
                 for split in range(start + 1, end):
                     left_cell, right_cell = self.cell(start, split), self.cell(split, end)
                     exponent = self.exponents[left_cell] + self.exponents[right_cell] - largest
-                    if exponent > -1000:
-                        self.combine(left_cell, right_cell, ldexp(1.0, exponent))
-                self.close(
-                    start, end, beam, &left_fit[start, 0], &right_fit[end, 0], may_end[end], first_application
-                )
+                    if exponent > -1000 and may_end[end]:
+                        self.combine(self.grammar.all_rules, left_cell, right_cell, ldexp(1.0, exponent))
+                    elif exponent > -1000:
+                        self.combine(self.grammar.open_rules, left_cell, right_cell, ldexp(1.0, exponent))
+                self.close(start, end, beam, &left_fit[start, 0], &right_fit[end, 0], first_application)
             if self.applications.size() > most_applications:
                 return False
         return True
@@ -313,47 +362,74 @@ cdef class _Chart:
 
     cdef void prune(self, Forest forest, double total, double threshold, double edge_threshold) noexcept nogil:
         """Keep the items and edges whose marginals reach the thresholds."""
-        cdef vector[int32_t] new_item
-        cdef vector[Application] kept
-        cdef size_t k, e
+        cdef size_t k
+        self.keep_items(forest, total, threshold)
+        self.keep_edges(forest, total, edge_threshold)
+        self.sort_edges(forest)
+        for k in range(forest.items.size()):
+            if forest.items[k].end - forest.items[k].start == self.n and (
+                    self.grammar.roots[forest.items[k].symbol] > 0):
+                forest.roots.push_back(<int32_t>k)
+
+    cdef void keep_items(self, Forest forest, double total, double threshold) noexcept nogil:
+        cdef size_t k
         cdef double posterior
-        cdef Application application
-        cdef Edge edge
-        new_item.assign(self.items.size(), -1)
+        self.new_item.assign(self.items.size(), -1)
         for k in range(self.items.size()):
             posterior = self.inside[k] * self.outside[k] / total
             if posterior > 0 and posterior >= threshold:
-                new_item[k] = <int32_t>forest.items.size()
+                self.new_item[k] = <int32_t>forest.items.size()
                 forest.items.push_back(self.items[k])
                 forest.item_posteriors_.push_back(posterior)
                 forest.row_scales.push_back(self.row_scales[k])
+
+    cdef void keep_edges(self, Forest forest, double total, double threshold) noexcept nogil:
+        """Applications of likely edges between the items that were kept, with their marginals as weights."""
+        cdef size_t k
+        cdef double posterior
+        cdef Application application
+        self.kept.clear()
         for k in range(self.applications.size()):
             application = self.applications[k]
-            if new_item[application.target] < 0 or new_item[application.left] < 0 or new_item[application.right] < 0:
+            if self.new_item[application.target] < 0 or (
+                    self.new_item[application.left] < 0 or self.new_item[application.right] < 0):
                 continue
             posterior = (
                 self.outside[application.target] * application.weight / total
                 * self.inside[application.left] * self.inside[application.right]
             )
-            if posterior >= edge_threshold:
+            if posterior >= threshold:
                 application.weight = posterior
-                application.target = new_item[application.target]
-                application.left = new_item[application.left]
-                application.right = new_item[application.right]
-                kept.push_back(application)
-        sort(kept.begin(), kept.end(), &by_target_and_rule)
-        forest.first_edge.assign(forest.items.size() + 1, 0)
-        for e in range(kept.size()):
-            edge.target, edge.left = kept[e].target, kept[e].left
-            edge.right, edge.rule = kept[e].right, kept[e].rule
-            forest.edges.push_back(edge)
-            forest.edge_posteriors_.push_back(kept[e].weight)
-            forest.first_edge[edge.target + 1] += 1
-        for k in range(forest.items.size()):
+                application.target = self.new_item[application.target]
+                application.left = self.new_item[application.left]
+                application.right = self.new_item[application.right]
+                self.kept.push_back(application)
+
+    cdef void sort_edges(self, Forest forest) noexcept nogil:
+        """Lay out the kept edges by target, then rule: the former by counting, as they nearly are in that order."""
+        cdef size_t e, k, n = forest.items.size()
+        cdef int32_t place
+        cdef Edge edge
+        forest.first_edge.assign(n + 1, 0)
+        for e in range(self.kept.size()):
+            forest.first_edge[self.kept[e].target + 1] += 1
+        for k in range(n):
             forest.first_edge[k + 1] += forest.first_edge[k]
-            if forest.items[k].end - forest.items[k].start == self.n and (
-                    self.grammar.roots[forest.items[k].symbol] > 0):
-                forest.roots.push_back(<int32_t>k)
+        self.next_edge.assign(forest.first_edge.begin(), forest.first_edge.end())
+        self.sorted.resize(self.kept.size())
+        for e in range(self.kept.size()):
+            place = self.next_edge[self.kept[e].target]
+            self.next_edge[self.kept[e].target] = place + 1
+            self.sorted[place] = self.kept[e]
+        for k in range(n):
+            sort(
+                self.sorted.begin() + forest.first_edge[k], self.sorted.begin() + forest.first_edge[k + 1], &by_rule
+            )
+        for e in range(self.sorted.size()):
+            edge.target, edge.left = self.sorted[e].target, self.sorted[e].left
+            edge.right, edge.rule = self.sorted[e].right, self.sorted[e].rule
+            forest.edges.push_back(edge)
+            forest.edge_posteriors_.push_back(self.sorted[e].weight)
 
 
 def build_forest(
@@ -378,7 +454,7 @@ def build_forest(
     RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
     cdef Forest forest = Forest()
-    cdef _Chart chart = _Chart(grammar, terminals.shape[0])
+    cdef _Chart chart = grammar.borrow(terminals.shape[0])
     cdef double total = 0
     forest.n_words = chart.n
     forest.log_probability = -INFINITY
@@ -393,13 +469,14 @@ def build_forest(
             if not forest.has_tree():
                 forest.clear()
                 chart.prune(forest, total, 0, 0)
+    grammar.give_back(chart)
     return forest
 
 
 cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, double beam,
                 size_t most_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
-    cdef const double[:, ::1] tag_weights = context.tag_weights
+    cdef const double[:, ::1] symbol_weights = context.symbol_weights
     cdef const double[:, ::1] left_fit = context.left_fit
     cdef const double[:, ::1] right_fit = context.right_fit
     cdef const char[::1] may_begin = context.may_begin
@@ -407,7 +484,7 @@ cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] t
     cdef int i
     with nogil:
         for i in range(chart.n):
-            chart.emit(i, terminals[i], tags[i], &tag_weights[i, 0])
+            chart.emit(i, terminals[i], tags[i], &symbol_weights[i, 0])
         return chart.fill(beam, left_fit, right_fit, may_begin, may_end, most_applications)
 
 
@@ -428,7 +505,7 @@ def best_cover(
     cdef int n = terminals.shape[0]
     cdef int start, end
     cdef double score
-    cdef _Chart chart = _Chart(grammar, n)
+    cdef _Chart chart = grammar.borrow(n)
     cdef vector[double] best
     cdef vector[int32_t] origin
     best.assign(n + 1, -INFINITY)
@@ -442,6 +519,7 @@ def best_cover(
                 if score > best[end]:
                     best[end] = score
                     origin[end] = start
+    grammar.give_back(chart)
     cuts = []
     end = origin[n]
     while end > 0:

@@ -1,32 +1,34 @@
-"""What the neighbouring words say about tags and about where constituents begin and end.
+"""What the neighbouring words say about symbols and about where constituents begin and end.
 
-A bigram tagger made of the treebank's own counts looks at the whole sentence first. Its posteriors rule out tags, and
-say how well a symbol fits between the words around a span: the boundary figure of merit of Caraballo and Charniak
-(1998), which lets the chart's beam be narrow.
+A log-linear classifier looks at the window around each word first. Its posteriors rule out preterminal symbols, say
+where no span of several words begins or ends, and how well a symbol fits between the words around a span: the boundary
+figure of merit of Caraballo and Charniak (1998), which lets the chart's beam be narrow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, softmax
 
-from spacy_lpcfg.chart._tags import tag_posteriors
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
+from spacy_lpcfg.grammar.windows import Windows
 
 
 class Context(NamedTuple):
     """The context of a sentence's n words.
 
-    tag_weights (float64, (n, n_tags)): factor of a word's emissions under each tag; 0 rules a tag out.
+    symbol_weights (float64, (n, n_preterminals)): factor of a word's emissions under each symbol; 0 rules one out.
     left_fit, right_fit (float64, (n + 1, n_symbols)): how well a symbol follows the word before a fencepost, and how
         well it precedes the word after it; for the chart's beam alone.
     may_begin, may_end (int8, (n + 1,)): whether a span of several words may begin, a constituent of several words
         may end, at a fencepost.
     """
 
-    tag_weights: np.ndarray
+    symbol_weights: np.ndarray
     left_fit: np.ndarray
     right_fit: np.ndarray
     may_begin: np.ndarray
@@ -37,16 +39,20 @@ class ContextModel:
     """Tables of a grammar from which the context of a sentence's words is made."""
 
     def __init__(self, grammar: Grammar) -> None:
-        self._bigrams = grammar.tag_bigrams
-        self._emissions = _tag_emissions(grammar)
-        share = np.append(_tag_shares(grammar), 1.0 / 20)
-        self._begins = grammar.begins
-        self._ends = grammar.ends
+        self._classifier = grammar.classifier
+        self._windows = Windows(grammar.tags)
+        self._likely_tags = grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of)
+        self._tag_of = grammar.tag_of
+        self._emitted = _emitted(grammar)
+        self._has_tag = np.eye(len(grammar.tags), len(grammar.tags) + 1)[grammar.tag_of]
+        share = np.append(grammar.symbol_weights[: grammar.n_preterminals] @ self._has_tag[:, :-1], 0.0)
+        share = np.append(share[:-1] / share.sum(), _EDGE_SHARE)
         self._before = np.ascontiguousarray((grammar.tags_before / share).T)
         self._after = np.ascontiguousarray((grammar.tags_after / share).T)
 
     def context(
         self,
+        words: Sequence[str],
         terminals: np.ndarray,
         tags: np.ndarray,
         *,
@@ -57,42 +63,51 @@ class ContextModel:
     ) -> Context:
         """The context of a sentence.
 
+        words (sequence of str): (n_words,).
         terminals, tags (int32, (n_words,)): tags are ids or `NO_TAG`.
         tag_factors (float64, (n_words, n_tags)): of the emissions of the words' terminals.
         tag_weight (float): what is left of the emissions of a word under another tag than the given one.
-        tag_threshold (float): tags whose posterior is lower are ruled out.
+        tag_threshold (float): symbols whose posterior is lower are ruled out, but for each word's best.
         boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
-        weights = tag_factors.copy()
-        given = np.flatnonzero(tags != NO_TAG)
-        weights[given] *= tag_weight
-        weights[given, tags[given]] = tag_factors[given, tags[given]]
-        emissions = self._emissions[terminals] * weights
-        lacking = given[emissions[given, tags[given]] == 0]
-        emissions[lacking, tags[lacking]] = emissions[lacking].max(axis=1) + 1e-30
-        posteriors = tag_posteriors(emissions, self._bigrams)
-        weights[posteriors < tag_threshold] = 0.0
-        padded = np.zeros((len(terminals) + 2, posteriors.shape[1] + 1))
-        padded[1:-1, :-1] = posteriors
-        padded[[0, -1], -1] = 1.0
-        before, after = padded[:-1], padded[1:]
-        begin = ((before @ self._begins) * after).sum(axis=1) >= boundary_threshold
-        end = ((before @ self._ends) * after).sum(axis=1) >= boundary_threshold
-        begin[0] = end[-1] = True
-        return Context(weights, before @ self._before, after @ self._after, begin.astype(np.int8), end.astype(np.int8))
+        n_outputs = len(self._tag_of) + 2
+        keys = self._windows.keys(words, np.where(tags == NO_TAG, self._likely_tags[terminals], tags))
+        scores = self._classifier.scores(keys, n_outputs)
+        weights = tag_factors[:, self._tag_of] * self._given(tags, tag_weight)
+        posteriors = self._posteriors(scores[:, :-2], terminals, tags, weights)
+        kept = posteriors >= np.minimum(posteriors.max(axis=1, keepdims=True), tag_threshold)
+        happens = expit(scores[:, -2:]) >= boundary_threshold
+        may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
+        may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
+        around = np.zeros((len(words) + 2, self._has_tag.shape[1]))
+        around[1:-1] = posteriors @ self._has_tag
+        around[[0, -1], -1] = 1.0
+        return Context(weights * kept, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
+
+    def _given(self, tags: np.ndarray, tag_weight: float) -> np.ndarray:
+        """What given tags leave of each symbol's emissions, float64 (n_words, n_preterminals)."""
+        is_other = (tags != NO_TAG)[:, None] & (tags[:, None] != self._tag_of)
+        return np.where(is_other, tag_weight, 1.0)
+
+    def _posteriors(
+        self, scores: np.ndarray, terminals: np.ndarray, tags: np.ndarray, weights: np.ndarray
+    ) -> np.ndarray:
+        """P(symbol | window, word) over those that may emit the word, float64 (n_words, n_preterminals)."""
+        may_emit = self._emitted[terminals]
+        given = may_emit & (tags[:, None] == self._tag_of)
+        lacking = (tags != NO_TAG) & ~given.any(axis=1)
+        may_emit[lacking] |= tags[lacking, None] == self._tag_of
+        logits = np.full(weights.shape, -np.inf)
+        np.log(weights, out=logits, where=may_emit & (weights > 0))
+        return softmax(logits + scores, axis=1)
 
 
-def _tag_shares(grammar: Grammar) -> np.ndarray:
-    weights = grammar.symbol_weights[: grammar.n_preterminals]
-    shares = np.bincount(grammar.tag_of, weights=weights, minlength=len(grammar.tags))
-    return shares / shares.sum()
+_EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge
 
 
-def _tag_emissions(grammar: Grammar) -> np.ndarray:
-    """P(x | tag) of every terminal, float64 (n_terminals, n_tags)."""
+def _emitted(grammar: Grammar) -> np.ndarray:
+    """Which symbols emit each terminal, bool (n_terminals, n_preterminals)."""
     lexicon = grammar.lexicon
-    joint = lexicon.weights * grammar.symbol_weights[lexicon.symbols]
-    terminal = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
-    table = np.zeros((len(lexicon.terminals), len(grammar.tags)))
-    np.add.at(table, (terminal, grammar.tag_of[lexicon.symbols]), joint)
-    return table / _tag_shares(grammar)
+    table = np.zeros((len(lexicon.terminals), grammar.n_preterminals), dtype=bool)
+    table[np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets)), lexicon.symbols] = True
+    return table

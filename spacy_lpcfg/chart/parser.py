@@ -31,9 +31,10 @@ class Settings:
     threshold (float): least marginal of an item (a, i, j) under the treebank PCFG.
     edge_threshold (float): least marginal of an edge (a -> b c, i, k, j) under it.
     beam (float): items of a coarse cell below this share of its best are dropped; 0 keeps all.
-    tag_threshold (float): tags less likely than this by the words around are ruled out; 0 keeps all.
-    boundary_threshold (float): between two words where the beginning, or the end, of a constituent of several words
-        is less likely than this by their tags, there is none; 0 allows all.
+    tag_threshold (float): symbols over a word, its tag with the labels that span it alone, less likely than this by
+        the words around are ruled out; 0 keeps all.
+    boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
+        words, is less likely than this by the words around, there is none; 0 allows all.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
     max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
@@ -53,7 +54,9 @@ class Settings:
     most_applications: int = 4_000_000
 
 
-EXHAUSTIVE = Settings(threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0)
+EXHAUSTIVE = Settings(
+    threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0
+)
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
 
@@ -190,6 +193,7 @@ class Parser:
         no_tags = np.full(len(words), NO_TAG, dtype=np.int32)
         given = no_tags if tags is None or tag_weight == 1 else lexicon.tags_of(tags)
         context = self._context.context(
+            words,
             terminals,
             given,
             tag_factors=lexicon.tag_factors(words),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
 
@@ -47,6 +48,7 @@ def check(grammar: Grammar) -> None:
     _check_tensors(grammar.tensors, grammar.n_states[grammar.rules])
     _check_lexicon(grammar.lexicon, grammar.n_preterminals, grammar.n_states)
     _check_rare_words(grammar.lexicon)
+    _check_classifier(grammar.classifier, grammar.n_preterminals + 2)
     _check_tags(grammar)
 
 
@@ -113,10 +115,19 @@ def _check_rare_words(lexicon: Lexicon) -> None:
     require("lexicon.rare_factors", _is(factors, "float32", n_entries) and bool(np.all(factors > 0)))
 
 
+def _check_classifier(classifier: Classifier, n_outputs: int) -> None:
+    n_features, n_rows = len(classifier.features), len(classifier.outputs)
+    features, rows = classifier.features, classifier.offsets
+    require("classifier.features", _is(features, "int32", n_features) and bool(np.all(features >= 0)))
+    require("classifier.features", bool(np.all(features[1:] > features[:-1])))
+    require("classifier.offsets", _is(rows, "int32", n_features + 1) and rows[0] == 0 and rows[-1] == n_rows)
+    require("classifier.offsets", bool(np.all(rows[1:] >= rows[:-1])))
+    require("classifier.outputs", _is(classifier.outputs, "uint16", n_rows) and _within(classifier.outputs, n_outputs))
+    require("classifier.weights", _is(classifier.weights, "float16", n_rows))
+
+
 def _check_tags(grammar: Grammar) -> None:
     n_tags = len(grammar.tags) + 1
-    for name in ("tag_bigrams", "begins", "ends"):
-        require(name, _is_weights(getattr(grammar, name), n_tags, n_tags))
     for name in ("tags_before", "tags_after"):
         require(name, _is_weights(getattr(grammar, name), grammar.n_symbols, n_tags))
     require("tags", {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(grammar.tags))

@@ -1,4 +1,4 @@
-"""Several grammars over one treebank that decide together (Petrov 2010, "Products of random latent variable grammars")."""
+"""Grammars over one treebank that decide together (Petrov 2010, "Products of random latent variable grammars")."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Ensemble:
     @cached_property
     def n_states(self) -> np.ndarray:
         """Latent states of each symbol, of all grammars together, int32 (n_symbols,)."""
-        return np.sum([grammar.n_states for grammar in self.grammars], axis=0, dtype=np.int32)
+        return np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32)
 
     def to_bytes(self) -> bytes:
         """The grammars as msgpack with a checksum; what they share is there once."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.grammar.checking import GrammarError, check, has_type, require
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
@@ -39,11 +40,9 @@ class Grammar:
     root_label (str): label over every tree of the treebank ("ROOT", "TOP", or "" for none).
     is_proper (bool): whether the latent parameters are probabilities, so that log-probabilities are exact: those of
         each state of a symbol add up to 1, within 1e-5 for learned grammars.
-    tag_bigrams (float64, (n_tags + 1, n_tags + 1)): P(next tag | tag) in the treebank; the last tag is the
-        sentence's edge.
-    begins, ends (float64, (n_tags + 1, n_tags + 1)): probability that a span of several words begins, and that a
-        constituent of several words ends, between two words of the given tags.
-    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol).
+    classifier (Classifier): of words in their context, for pruning.
+    tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last tag
+        is the sentence's edge.
     """
 
     symbols: tuple[str, ...]
@@ -58,9 +57,7 @@ class Grammar:
     lexicon: Lexicon
     root_label: str
     is_proper: bool
-    tag_bigrams: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
+    classifier: Classifier
     tags_before: np.ndarray
     tags_after: np.ndarray
 
@@ -121,7 +118,8 @@ class Grammar:
         own = {name: getattr(self, name) for name in _OWN}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
-        return {**own, **tensors, **lexicon}
+        classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
+        return {**own, **tensors, **lexicon, **classifier}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -136,6 +134,7 @@ class Grammar:
                 **{name: values[name] for name in _OWN},
                 tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
                 lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
+                classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
             )
         except KeyError as error:
             raise GrammarError(f"This grammar lacks {error}: copy or learn it again.") from error
@@ -179,9 +178,6 @@ _OWN = (
     "rule_weights",
     "root_label",
     "is_proper",
-    "tag_bigrams",
-    "begins",
-    "ends",
     "tags_before",
     "tags_after",
 )
@@ -200,4 +196,10 @@ _LEXICON = (
     "rare_tags",
     "rare_factors",
 )
-GRAMMAR_PARTS = (*_OWN, *(f"tensors.{name}" for name in _TENSORS), *(f"lexicon.{name}" for name in _LEXICON))
+_CLASSIFIER = ("features", "offsets", "outputs", "weights")
+GRAMMAR_PARTS = (
+    *_OWN,
+    *(f"tensors.{name}" for name in _TENSORS),
+    *(f"lexicon.{name}" for name in _LEXICON),
+    *(f"classifier.{name}" for name in _CLASSIFIER),
+)

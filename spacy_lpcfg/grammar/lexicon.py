@@ -216,6 +216,17 @@ class Lexicon:
             dtype=np.int32,
         )
 
+    def likely_tags(self, symbol_weights: np.ndarray, tag_of: np.ndarray) -> np.ndarray:
+        """The likeliest tag of each terminal alone, int32 (n_terminals,).
+
+        symbol_weights (float64, (n_symbols,)): share of each symbol among the nodes of the treebank.
+        tag_of (int32, (n_preterminals,)): the tag of every preterminal.
+        """
+        terminal = np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+        table = np.zeros((len(self.terminals), len(self.tags)))
+        np.add.at(table, (terminal, tag_of[self.symbols]), self.weights * symbol_weights[self.symbols])
+        return table.argmax(axis=1).astype(np.int32)
+
     @property
     def tag_terminals(self) -> np.ndarray:
         """The terminal `<tag TAG>` of every tag, int32 (n_tags,)."""

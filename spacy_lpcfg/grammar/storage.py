@@ -11,7 +11,7 @@ import numpy as np
 import srsly
 
 _MAGIC = "spacy-lpcfg"
-_DTYPES = ("uint8", "int32", "int64", "float16", "float32", "float64")
+_DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 
 
 class StorageError(ValueError):

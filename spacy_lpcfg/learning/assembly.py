@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.learning.counts import Counts, boundaries, boundary_tags, count, smoothed_roots, tag_bigrams
+from spacy_lpcfg.learning.classifier import LogLinear, read_words
+from spacy_lpcfg.learning.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.lexical import (
     Emissions,
     LexicalSettings,
@@ -31,12 +34,14 @@ class Treebank:
     counts (Counts): of symbols, roots and rules.
     vocabulary (Vocabulary): terminals.
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
+    lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
     """
 
     nodes: Skeletons
     counts: Counts
     vocabulary: Vocabulary
     terminal: np.ndarray
+    lexical: LexicalSettings
 
     @classmethod
     def of(cls, nodes: Skeletons, lexical: LexicalSettings) -> Treebank:
@@ -47,7 +52,34 @@ class Treebank:
                 "count). Check the path and the format of the treebank."
             )
         vocabulary = Vocabulary(count_words(nodes), lexical.rare)
-        return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes))
+        return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes), lexical)
+
+    @property
+    def symbol_weights(self) -> np.ndarray:
+        """Share of each symbol among the nodes, float64 (n_symbols,)."""
+        return self.counts.symbols / self.counts.symbols.sum()
+
+    @cached_property
+    def emissions(self) -> Emissions:
+        """Those of the treebank PCFG: one state a symbol."""
+        leaves, terminals, weights = self.vocabulary.events(self.nodes, self.terminal)
+        pairs, of = np.unique(np.stack([self.nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
+        return Emissions(
+            symbols=pairs[:, 0],
+            terminals=pairs[:, 1],
+            counts=np.bincount(of.reshape(-1), weights=weights),
+            vectors=np.ones((len(pairs), 1)),
+            means=np.ones((len(self.nodes.preterminals), 1)),
+        )
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """The classifier of the words; the same for all grammars that are learned from the treebank."""
+        names = self.nodes.preterminals
+        one_state = np.ones(len(names), dtype=np.int32)
+        lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
+        words = read_words(self.nodes, self.terminal, lexicon, self.symbol_weights)
+        return LogLinear().fit(words, lexicon, len(names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +102,7 @@ class Parameters:
     is_proper: bool
 
 
-def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSettings) -> Grammar:
+def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
     """A grammar of the learner's latent parameters over the treebank's PCFG."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
@@ -79,22 +111,21 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
         treebank.vocabulary,
         nodes.preterminals,
         n_states[:n_preterminals],
-        lexical,
+        treebank.lexical,
     )
     seen = (1 - ROOT_SHARE) * counts.roots / counts.roots.sum()
     root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
-    lexicon = with_rare_words(lexicon, nodes, treebank.terminal, tag_of, lexical.form_weight)
+    lexicon = with_rare_words(lexicon, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight)
     shapes = n_states[counts.rules]
     store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
-    begins, ends = boundaries(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,
         n_preterminals=n_preterminals,
         n_states=n_states,
-        symbol_weights=counts.symbols / counts.symbols.sum(),
+        symbol_weights=treebank.symbol_weights,
         root_weights=root_weights,
         root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states)]).astype(np.float32),
         rules=counts.rules,
@@ -103,9 +134,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters, lexical: LexicalSe
         lexicon=lexicon,
         root_label=nodes.root_label,
         is_proper=parameters.is_proper,
-        tag_bigrams=tag_bigrams(nodes, tag_of, len(lexicon.tags)),
-        begins=begins,
-        ends=ends,
+        classifier=treebank.classifier,
         tags_before=before,
         tags_after=after,
     )

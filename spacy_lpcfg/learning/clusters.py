@@ -88,7 +88,7 @@ class Clusters:
         n_states = np.zeros(len(nodes.symbols), dtype=np.int32)
         np.maximum.at(n_states, nodes.symbol, states + 1)
         split = Split(treebank, n_states)
-        return Fit(split, split.expect_states(states), self.smoothing, self.lexical, self.n_jobs)
+        return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 
 
 def cluster(treebank: Treebank, projections: Projections, agreement: float, seed: int) -> np.ndarray:

@@ -59,21 +59,6 @@ def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np
     return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
 
 
-def tag_bigrams(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
-    """P(next tag | tag), the sentence's edge being tag `n_tags`; smoothed by the next tag alone.
-
-    tag_of (int, (n_preterminals,)): tag of each preterminal.
-    RETURNS (float64, (T + 1, T + 1)).
-    """
-    before = _tags_at(nodes, nodes.start - 1, tag_of, n_tags)[nodes.leaves]
-    tags = tag_of[nodes.symbol[nodes.leaves]]
-    last = nodes.leaves[nodes.end[nodes.leaves] == nodes.length[nodes.leaves]]
-    counts = np.zeros((n_tags + 1, n_tags + 1))
-    np.add.at(counts, (before, tags), 1)
-    np.add.at(counts, (tag_of[nodes.symbol[last]], n_tags), 1)
-    return _smoothed(counts)
-
-
 def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
     """P(tag before | symbol) and P(tag after | symbol), each float64 (n_symbols, T + 1); smoothed by the tag alone."""
     tables = []
@@ -82,31 +67,6 @@ def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np
         np.add.at(counts, (nodes.symbol, _tags_at(nodes, position, tag_of, n_tags)), 1)
         tables.append(_smoothed(counts))
     return tables[0], tables[1]
-
-
-def boundaries(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
-    """How likely spans of several words begin, and constituents of several words end, between two tags.
-
-    RETURNS (tuple): float64 (T + 1, T + 1) each, by the tags before and after; pairs that were not seen are likely.
-    """
-    leaves, inner = nodes.leaves, nodes.inner
-    tags = np.append(tag_of, n_tags)
-    is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[inner]]
-    begins, ends = np.zeros(len(leaves), dtype=bool), np.zeros(len(leaves), dtype=bool)
-    begins[(nodes.first_word + nodes.start)[inner]] = True
-    ends[(nodes.first_word + nodes.end)[inner[is_complete]] - 1] = True
-    tag = tags[nodes.symbol[leaves]]
-    before = _tags_at(nodes, nodes.start - 1, tag_of, n_tags)[leaves]
-    after = _tags_at(nodes, nodes.end, tag_of, n_tags)[leaves]
-    tables = []
-    for pairs, happens in (((before, tag), begins), ((tag, after), ends)):
-        table = np.full((2, n_tags + 1, n_tags + 1), _UNSEEN)
-        np.add.at(table, (happens.astype(int), *pairs), 1)
-        tables.append(table[1] / table.sum(axis=0))
-    return tables[0], tables[1]
-
-
-_UNSEEN = 0.1  # pseudo-counts of a boundary, and of none
 
 
 def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:

@@ -50,7 +50,7 @@ class Fit:
 
     split (Split): a treebank, and the states of its symbols.
     start (Expected): counts whose relative frequencies are the first parameters.
-    smoothing (StateSmoothing), lexical (LexicalSettings): of all parameters.
+    smoothing (StateSmoothing): of all parameters.
     n_jobs (int): threads of the E step.
     start_smoothing (StateSmoothing or None): of the first parameters; None for `smoothing`.
     start_grammar (callable or None): gives the grammar of the start; None for that of its counts.
@@ -61,7 +61,6 @@ class Fit:
         split: Split,
         start: Expected,
         smoothing: StateSmoothing,
-        lexical: LexicalSettings,
         n_jobs: int = 1,
         *,
         start_smoothing: StateSmoothing | None = None,
@@ -70,7 +69,6 @@ class Fit:
         self.split = split
         self.expected = start
         self.smoothing = smoothing
-        self.lexical = lexical
         self.n_jobs = n_jobs
         self._next_smoothing = start_smoothing or smoothing
         self._start_grammar = start_grammar
@@ -98,7 +96,7 @@ class Fit:
         """The grammar of the last iteration, or of the start."""
         if self._start_grammar is not None:
             return self._start_grammar()
-        return self.split.grammar(self.expected, self.smoothing, self.lexical)
+        return self.split.grammar(self.expected, self.smoothing)
 
 
 def best_grammar(
@@ -195,7 +193,7 @@ class EM:
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         split = Split.of(Treebank.of(nodes, self.lexical), self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
-        return Fit(split, start, self.smoothing, self.lexical, self.n_jobs, start_smoothing=UNSMOOTHED)
+        return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:

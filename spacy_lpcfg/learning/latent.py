@@ -17,7 +17,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning._expectations import inside_outside
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.lexical import Emissions
 from spacy_lpcfg.learning.moments import group_sums
 
 SHARD_SIZE = 2_000  # trees
@@ -304,7 +304,7 @@ class Split:
             shared[start:end] = own * rules[start:end] + (1 - own) * independent
         return shared
 
-    def grammar(self, expected: Expected, smoothing: StateSmoothing, lexical: LexicalSettings) -> Grammar:
+    def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
         """The grammar of expected counts, in which unknown words have emissions as well."""
         latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
         counts, symbols = self.events.counts, self.events.pairs[:, 0]
@@ -324,7 +324,7 @@ class Split:
             means=expected.symbols / expected.symbols.sum(axis=1, keepdims=True),
             is_proper=True,
         )
-        return build_grammar(self.treebank, parameters, lexical)
+        return build_grammar(self.treebank, parameters)
 
     def _totals(self, rules: np.ndarray, emissions: np.ndarray) -> np.ndarray:
         """Counts of the states, float64 (n_symbols, m)."""

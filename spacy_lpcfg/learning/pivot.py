@@ -116,8 +116,8 @@ class Pivot:
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
-        own = partial(build_grammar, treebank, parameters, self.lexical)
-        return Fit(split, start, self.smoothing, self.lexical, self.n_jobs, start_grammar=own)
+        own = partial(build_grammar, treebank, parameters)
+        return Fit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
 
     def parameters(self, treebank: Treebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.

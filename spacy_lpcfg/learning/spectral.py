@@ -89,7 +89,7 @@ class Spectral:
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
             projections = projector.project(treebank, self.n_jobs)
-        return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections), self.lexical)
+        return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +99,15 @@ class SpectralEstimate:
     treebank (Treebank): its nodes and counts.
     projections (Projections): Y and Z of every node.
     moments (list[RuleMoments]): of every rule.
-    lexical (LexicalSettings): for the grammars made of it.
     """
 
     treebank: Treebank
     projections: Projections
     moments: list[RuleMoments]
-    lexical: LexicalSettings
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
         """The grammar of the smoothed moments."""
-        return build_grammar(self.treebank, self.parameters(smoothing), self.lexical)
+        return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
         """Step 2: the smoothed moments as parameters."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
@@ -36,21 +36,12 @@ class TreebankPCFG:
         nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
         treebank = Treebank.of(nodes, self.lexical)
         n_symbols = len(nodes.symbols)
-        leaves, terminals, weights = treebank.vocabulary.events(nodes, treebank.terminal)
-        pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
-        emissions = Emissions(
-            symbols=pairs[:, 0],
-            terminals=pairs[:, 1],
-            counts=np.bincount(of.reshape(-1), weights=weights),
-            vectors=np.ones((len(pairs), 1)),
-            means=np.ones((len(nodes.preterminals), 1)),
-        )
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),
             root_vectors=np.ones((n_symbols, 1)),
             tensors=treebank.counts.rule_weights,
-            emissions=emissions,
+            emissions=treebank.emissions,
             means=np.ones((n_symbols, 1)),
             is_proper=True,
         )
-        return build_grammar(treebank, parameters, self.lexical)
+        return build_grammar(treebank, parameters)

@@ -1,0 +1,68 @@
+"""A log-linear classifier of words in their context: which symbol is over each, and do spans begin and end there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spacy_lpcfg.grammar._windows import sum_weights
+
+_KEY_BITS = 31
+_BUCKET_BITS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier:
+    """Weights of the features of a word's window (`windows.py`), as one ragged table of rows (output, weight).
+
+    The outputs of a grammar's classifier are its preterminal symbols, then the beginning, then the end of a span.
+
+    features (int32, (n_features,)): keys, sorted.
+    offsets (int32, (n_features + 1,)): rows of feature f are `offsets[f]:offsets[f + 1]`.
+    outputs (uint16, (n_rows,)): the output of each row.
+    weights (float16, (n_rows,)): what the feature adds to its score.
+    """
+
+    features: np.ndarray
+    offsets: np.ndarray
+    outputs: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, features: np.ndarray, table: np.ndarray) -> Classifier:
+        """The classifier with the nonzero weights of a table, as half floats.
+
+        features (int, (k,)): keys, sorted.
+        table (float, (k, n_outputs)): weights.
+        """
+        table = table.astype(np.float16)
+        per_feature = np.count_nonzero(table, axis=1)
+        rows, outputs = np.nonzero(table)
+        return cls(
+            features=features[per_feature > 0].astype(np.int32),
+            offsets=np.concatenate([[0], np.cumsum(per_feature[per_feature > 0])]).astype(np.int32),
+            outputs=outputs.astype(np.uint16),
+            weights=table[rows, outputs],
+        )
+
+    def scores(self, keys: np.ndarray, n_outputs: int) -> np.ndarray:
+        """Logarithms, up to a constant, of how likely each output is at each word, float32 (n_words, n_outputs).
+
+        keys (int32, (n_words, n_templates)): features of the words.
+        """
+        shift = _KEY_BITS - _BUCKET_BITS
+        return sum_weights(
+            keys, self.features, self._buckets, shift, self.offsets, self.outputs, self._weights, n_outputs
+        )
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        return self.weights.astype(np.float32)
+
+    @cached_property
+    def _buckets(self) -> np.ndarray:
+        """Where the features of each of the equal parts of the keys' range begin."""
+        edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
+        return np.searchsorted(self.features, edges).astype(np.int32)

@@ -1,0 +1,109 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Stochastic gradients of a log-linear classifier, with a rate of its own for every weight (AdaGrad)."""
+
+from libc.math cimport exp, log, sqrt
+from libc.stdint cimport int8_t, int32_t
+from libcpp.vector cimport vector
+
+cdef float LEAST_GRADIENT = 1e-4     # of a score; what is less changes nothing
+
+
+cdef struct Weights:
+    float* values        # (n_features, n_outputs)
+    float* squares       # (n_features, n_outputs): sums of squared gradients
+    int n_outputs
+    float rate
+
+
+cdef float score(const Weights& weights, const vector[int32_t]& features, int output) noexcept nogil:
+    cdef float total = 0
+    cdef size_t k
+    for k in range(features.size()):
+        total += weights.values[<size_t>features[k] * weights.n_outputs + output]
+    return total
+
+
+cdef void descend(Weights& weights, const vector[int32_t]& features, int output, float gradient) noexcept nogil:
+    """Against the gradient of the loss by a score, which is that by each weight in it."""
+    cdef size_t k, w
+    if -LEAST_GRADIENT < gradient < LEAST_GRADIENT:
+        return
+    for k in range(features.size()):
+        w = <size_t>features[k] * weights.n_outputs + output
+        weights.squares[w] += gradient * gradient
+        weights.values[w] -= weights.rate * gradient / sqrt(weights.squares[w])
+
+
+cdef double learn_symbol(Weights& weights, const vector[int32_t]& features, const int32_t[::1] candidates,
+                         vector[float]& scores, int symbol) noexcept nogil:
+    """One step for -log P(symbol | window), P being a softmax over the candidates, which hold the symbol; its loss."""
+    cdef int k, n = candidates.shape[0], own = 0
+    cdef float largest = -1e30
+    cdef double total = 0
+    for k in range(n):
+        scores[k] = score(weights, features, candidates[k])
+        largest = max(largest, scores[k])
+        if candidates[k] == symbol:
+            own = k
+    cdef double loss = largest - scores[own]
+    for k in range(n):
+        scores[k] = exp(scores[k] - largest)
+        total += scores[k]
+    for k in range(n):
+        descend(weights, features, candidates[k], scores[k] / <float>total - (k == own))
+    return loss + log(total)
+
+
+cdef double learn_boundary(Weights& weights, const vector[int32_t]& features, int output,
+                           bint happens) noexcept nogil:
+    """One step for -log P(what happens | window), P being logistic; its loss."""
+    cdef double odds = exp(-score(weights, features, output))
+    descend(weights, features, output, <float>(1 / (1 + odds)) - happens)
+    return log(1 + (odds if happens else 1 / odds))
+
+
+def adagrad_epoch(
+    const int32_t[:, ::1] features,
+    const int32_t[::1] terminals,
+    const int32_t[::1] symbols,
+    const int8_t[:, ::1] boundaries,
+    const int32_t[::1] row_offsets,
+    const int32_t[::1] row_symbols,
+    float[:, ::1] weights,
+    float[:, ::1] squares,
+    float rate,
+):
+    """One step of AdaGrad (Duchi et al. 2011) at each of n words in turn; the sum of their losses before their steps.
+
+    features (int32, (n, n_templates)): of each word; -1 for none.
+    terminals, symbols (int32, (n,)): of each word; a symbol that does not emit its terminal is passed over.
+    boundaries (int8, (n, 2)): whether spans begin, and end.
+    row_offsets, row_symbols (int32): the symbols that emit each terminal, as of `Lexicon`.
+    weights (float32, (n_features, n_symbols + 2)): changed in place.
+    squares (float32, (n_features, n_symbols + 2)): what the squared gradients have added up to, above 0; likewise.
+    rate (float): a step is rate * gradient / sqrt(squares).
+    """
+    cdef Weights table
+    cdef vector[int32_t] active
+    cdef vector[float] scores
+    cdef const int32_t[::1] candidates
+    cdef int i, t, k, first, last
+    cdef bint is_candidate
+    cdef double loss = 0
+    table.values, table.squares, table.rate, table.n_outputs = &weights[0, 0], &squares[0, 0], rate, weights.shape[1]
+    scores.resize(table.n_outputs)
+    with nogil:
+        for i in range(features.shape[0]):
+            active.clear()
+            for t in range(features.shape[1]):
+                if features[i, t] >= 0:
+                    active.push_back(features[i, t])
+            first, last = row_offsets[terminals[i]], row_offsets[terminals[i] + 1]
+            is_candidate = False
+            for k in range(first, last):
+                is_candidate |= row_symbols[k] == symbols[i]
+            if is_candidate:
+                loss += learn_symbol(table, active, row_symbols[first:last], scores, symbols[i])
+            for k in range(2):
+                loss += learn_boundary(table, active, table.n_outputs - 2 + k, boundaries[i, k])
+    return loss
