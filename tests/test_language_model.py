@@ -16,7 +16,6 @@ from grammars import WORDS, grammar_of, one_state
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import minimize
 from test_cli import run
 
 from spacy_lpcfg.chart import Parser
@@ -39,7 +38,7 @@ from spacy_lpcfg.language_model import (
     read_sentences,
 )
 from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
-from spacy_lpcfg.language_model.anchors import fast_anchor_words, simplex_regression
+from spacy_lpcfg.language_model.anchors import fast_anchor_words
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
 from spacy_lpcfg.language_model.pivot import EXACT, decompose, pivot_aggregate
 
@@ -158,35 +157,6 @@ def test_fast_anchor_words_finds_the_vertices(seed):
 
 def test_fast_anchor_words_of_one_place_is_one_word():
     assert fast_anchor_words(np.ones((4, 3)), 3).tolist() == [0]
-
-
-@given(seed=seeds)
-@settings(max_examples=20, deadline=None)
-def test_simplex_regression_solves_the_quadratic_programme(seed):
-    rng = np.random.default_rng(seed)
-    m, dimensions = rng.integers(1, 6), rng.integers(1, 6)
-    anchors, targets = rng.normal(size=(m, dimensions)), rng.normal(size=(4, dimensions))
-    found = simplex_regression(targets, anchors)
-    assert found.min() >= 0
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    for target, mixture in zip(targets, found):
-        solution = minimize(
-            lambda gamma, target=target: np.sum((gamma @ anchors - target) ** 2),
-            np.full(m, 1 / m),
-            jac=lambda gamma, target=target: 2 * anchors @ (gamma @ anchors - target),
-            bounds=[(0, 1)] * m,
-            constraints={"type": "eq", "fun": lambda gamma: gamma.sum() - 1, "jac": np.ones_like},
-            method="SLSQP",
-            options={"ftol": 1e-14, "maxiter": 1000},
-        )
-        distance = np.sum((mixture @ anchors - target) ** 2)
-        assert distance == pytest.approx(solution.fun, abs=1e-7)
-
-
-def test_simplex_regression_returns_mixtures_of_independent_anchors():
-    rng = np.random.default_rng(0)
-    anchors, mixtures = rng.normal(size=(6, 8)), rng.dirichlet(np.full(6, 0.3), 50)
-    np.testing.assert_allclose(simplex_regression(mixtures @ anchors, anchors, tolerance=1e-16), mixtures, atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -18,9 +18,12 @@ import numpy as np
 from scipy import sparse
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
-from spacy_lpcfg.language_model.anchors import fast_anchor_words, simplex_regression
+from spacy_lpcfg.language_model.anchors import fast_anchor_words
+from spacy_lpcfg.learning.anchors import simplex_regression, squared_distances
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
+_MOST_STEPS = 100_000  # of the regression, for pivots that nearly coincide
+_REVIEW = 16
 _LEAST_PRIOR = 1e-12  # of a state that no f needs but its own pivot
 
 logger = logging.getLogger("spacy_lpcfg")
@@ -34,7 +37,7 @@ class PivotSettings:
     kappa (float): added to the counts that scale the CCA.
     shrinkage (float): occurrences of the mean that are added to those of every f.
     softening (float): share of every p(h | f) that p(h) takes.
-    tolerance (float): of the regression on the simplex.
+    tolerance (float): `least_gain` of the simplex regression, as a share of the pivots' mean squared distance.
     """
 
     candidates: float = 6.0
@@ -85,7 +88,10 @@ def decompose(
             n_states,
             n_candidates,
         )
-    mixtures = simplex_regression(points, points[pivots], tolerance=settings.tolerance)
+    least_gain = settings.tolerance * squared_distances(points[pivots]).mean()
+    mixtures = simplex_regression(
+        points, points[pivots], least_gain=least_gain, max_iterations=_MOST_STEPS, review=_REVIEW
+    )
     shares = totals / totals.sum()
     prior = np.maximum(shares @ mixtures, _LEAST_PRIOR)
     prior /= prior.sum()

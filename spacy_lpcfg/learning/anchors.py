@@ -44,37 +44,56 @@ def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def simplex_regression(
-    targets: np.ndarray, vertices: np.ndarray, *, max_iterations: int = 500, tolerance: float = 1e-4
+    targets: np.ndarray, vertices: np.ndarray, *, least_gain: float, max_iterations: int = 500, review: int = 1
 ) -> np.ndarray:
     """The weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
 
+    Each step moves weight from the worst vertex that a target has to the best one, as far as helps, for all targets.
+
     targets (float, (n, d)): points v. vertices (float, (m, d)): V.
+    least_gain (float): a target is done when no unit of weight would gain more of half its squared distance, which is
+        then no farther from its least.
     max_iterations (int): steps at most.
-    tolerance (float): the Frank-Wolfe gap to stop at, as a share of the largest squared distance between vertices:
-        no target's half squared distance is farther from its least.
+    review (int): steps between two looks at which targets are done; they go on until then.
     RETURNS (float64, (n, m)).
     """
-    gram, fits = vertices @ vertices.T, targets @ vertices.T
-    squares = np.diag(gram)
-    distances = np.maximum(squares[:, None] + squares - 2 * gram, 0.0)
-    nearest = np.argmin(squares - 2 * fits, axis=1)
-    weights = np.zeros(fits.shape)
-    weights[np.arange(len(fits)), nearest] = 1.0
-    slopes = gram[nearest] - fits  # d/d gamma of half the squared distance
-    pending = np.arange(len(fits))
-    for _ in range(max_iterations):
-        w, g = weights[pending], slopes[pending]
-        to = g.argmin(axis=1)
-        gaps = np.sum(w * g, axis=1) - g[np.arange(len(g)), to]
-        is_far = gaps > tolerance * distances.max()
-        if not is_far.any():
+    centre = vertices.mean(axis=0)
+    vertices, targets = vertices - centre, targets - centre
+    gram, distances = vertices @ vertices.T, squared_distances(vertices)
+    slopes = -(targets @ vertices.T)  # d/d gamma of half the squared distance
+    nearest = (gram.diagonal() / 2 + slopes).argmin(axis=1)
+    weights = np.zeros_like(slopes)
+    weights[np.arange(len(weights)), nearest] = 1.0
+    slopes += gram[nearest]
+    result, pending = np.empty_like(weights), np.arange(len(weights))
+    for step in range(max_iterations):
+        if len(pending) == 0:
             break
-        pending, w, g, to = pending[is_far], w[is_far], g[is_far], to[is_far]
-        every = np.arange(len(pending))
-        away = np.where(w > 0, g, -np.inf).argmax(axis=1)
-        fall, length = g[every, away] - g[every, to], distances[away, to]
-        step = np.minimum(w[every, away], fall / np.where(length > 0, length, 1.0))
-        weights[pending, to] += step
-        weights[pending, away] = np.where(step == w[every, away], 0.0, weights[pending, away] - step)
-        slopes[pending] += step[:, None] * (gram[to] - gram[away])
-    return weights
+        gains = _pairwise_step(weights, slopes, gram, distances)
+        if step % review == 0:
+            is_done = gains <= least_gain
+            result[pending[is_done]] = weights[is_done]
+            pending, weights, slopes = pending[~is_done], weights[~is_done], slopes[~is_done]
+    result[pending] = weights
+    return result
+
+
+def _pairwise_step(weights: np.ndarray, slopes: np.ndarray, gram: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Move weight once in every row, in place; what a unit of weight gained before the move, float64 (n,)."""
+    every = np.arange(len(weights))
+    to, away = slopes.argmin(axis=1), np.where(weights > 0, slopes, -np.inf).argmax(axis=1)
+    gains = slopes[every, away] - slopes[every, to]
+    length, available = distances[to, away], weights[every, away]
+    wanted = np.divide(gains, length, out=np.full_like(gains, np.inf), where=length > 0)
+    moved = np.where(gains > 0, np.minimum(available, wanted), 0.0)
+    weights[every, away] = available - moved
+    weights[every, to] += moved
+    slopes += moved[:, None] * (gram[to] - gram[away])
+    return gains
+
+
+def squared_distances(points: np.ndarray) -> np.ndarray:
+    """Of every two points, float64 (m, m)."""
+    gram = points @ points.T
+    squares = gram.diagonal()
+    return np.maximum(squares[:, None] + squares - 2 * gram, 0.0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.learning.anchors import fast_anchor_words, simplex_regression
+from spacy_lpcfg.learning.anchors import fast_anchor_words, simplex_regression, squared_distances
 from spacy_lpcfg.learning.convex_em import ConvexEM, conditionals, transition
 
 
@@ -37,7 +37,7 @@ def posteriors(
     counts (float64, (F,)): how often each was seen.
     n_states (int): the most states.
     shrink (float): pseudo-tokens of the overall mean in the vector of each feature.
-    tolerance (float): of `simplex_regression`.
+    tolerance (float): `least_gain` of the simplex regression, as a share of the anchors' largest squared distance.
     RETURNS (float64, (F, m)): rows sum to one; m < n_states where the vectors span fewer dimensions.
     """
     mean = counts @ vectors / counts.sum()
@@ -45,7 +45,8 @@ def posteriors(
     anchors = fast_anchor_words(shrunk, n_states)
     if len(anchors) < 2:
         return np.ones((len(vectors), 1))
-    return simplex_regression(shrunk, shrunk[anchors], tolerance=tolerance)
+    least_gain = tolerance * squared_distances(shrunk[anchors]).max()
+    return simplex_regression(shrunk, shrunk[anchors], least_gain=least_gain)
 
 
 def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, settings: ConvexEM) -> Decomposition:
