@@ -4,17 +4,21 @@ Only the settings that one would tune are arguments here; `spacy_lpcfg.learning`
 registered function of your own can return a learner with any of them.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Protocol, get_type_hints, runtime_checkable
 
-from spacy_lpcfg.grammar import Grammar
+import spacy
+
+from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
+    Distillation,
+    Ensembles,
     Pivot,
     Spectral,
     StepwiseEM,
@@ -28,7 +32,7 @@ from spacy_lpcfg.trees import Tree
 class Learner(Protocol):
     """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar: ...
+    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble: ...
 
 
 class OnlineFit(Protocol):
@@ -113,10 +117,49 @@ def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineL
     return StepwiseEM(start, alpha)
 
 
-def read_grammar(path: Path) -> Callable[[], Grammar]:
+def make_ensemble(*learners: Learner, n_seeds: int = 1, combine: str = "product") -> Learner:
+    """The learner `spacy-lpcfg.Ensemble.v1`; settings as of `spacy_lpcfg.learning.Ensembles`."""
+    return Ensembles(learners, n_seeds, combine)  # type: ignore[arg-type]
+
+
+def make_distillation(
+    teacher: Learner,
+    student: Learner,
+    text: Path,
+    lang: str = "en",
+    weight: int = Distillation.weight,
+    most_words: int = Distillation.most_words,
+) -> Learner:
+    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.learning.Distillation`.
+
+    text (Path): a file with a sentence a line
+    lang (str): of the tokenizer
+    """
+    return Distillation(teacher, student, SentencesOf(text, lang), weight, most_words)
+
+
+class SentencesOf:
+    """The words of a text file with a sentence a line, by the tokenizer of a blank pipeline.
+
+    path (Path): the file, in UTF-8
+    lang (str): of the pipeline
+    """
+
+    def __init__(self, path: Path, lang: str) -> None:
+        self.path = path
+        self.lang = lang
+
+    def __iter__(self) -> Iterator[list[str]]:
+        tokenizer = spacy.blank(self.lang).tokenizer
+        with open(self.path, encoding="utf-8") as lines:
+            for line in lines:
+                yield [token.text for token in tokenizer(line.strip()) if not token.is_space]
+
+
+def read_grammar(path: Path) -> Callable[[], Grammar | Ensemble]:
     """The reader `spacy-lpcfg.read_grammar.v1`.
 
-    path (Path): a file written by `Grammar.to_disk`
+    path (Path): a file written by `Grammar.to_disk` or `Ensemble.to_disk`
     RETURNS (callable): gives the grammar; raises GrammarError for anything else
     """
-    return partial(Grammar.from_disk, path)
+    return partial(grammar_from_disk, path)

@@ -15,7 +15,7 @@ from spacy_lpcfg.components.cli.console import log, log_skipped, progress, repor
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.grammar import Ensemble, Grammar
     from spacy_lpcfg.learning import Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
@@ -30,6 +30,8 @@ class Method(str, Enum):
     pivot = "pivot"
     clusters = "clusters"
     em = "em"
+    ensemble = "ensemble"
+    distil = "distil"
     pcfg = "pcfg"
 
 
@@ -51,6 +53,10 @@ def learn_lpcfg(
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
     states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol; pcfg has one.")] = 16,
+    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble, or of distil's teacher; even.")] = 8,
+    text: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -67,10 +73,16 @@ def learn_lpcfg(
     """
     output = output.resolve()
     _check_folder(output)
+    if (method == Method.distil) != (text is not None):
+        raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = _blank(lang)
     held_out = list(_read(dev or [], skip_bad))
     settings = {"n_states": states, "seed": seed, "lang": lang}
-    learned = _learn(method, _read(trees, skip_bad), held_out, settings, jobs)
+    train = _read(trees, skip_bad)
+    if method in (Method.ensemble, Method.distil):
+        learned = _combined(train, text, grammars, settings, jobs)
+    else:
+        learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     if held_out:
         f1 = _score(learned.grammar, held_out)
@@ -111,7 +123,7 @@ def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator["Tree"]:
 class Learned(NamedTuple):
     """A grammar, the config of the learner that makes it, and the steps of learning, if there were any."""
 
-    grammar: "Grammar"
+    grammar: "Grammar | Ensemble"
     learner: dict[str, Any]
     steps: Sequence["Step"] = ()
 
@@ -124,6 +136,40 @@ def _learn(
     if method == Method.pcfg:
         return _pcfg(train, {"lang": settings["lang"]}, jobs)
     return _iterative(method, train, held_out, settings, jobs)
+
+
+def _combined(
+    train: Iterable["Tree"], text: Path | None, n_grammars: int, settings: dict[str, Any], jobs: int
+) -> Learned:
+    """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
+    from spacy_lpcfg.components.learners import SentencesOf
+    from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
+
+    ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+    pivots, clusters = ensemble.learners
+    config: dict[str, Any] = {
+        "@misc": "spacy-lpcfg.Ensemble.v1",
+        "n_seeds": ensemble.n_seeds,
+        "*": {
+            "pivot": {"@misc": "spacy-lpcfg.Pivot.v1", **settings, "n_iterations": 0, "dropout": pivots.dropout},
+            "clusters": {"@misc": "spacy-lpcfg.Clusters.v1", **settings, "dropout": clusters.dropout},
+        },
+    }
+    if text is None:
+        return Learned(ensemble.fit(train), config)
+    student = Clusters(n_jobs=jobs, **settings)
+    distilled = Distillation(ensemble, student, SentencesOf(text, settings["lang"])).fit(train)
+    of_student = {"@misc": "spacy-lpcfg.Clusters.v1", **settings}
+    return Learned(
+        distilled,
+        {
+            "@misc": "spacy-lpcfg.Distillation.v1",
+            "teacher": config,
+            "student": of_student,
+            "text": str(text),
+            "lang": settings["lang"],
+        },
+    )
 
 
 def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
@@ -177,13 +223,13 @@ def _log_step(step: "Step") -> None:
     log(f"iteration {step.iteration}: {step.seconds:.1f} s{likelihood}{f1}")
 
 
-def _score(grammar: "Grammar", held_out: Sequence["Tree"]) -> float:
+def _score(grammar: "Grammar | Ensemble", held_out: Sequence["Tree"]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
-    from spacy_lpcfg.chart import Parser
+    from spacy_lpcfg.chart import parser_of
     from spacy_lpcfg.trees import clean
     from spacy_lpcfg.trees.evalb import evaluate
 
-    parser = Parser(grammar)
+    parser = parser_of(grammar)
     golds = [tree for tree in map(clean, held_out) if tree is not None]
     parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
     return evaluate(golds, parses).scores()["evalb_f"]

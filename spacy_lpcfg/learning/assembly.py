@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -20,10 +22,25 @@ from spacy_lpcfg.learning.lexical import (
     count_words,
 )
 from spacy_lpcfg.learning.rare_words import with_rare_words
+from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.trees.tree import Tree
 
 ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
+
+
+class Reading(Protocol):
+    """The settings of a learner that say how it reads trees."""
+
+    @property
+    def lexical(self) -> LexicalSettings: ...
+    @property
+    def lang(self) -> str: ...
+    @property
+    def markov(self) -> int: ...
+    @property
+    def n_jobs(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +70,23 @@ class Treebank:
             )
         vocabulary = Vocabulary(count_words(nodes), lexical.rare)
         return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes), lexical)
+
+    @classmethod
+    def read(cls, trees: Iterable[Tree] | Treebank, learner: Reading) -> Treebank:
+        """A treebank as a learner reads it; one that was read before stays what it is.
+
+        trees (Iterable[Tree] or Treebank): trees are read once; raw or normalised.
+        RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
+        """
+        if not isinstance(trees, Treebank):
+            nodes = read_skeletons(trees, lang=learner.lang, markov=learner.markov, n_jobs=learner.n_jobs)
+            return cls.of(nodes, learner.lexical)
+        if trees.lexical != learner.lexical:
+            raise ValueError(
+                f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
+                "learners of one treebank the same settings of the lexicon."
+            )
+        return trees
 
     @property
     def symbol_weights(self) -> np.ndarray:

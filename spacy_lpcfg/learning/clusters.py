@@ -27,7 +27,6 @@ from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments import Projections
 from spacy_lpcfg.learning.projections import Projector
-from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -63,30 +62,29 @@ class Clusters:
     markov: int = 0
 
     def fit(
-        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called with the grammar of the clusters as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or for settings that cannot be.
         """
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree]) -> Fit:
+    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at the clusters; arguments as of `fit`."""
         from threadpoolctl import threadpool_limits
 
         projector = Projector(
             self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout, noise=self.noise
         )
-        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
-        treebank = Treebank.of(nodes, self.lexical)
+        treebank = Treebank.read(trees, self)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
             states = cluster(treebank, projector.project(treebank, self.n_jobs), self.agreement, self.seed)
-        n_states = np.zeros(len(nodes.symbols), dtype=np.int32)
-        np.maximum.at(n_states, nodes.symbol, states + 1)
+        n_states = np.zeros(len(treebank.nodes.symbols), dtype=np.int32)
+        np.maximum.at(n_states, treebank.nodes.symbol, states + 1)
         split = Split(treebank, n_states)
         return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 

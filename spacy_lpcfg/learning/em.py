@@ -20,7 +20,6 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.evalb import evaluate
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
@@ -171,11 +170,11 @@ class EM:
     markov: int = 0
 
     def fit(
-        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
@@ -183,15 +182,14 @@ class EM:
         start = partial(self.start, trees)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree]) -> Fit:
+    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at its random start; arguments as of `fit`."""
         if self.n_states < 1 or self.tokens_per_state <= 0:
             raise ValueError(
                 f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
                 f"{self.tokens_per_state}."
             )
-        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
-        split = Split.of(Treebank.of(nodes, self.lexical), self.n_states, self.tokens_per_state)
+        split = Split.of(Treebank.read(trees, self), self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
         return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
 

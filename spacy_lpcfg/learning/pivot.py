@@ -39,7 +39,6 @@ from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import group_means
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
-from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -97,22 +96,21 @@ class Pivot:
     markov: int = 0
 
     def fit(
-        self, trees: Iterable[Tree], held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called with the grammar of the pivots as step 0, and after every iteration.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree]) -> Fit:
+    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
         _check(self)
-        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
-        treebank = Treebank.of(nodes, self.lexical)
+        treebank = Treebank.read(trees, self)
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)

@@ -17,7 +17,6 @@ from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSID
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, RuleMoments, group_means, rule_moments
 from spacy_lpcfg.learning.projections import Projector
-from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -64,15 +63,15 @@ class Spectral:
     lang: str = "en"
     markov: int = 0
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree]): read once; raw or normalised.
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         return self.estimate(trees).grammar(self.smoothing)
 
-    def estimate(self, trees: Iterable[Tree]) -> SpectralEstimate:
+    def estimate(self, trees: Iterable[Tree] | Treebank) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
         projector = Projector(
             n_states=self.n_states,
@@ -83,13 +82,12 @@ class Spectral:
             outside=self.outside,
             leaf=self.leaf,
         )
-        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
-        treebank = Treebank.of(nodes, self.lexical)
+        treebank = Treebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
             projections = projector.project(treebank, self.n_jobs)
-        return SpectralEstimate(treebank, projections, rule_moments(nodes, treebank.counts, projections))
+        return SpectralEstimate(treebank, projections, rule_moments(treebank.nodes, treebank.counts, projections))
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,6 @@ import numpy as np
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -28,14 +27,13 @@ class TreebankPCFG:
     markov: int = 0
     n_jobs: int = 1
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
         """Learn from trees.
 
         RAISES (ValueError): If there are none.
         """
-        nodes = read_skeletons(trees, lang=self.lang, markov=self.markov, n_jobs=self.n_jobs)
-        treebank = Treebank.of(nodes, self.lexical)
-        n_symbols = len(nodes.symbols)
+        treebank = Treebank.read(trees, self)
+        n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),
             root_vectors=np.ones((n_symbols, 1)),

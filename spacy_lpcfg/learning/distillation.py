@@ -1,0 +1,76 @@
+"""One grammar that has learned from several: from trees that they gave to raw text.
+
+Self-training with a better teacher (McClosky et al. 2006; Hinton et al. 2015, "Distilling the knowledge in a neural
+network"): the student parses at the cost of one grammar, and has seen many more words than the treebank has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spacy_lpcfg.chart.ensemble import parser_of
+from spacy_lpcfg.chart.parser import PARSED, Settings
+from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.trees.transforms import escape_tokens
+from spacy_lpcfg.trees.tree import Tree
+
+
+class AnyLearner(Protocol):
+    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble: ...
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """Learner that learns from trees, and from text as another learner's grammar parses it.
+
+    teacher (learner): of the grammar, or the ensemble, that parses the text.
+    student (learner): of what is to be learned.
+    text (iterable of sequence of str): sentences as words, in the text's spelling; read once for every `fit`.
+    weight (int): how often a tree of the treebank counts, where one of the text counts once.
+    most_words (int): longer sentences are left out, as are those of one word.
+    RAISES (ValueError): For a weight or length below 1.
+    """
+
+    teacher: AnyLearner
+    student: AnyLearner
+    text: Iterable[Sequence[str]]
+    weight: int = 2
+    most_words: int = 40
+
+    def __post_init__(self) -> None:
+        if self.weight < 1 or self.most_words < 1:
+            raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
+
+    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble:
+        """Learn from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised.
+        RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
+        """
+        golds = list(trees)
+        parsed = list(parse_text(self.teacher.fit(golds), self.text, self.most_words))
+        if not parsed:
+            raise ValueError(
+                f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
+            )
+        return self.student.fit([*golds * self.weight, *parsed])
+
+
+def parse_text(grammar: Grammar | Ensemble, text: Iterable[Sequence[str]], most_words: int) -> Iterator[Tree]:
+    """The trees of those sentences that the grammar can parse, with its root label.
+
+    text (iterable of sequence of str): sentences as words; most_words (int): of a sentence that is not left out.
+    """
+    parser = parser_of(grammar, settings=_FAST)
+    known = frozenset(grammar.lexicon.terminals + grammar.lexicon.rare_words)
+    for words in text:
+        if 1 < len(words) <= most_words:
+            parse = parser.parse(escape_tokens(words, known=known))
+            if parse.status == PARSED:
+                yield Tree(grammar.root_label, (parse.tree,))
+
+
+_FAST = Settings(tag_threshold=1e-3, boundary_threshold=0.005, cascade=1e-3)

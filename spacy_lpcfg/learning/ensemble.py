@@ -1,0 +1,79 @@
+"""Learning several grammars of one treebank that decide together.
+
+Grammars help each other as far as they err differently: those of several learners more than those of one, and those
+of features with noise more than those of all features (Narayan and Cohen 2015, "Diversity in spectral learning").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.assembly import Reading, Treebank
+from spacy_lpcfg.learning.clusters import Clusters
+from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.trees.tree import Tree
+
+
+class Seeded(Reading, Protocol):
+    """A learner of one grammar that draws something at random: `Spectral`, `Pivot`, `Clusters` or `EM`."""
+
+    @property
+    def seed(self) -> int: ...
+
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar: ...
+
+
+@dataclass(frozen=True)
+class Ensembles:
+    """Learner of an ensemble: one grammar of every learner and seed.
+
+    learners (sequence of Seeded): with the same settings of the lexicon and of binarisation.
+    n_seeds (int): grammars of each learner; their seeds count from the learner's own.
+    combine (str): "product" or "sum", as of `Ensemble`.
+    RAISES (ValueError): If there is nothing to learn, on another way to combine, or for learners that read a treebank
+        differently.
+    """
+
+    learners: Sequence[Seeded]
+    n_seeds: int = 1
+    combine: str = "product"
+
+    def __post_init__(self) -> None:
+        if not self.learners or self.n_seeds < 1:
+            raise ValueError(
+                f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
+            )
+        if self.combine not in COMBINATIONS:
+            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+        readings = {(learner.lexical, learner.lang, learner.markov) for learner in self.learners}
+        if len(readings) > 1:
+            raise ValueError(
+                f"Expected learners with the same settings of the lexicon, lang and markov, got {readings}: grammars "
+                "that decide together share their rules and words."
+            )
+
+    @classmethod
+    def diverse(cls, n_grammars: int = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
+        """The learner of as many pivot grammars as cluster grammars, of features with noise.
+
+        n_grammars (int): even; seed (int): of the first grammar of each learner.
+        settings: of both learners.
+        """
+        if n_grammars < 2 or n_grammars % 2:
+            raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
+        pivots = Pivot(seed=seed, n_iterations=0, dropout=0.3, **settings)
+        return cls((pivots, Clusters(seed=seed, dropout=0.1, **settings)), n_seeds=n_grammars // 2)
+
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Ensemble:
+        """Learn from trees.
+
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        RAISES (ValueError): If there are none, or on settings that cannot be.
+        """
+        treebank = Treebank.read(trees, self.learners[0])
+        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(self.n_seeds)]  # type: ignore[type-var]
+        return Ensemble(tuple(learner.fit(treebank) for learner in seeded), self.combine)
