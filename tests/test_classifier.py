@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from scipy.special import expit, log_softmax
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -206,11 +207,19 @@ def context(grammar, words, tags=None, **settings):
     return ContextModel(grammar).context(words, grammar.lexicon.terminals_of(words), given, **chosen)
 
 
+def emitted(grammar, words):
+    """Which symbols emit each word, bool (n_words, n_preterminals)."""
+    lexicon, table = grammar.lexicon, np.zeros((len(words), grammar.n_preterminals), dtype=bool)
+    for row, terminal in zip(table, lexicon.terminals_of(words)):
+        row[lexicon.symbols[slice(*lexicon.offsets[terminal : terminal + 2])]] = True
+    return table
+
+
 def test_thresholds_of_zero_rule_nothing_out(grammar, golds):
     for gold in golds:
         found = context(grammar, gold.words)
         factors = grammar.lexicon.tag_factors(gold.words)[:, grammar.tag_of]
-        np.testing.assert_array_equal(found.symbol_weights, factors)
+        np.testing.assert_array_equal(found.symbol_weights, np.where(emitted(grammar, gold.words), factors, 0.0))
         assert found.may_begin.all()
         assert found.may_end.all()
 
@@ -258,7 +267,7 @@ def test_given_tags_rule_out_others_and_are_seen_by_the_neighbours(grammar, gold
                 assert {tags[t] for t in grammar.tag_of[weights > 0]} == {tag}
         prior = context(grammar, gold.words, gold.tags, tag_weight=0.25)
         factors = grammar.lexicon.tag_factors(gold.words)[:, grammar.tag_of]
-        assert set(np.unique(prior.symbol_weights / factors)) <= {0.25, 1.0}
+        assert set(np.unique(prior.symbol_weights / factors)) <= {0.0, 0.25, 1.0}
     keys = [Windows(grammar.tags).keys(["a", "b"], np.array([tag, 0], dtype=np.int32)) for tag in (0, 1)]
     assert (keys[0][1] != keys[1][1]).sum() == sum((-1, TAG) in template for template in TEMPLATES)
 
@@ -277,3 +286,26 @@ def test_pruning_by_context_leaves_less_and_costs_little(grammar, golds):
     n_loose, n_tight = (sum(parser.forest(gold.words).n_edges for gold in golds) for parser in parsers)
     assert tight > loose - 1
     assert n_tight < 0.8 * n_loose
+
+
+@pytest.mark.parametrize(("tag_weight", "threshold"), [(0.0, 0.0), (0.25, 0.1), (1.0, 0.3)])
+def test_emission_weights_are_bayes_rule(grammar, golds, tag_weight, threshold):
+    """Posteriors by hand: softmax of the scores, times the factors of tags, over the symbols that emit the word."""
+    rng, lexicon, tag_of = np.random.default_rng(0), grammar.lexicon, grammar.tag_of
+    for words in (gold.words for gold in golds[:10]):
+        n, terminals = len(words), lexicon.terminals_of(words)
+        tags = rng.integers(-1, len(grammar.tags), n, dtype=np.int32)
+        scores = rng.normal(0, 2, (n, grammar.n_preterminals)).astype(np.float32)
+        factors = rng.uniform(0.1, 3, (n, len(grammar.tags)))
+        may_emit = emitted(grammar, words)
+        lacking = (tags >= 0) & ~(may_emit & (tags[:, None] == tag_of)).any(axis=1)
+        may_emit |= lacking[:, None] & (tags[:, None] == tag_of)
+        given = np.where((tags >= 0)[:, None] & (tags[:, None] != tag_of), tag_weight, 1.0)
+        weights = may_emit * given * factors[:, tag_of]
+        posteriors = np.exp(scores) * weights / (np.exp(scores) * weights).sum(axis=1, keepdims=True)
+        kept = (posteriors >= threshold) | (posteriors == posteriors.max(axis=1, keepdims=True))
+        found = emission_weights(
+            scores, factors, terminals, tags, tag_weight, threshold, lexicon, tag_of, lexicon.tag_terminals
+        )
+        np.testing.assert_allclose(found[0], weights * kept, rtol=1e-12)
+        np.testing.assert_allclose(found[1], posteriors @ np.eye(len(grammar.tags))[tag_of], atol=1e-6)

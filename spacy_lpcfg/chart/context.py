@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, softmax
+from scipy.special import expit
 
+from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.windows import Windows
@@ -43,10 +44,10 @@ class ContextModel:
         self._windows = Windows(grammar.tags)
         self._likely_tags = grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of)
         self._tag_of = grammar.tag_of
-        self._emitted = _emitted(grammar)
-        self._has_tag = np.eye(len(grammar.tags), len(grammar.tags) + 1)[grammar.tag_of]
-        share = np.append(grammar.symbol_weights[: grammar.n_preterminals] @ self._has_tag[:, :-1], 0.0)
-        share = np.append(share[:-1] / share.sum(), _EDGE_SHARE)
+        self._lexicon = grammar.lexicon
+        self._tag_terminals = grammar.lexicon.tag_terminals
+        counts = np.bincount(grammar.tag_of, grammar.symbol_weights[: grammar.n_preterminals], len(grammar.tags))
+        share = np.append(counts / counts.sum(), _EDGE_SHARE)
         self._before = np.ascontiguousarray((grammar.tags_before / share).T)
         self._after = np.ascontiguousarray((grammar.tags_after / share).T)
 
@@ -70,44 +71,18 @@ class ContextModel:
         tag_threshold (float): symbols whose posterior is lower are ruled out, but for each word's best.
         boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
-        n_outputs = len(self._tag_of) + 2
+        lexicon, n_tags = self._lexicon, tag_factors.shape[1]
         keys = self._windows.keys(words, np.where(tags == NO_TAG, self._likely_tags[terminals], tags))
-        scores = self._classifier.scores(keys, n_outputs)
-        weights = tag_factors[:, self._tag_of] * self._given(tags, tag_weight)
-        posteriors = self._posteriors(scores[:, :-2], terminals, tags, weights)
-        kept = posteriors >= np.minimum(posteriors.max(axis=1, keepdims=True), tag_threshold)
+        scores = self._classifier.scores(keys, len(self._tag_of) + 2)
+        around = np.zeros((len(words) + 2, n_tags + 1))
+        weights, around[1:-1, :-1] = emission_weights(
+            scores, tag_factors, terminals, tags, tag_weight, tag_threshold, lexicon, self._tag_of, self._tag_terminals
+        )
+        around[[0, -1], -1] = 1.0
         happens = expit(scores[:, -2:]) >= boundary_threshold
         may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
         may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
-        around = np.zeros((len(words) + 2, self._has_tag.shape[1]))
-        around[1:-1] = posteriors @ self._has_tag
-        around[[0, -1], -1] = 1.0
-        return Context(weights * kept, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
-
-    def _given(self, tags: np.ndarray, tag_weight: float) -> np.ndarray:
-        """What given tags leave of each symbol's emissions, float64 (n_words, n_preterminals)."""
-        is_other = (tags != NO_TAG)[:, None] & (tags[:, None] != self._tag_of)
-        return np.where(is_other, tag_weight, 1.0)
-
-    def _posteriors(
-        self, scores: np.ndarray, terminals: np.ndarray, tags: np.ndarray, weights: np.ndarray
-    ) -> np.ndarray:
-        """P(symbol | window, word) over those that may emit the word, float64 (n_words, n_preterminals)."""
-        may_emit = self._emitted[terminals]
-        given = may_emit & (tags[:, None] == self._tag_of)
-        lacking = (tags != NO_TAG) & ~given.any(axis=1)
-        may_emit[lacking] |= tags[lacking, None] == self._tag_of
-        logits = np.full(weights.shape, -np.inf)
-        np.log(weights, out=logits, where=may_emit & (weights > 0))
-        return softmax(logits + scores, axis=1)
+        return Context(weights, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
 
 
 _EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge
-
-
-def _emitted(grammar: Grammar) -> np.ndarray:
-    """Which symbols emit each terminal, bool (n_terminals, n_preterminals)."""
-    lexicon = grammar.lexicon
-    table = np.zeros((len(lexicon.terminals), grammar.n_preterminals), dtype=bool)
-    table[np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets)), lexicon.symbols] = True
-    return table

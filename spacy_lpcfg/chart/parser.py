@@ -46,8 +46,8 @@ class Settings:
     threshold: float = 5e-5
     edge_threshold: float = 2e-5
     beam: float = 1e-3
-    tag_threshold: float = 1e-4
-    boundary_threshold: float = 0.003
+    tag_threshold: float = 0.01
+    boundary_threshold: float = 0.01
     cascade: float = 1e-4
     absolute: bool = True
     max_words: int = 150
