@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,14 +62,21 @@ class Treebank:
     lexical: LexicalSettings
 
     @classmethod
-    def of(cls, nodes: Skeletons, lexical: LexicalSettings) -> Treebank:
-        """RAISES (ValueError): If there are no trees."""
+    def of(
+        cls, nodes: Skeletons, lexical: LexicalSettings, word_counts: Counter[tuple[str, bool]] | None = None
+    ) -> Treebank:
+        """A treebank of nodes.
+
+        word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
+            by which words are rare; None for those of the nodes.
+        RAISES (ValueError): If there are no trees.
+        """
         if len(nodes.roots) == 0:
             raise ValueError(
                 "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
                 "count). Check the path and the format of the treebank."
             )
-        vocabulary = Vocabulary(count_words(nodes), lexical.rare)
+        vocabulary = Vocabulary(word_counts or count_words(nodes), lexical.rare)
         return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes), lexical)
 
     @classmethod
@@ -151,7 +159,9 @@ def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
     root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
-    lexicon = with_rare_words(lexicon, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight)
+    lexicon = with_rare_words(
+        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight
+    )
     shapes = n_states[counts.rules]
     store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))

@@ -6,6 +6,7 @@ network"): the student parses at the cost of one grammar, and has seen many more
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -14,49 +15,69 @@ from spacy_lpcfg.chart.ensemble import parser_of
 from spacy_lpcfg.chart.parser import PARSED, Settings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.trees.transforms import escape_tokens
+from spacy_lpcfg.learning.assembly import Reading, Treebank
+from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.trees.transforms import escape_tokens, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
 
-class AnyLearner(Protocol):
+class Teacher(Protocol):
+    """A learner of any kind."""
+
     def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble: ...
+
+
+class Student(Reading, Protocol):
+    """A learner that takes a treebank as it was read."""
+
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar: ...
 
 
 @dataclass(frozen=True)
 class Distillation:
     """Learner that learns from trees, and from text as another learner's grammar parses it.
 
-    teacher (learner): of the grammar, or the ensemble, that parses the text.
-    student (learner): of what is to be learned.
-    text (iterable of sequence of str): sentences as words, in the text's spelling; read once for every `fit`.
-    weight (int): how often a tree of the treebank counts, where one of the text counts once.
+    teacher (Teacher): learner of the grammar, or the ensemble, that parses the text.
+    student (Student): learner of one grammar from both.
+    text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
+    weight (int): how often a tree of the treebank counts, where one of the text counts once. Words are no more
+        frequent for that.
     most_words (int): longer sentences are left out, as are those of one word.
     RAISES (ValueError): For a weight or length below 1.
     """
 
-    teacher: AnyLearner
-    student: AnyLearner
+    teacher: Teacher
+    student: Student
     text: Iterable[Sequence[str]]
-    weight: int = 2
+    weight: int = 5
     most_words: int = 40
 
     def __post_init__(self) -> None:
         if self.weight < 1 or self.most_words < 1:
             raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble:
+    def fit(self, trees: Iterable[Tree]) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
         RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
         """
-        golds = list(trees)
+        golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
         parsed = list(parse_text(self.teacher.fit(golds), self.text, self.most_words))
         if not parsed:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
             )
-        return self.student.fit([*golds * self.weight, *parsed])
+        return self.learn(golds, parsed)
+
+    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Grammar:
+        """The student's grammar of normalised trees of both kinds."""
+        reading = self.student
+        nodes = read_skeletons(
+            [*golds * self.weight, *parsed], lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs
+        )
+        words = Counter((word, i == 0) for tree in (*golds, *parsed) for i, word in enumerate(tree.words))
+        return self.student.fit(Treebank.of(nodes, reading.lexical, words))
 
 
 def parse_text(grammar: Grammar | Ensemble, text: Iterable[Sequence[str]], most_words: int) -> Iterator[Tree]:

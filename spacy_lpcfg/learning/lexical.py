@@ -42,12 +42,15 @@ class Vocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the forms of the others.
 
     word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
+
+    terminals (tuple[str, ...]): sorted; once (frozenset[str]): words seen once.
     """
 
     def __init__(self, word_counts: Counter[tuple[str, bool]], rare: int) -> None:
         totals: Counter[str] = Counter()
         for (word, _), count in word_counts.items():
             totals[word] += count
+        self.once = frozenset(word for word, count in totals.items() if count == 1)
         known = {word for word, count in totals.items() if count > rare}
         forms: Counter[str] = Counter()
         for (word, first), count in word_counts.items():

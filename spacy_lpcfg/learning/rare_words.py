@@ -13,21 +13,28 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.lexicon import Lexicon, is_form
+from spacy_lpcfg.learning.lexical import Vocabulary
 from spacy_lpcfg.learning.skeletons import Skeletons
 
 
 def with_rare_words(
-    lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray, form_weight: float
+    lexicon: Lexicon,
+    vocabulary: Vocabulary,
+    nodes: Skeletons,
+    terminal: np.ndarray,
+    tag_of: np.ndarray,
+    form_weight: float,
 ) -> Lexicon:
     """The lexicon in which forms share what they emit among rare words by tag.
 
+    vocabulary (Vocabulary): which words were seen once.
     terminal (int32, (n_nodes,)): of each leaf.
     tag_of (int, (n_preterminals,)): tag of each preterminal.
     form_weight (float): kappa above; 0 leaves all words of a form alike.
     """
     if form_weight == 0:
         return lexicon
-    counts, names, terminals = _rare_counts(lexicon, nodes, terminal, tag_of)
+    counts, names, terminals = _rare_counts(lexicon, vocabulary, nodes, terminal, tag_of)
     of_form = _tags_of_terminals(lexicon, nodes, tag_of)[terminals]
     counts = csr_array(counts.multiply(of_form > 0))
     counts.eliminate_zeros()  # for rows that are left out
@@ -50,16 +57,16 @@ def with_rare_words(
 
 
 def _rare_counts(
-    lexicon: Lexicon, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
+    lexicon: Lexicon, vocabulary: Vocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
     """Tags of rare words, and of words seen once by their form: counts (n_rare, n_tags), names, terminals."""
     is_rare = np.array([is_form(name) for name in lexicon.terminals])[terminal[nodes.leaves]]
     leaves = nodes.leaves[is_rare]
-    words, first, of, n = np.unique(nodes.word[leaves], return_index=True, return_inverse=True, return_counts=True)
+    words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     own = terminal[leaves[first]]
     forms, of_form = np.unique(own, return_inverse=True)
     names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[form] for form in forms)])
-    once = n[of] == 1
+    once = np.array([nodes.words[word] in vocabulary.once for word in words], dtype=bool)[of]
     entries = np.concatenate([of, len(words) + of_form[of[once]]])
     tags = tag_of[nodes.symbol[np.concatenate([leaves, leaves[once]])]]
     counts = csr_array((np.ones(len(tags)), (entries, tags)), shape=(len(names), len(lexicon.tags)))
