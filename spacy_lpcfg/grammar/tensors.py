@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm
-NEGLIGIBLE = 1e-3  # of sparse tensors: entries below this share of the largest are not kept one by one
+NEGLIGIBLE = 3e-3  # of sparse tensors: entries below this share of the largest are not kept one by one
 EXACT, FACTORED, SPARSE = range(3)
 
 
