@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints, runtime_checkable
+from typing import Any, Protocol, cast, get_type_hints, runtime_checkable
 
 import spacy
 
@@ -24,6 +24,8 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.distillation import Student
+from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
 
@@ -119,41 +121,42 @@ def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineL
 
 def make_ensemble(*learners: Learner, n_seeds: int = 1, combine: str = "product") -> Learner:
     """The learner `spacy-lpcfg.Ensemble.v1`; settings as of `spacy_lpcfg.learning.Ensembles`."""
-    return Ensembles(learners, n_seeds, combine)  # type: ignore[arg-type]
+    return Ensembles(cast("tuple[Seeded, ...]", learners), n_seeds, combine)
 
 
 def make_distillation(
     teacher: Learner,
     student: Learner,
     text: Path,
-    lang: str = "en",
+    lang: str | None = "en",
     weight: int = Distillation.weight,
     most_words: int = Distillation.most_words,
 ) -> Learner:
     """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.learning.Distillation`.
 
     text (Path): a file with a sentence a line
-    lang (str): of the tokenizer
+    lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
-    return Distillation(teacher, student, SentencesOf(text, lang), weight, most_words)
+    return Distillation(teacher, cast(Student, student), SentencesOf(text, lang), weight, most_words)
 
 
 class SentencesOf:
-    """The words of a text file with a sentence a line, by the tokenizer of a blank pipeline.
+    """The words of a text file with a sentence a line.
 
     path (Path): the file, in UTF-8
-    lang (str): of the pipeline
+    lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
 
-    def __init__(self, path: Path, lang: str) -> None:
+    def __init__(self, path: Path, lang: str | None) -> None:
         self.path = path
         self.lang = lang
 
     def __iter__(self) -> Iterator[list[str]]:
-        tokenizer = spacy.blank(self.lang).tokenizer
+        tokenizer = None if self.lang is None else spacy.blank(self.lang).tokenizer
         with open(self.path, encoding="utf-8") as lines:
             for line in lines:
-                yield [token.text for token in tokenizer(line.strip()) if not token.is_space]
+                words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
+                yield [word for word in words if not word.isspace()]
 
 
 def read_grammar(path: Path) -> Callable[[], Grammar | Ensemble]:

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
-from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -157,6 +157,33 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, learner):
     trees = list(read_trees(folder / "train.mrg"))
     again = learner(n_states=2, n_iterations=best).fit(trees)
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
+
+
+def test_cli_learns_ensembles(folder, tmp_path):
+    run(
+        "learn", "lpcfg", folder / "train.mrg", "--method", "ensemble", "--grammars", 4, "--states", 2,
+        "-o", tmp_path / "four",
+    )  # fmt: skip
+    trees = list(read_trees(folder / "train.mrg"))
+    ensemble = Ensembles.diverse(4, n_states=2)
+    assert grammar_of(tmp_path / "four").to_bytes() == ensemble.fit(trees).to_bytes()
+    learner = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").learner
+    assert learner == ensemble
+    parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
+    assert parsed.startswith("(ROOT (")
+
+
+def test_cli_distils_text(folder, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 2, "--states", 2)
+    run(*distil, "--text", text, "-o", tmp_path / "one")
+    learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
+    again = learner.fit(read_trees(folder / "train.mrg"))
+    assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
+    assert "wants a --text" in run(*distil, "-o", tmp_path / "none", code=2).stderr
+    options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
+    assert "wants a --text" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
 
 
 def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):

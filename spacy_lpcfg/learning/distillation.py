@@ -30,7 +30,7 @@ class Teacher(Protocol):
 class Student(Reading, Protocol):
     """A learner that takes a treebank as it was read."""
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar: ...
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar | Ensemble: ...
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Distillation:
     """Learner that learns from trees, and from text as another learner's grammar parses it.
 
     teacher (Teacher): learner of the grammar, or the ensemble, that parses the text.
-    student (Student): learner of one grammar from both.
+    student (Student): learner of a grammar, or of an ensemble, from both.
     text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
     weight (int): how often a tree of the treebank counts, where one of the text counts once. Words are no more
         frequent for that.
@@ -56,7 +56,7 @@ class Distillation:
         if self.weight < 1 or self.most_words < 1:
             raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
+    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
@@ -70,7 +70,7 @@ class Distillation:
             )
         return self.learn(golds, parsed)
 
-    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Grammar:
+    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Grammar | Ensemble:
         """The student's grammar of normalised trees of both kinds."""
         reading = self.student
         nodes = read_skeletons(

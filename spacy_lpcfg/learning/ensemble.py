@@ -14,6 +14,7 @@ from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Reading, Treebank
 from spacy_lpcfg.learning.clusters import Clusters
+from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.tree import Tree
 
@@ -47,6 +48,11 @@ class Ensembles:
             raise ValueError(
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
+        for learner in self.learners:
+            if not hasattr(learner, "seed"):
+                raise ValueError(
+                    f"Expected learners with a seed (Spectral, Pivot, Clusters or EM), got {type(learner).__name__}."
+                )
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
         readings = {(learner.lexical, learner.lang, learner.markov) for learner in self.learners}
@@ -68,12 +74,28 @@ class Ensembles:
         pivots = Pivot(seed=seed, n_iterations=0, dropout=0.3, **settings)
         return cls((pivots, Clusters(seed=seed, dropout=0.1, **settings)), n_seeds=n_grammars // 2)
 
+    @property
+    def lexical(self) -> LexicalSettings:
+        return self.learners[0].lexical
+
+    @property
+    def lang(self) -> str:
+        return self.learners[0].lang
+
+    @property
+    def markov(self) -> int:
+        return self.learners[0].markov
+
+    @property
+    def n_jobs(self) -> int:
+        return self.learners[0].n_jobs
+
     def fit(self, trees: Iterable[Tree] | Treebank) -> Ensemble:
         """Learn from trees.
 
         trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
-        treebank = Treebank.read(trees, self.learners[0])
+        treebank = Treebank.read(trees, self)
         seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(self.n_seeds)]  # type: ignore[type-var]
         return Ensemble(tuple(learner.fit(treebank) for learner in seeded), self.combine)

@@ -1,0 +1,113 @@
+"""One grammar that learns from the trees of several."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.chart import parser_of
+from spacy_lpcfg.learning import Clusters, Distillation, Ensembles, LexicalSettings, TreebankPCFG
+from spacy_lpcfg.learning.distillation import parse_text
+from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+
+
+@pytest.fixture(scope="module")
+def golds() -> list[Tree]:
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 100))
+
+
+@pytest.fixture(scope="module")
+def text() -> list[list[str]]:
+    return [tree.words for tree in islice(read_trees([SAMPLE / "dev.mrg"]), 12)]
+
+
+def test_the_student_learns_from_trees_and_text(golds, text):
+    """By hand: from the treebank `weight` times, and the teacher's trees of the text."""
+    teacher, student = Ensembles.diverse(2, n_states=2), Clusters(n_states=2, lexical=LexicalSettings(rare=0))
+    learned = Distillation(teacher, student, text, weight=3).fit(golds)
+    parsed = list(parse_text(teacher.fit(golds), text, 40))
+    assert 0 < len(parsed) <= len(text)
+    assert learned.to_bytes() == student.fit([*golds * 3, *parsed]).to_bytes()
+
+
+def test_ensembles_may_be_students(golds, text):
+    students = Ensembles.diverse(2, n_states=2)
+    assert len(Distillation(TreebankPCFG(), students, text).fit(golds).grammars) == 2
+
+
+def test_weight_makes_no_rare_word_frequent(golds, text):
+    """A word that the treebank has three times stays rare, however often the treebank counts."""
+    learned = Distillation(TreebankPCFG(), TreebankPCFG(), text, weight=4).fit(golds)
+    counts: dict[str, int] = {}
+    for words in (*(tree.words for tree in golds), *text):
+        for word in words:
+            counts[word] = counts.get(word, 0) + 1
+    known = {name for name in learned.lexicon.terminals if not name.startswith("<")}
+    assert known <= {word for word, n in counts.items() if n > LexicalSettings.rare}
+    assert len(learned.lexicon.rare_words) > 50
+
+
+def test_words_of_the_text_become_known():
+    golds = list(parse_trees(["(S (DT the) (NN dog))", "(S (DT a) (NN cat))"] * 4))
+    text = [["the", "emu"]] * 5
+    learned = Distillation(TreebankPCFG(), TreebankPCFG(), text, weight=1).fit(golds)
+    assert "emu" in learned.lexicon.terminals
+    assert parser_of(learned).parse(["a", "emu"]).tags == ["DT", "NN"]
+
+
+def test_trees_of_text_have_the_root_of_the_treebank(golds, text):
+    trees = list(parse_text(TreebankPCFG().fit(golds), text, 40))
+    assert {tree.label for tree in trees} == {"ROOT"}
+    assert [tree.words for tree in trees] == [words for words in text if words in [tree.words for tree in trees]]
+
+
+def test_sentences_of_odd_lengths_are_left_out(golds):
+    grammar = TreebankPCFG().fit(golds)
+    assert list(parse_text(grammar, [[], ["the"], ["the"] * 41], 40)) == []
+
+
+def test_bad_settings_and_text_are_refused(golds):
+    pcfg = TreebankPCFG()
+    with pytest.raises(ValueError, match="of at least 1"):
+        Distillation(pcfg, pcfg, [], weight=0)
+    with pytest.raises(ValueError, match="none that the teacher can parse"):
+        Distillation(pcfg, pcfg, []).fit(golds)
+    with pytest.raises(ValueError, match="at least one tree"):
+        Distillation(pcfg, pcfg, []).fit([])
+
+
+# ------------------------------------------------------------------------------------------- ensembles
+
+
+def test_ensembles_learn_each_learner_with_each_seed(golds):
+    learner = Ensembles((Clusters(n_states=2, seed=5, dropout=0.2), Clusters(n_states=3)), n_seeds=2, combine="sum")
+    ensemble = learner.fit(golds)
+    assert ensemble.combine == "sum"
+    wanted = [Clusters(n_states=2, seed=seed, dropout=0.2) for seed in (5, 6)]
+    wanted += [Clusters(n_states=3, seed=seed) for seed in (0, 1)]
+    for grammar, alone in zip(ensemble.grammars, wanted, strict=True):
+        assert grammar.to_bytes() == alone.fit(golds).to_bytes()
+
+
+def test_ensembles_of_learners_that_read_differently_are_refused():
+    with pytest.raises(ValueError, match="same settings of the lexicon"):
+        Ensembles((Clusters(), Clusters(markov=1)))
+    with pytest.raises(ValueError, match="learners with a seed"):
+        Ensembles((Clusters(), TreebankPCFG()))
+    with pytest.raises(ValueError, match="at least one learner"):
+        Ensembles(())
+    with pytest.raises(ValueError, match="combine to be one of"):
+        Ensembles((Clusters(),), combine="vote")
+    with pytest.raises(ValueError, match="even number"):
+        Ensembles.diverse(3)
+
+
+def test_diverse_ensembles_differ(golds):
+    grammars = Ensembles.diverse(4, n_states=3, tokens_per_state=5.0).fit(golds).grammars
+    vectors = [grammar.root_vectors for grammar in grammars]
+    assert not any(np.array_equal(one, other) for i, one in enumerate(vectors) for other in vectors[:i])
