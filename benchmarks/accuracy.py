@@ -1,11 +1,13 @@
 """How good the parsers are, and what they cost: each learner on each treebank.
 
-    python benchmarks/accuracy.py TREEBANK_DIR... [--states M] [--json FILE]
+    python benchmarks/accuracy.py TREEBANK_DIR... [--states M] [--text FILE] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the words of the other, once raw and once
 with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
 leaves out (errors) and that the grammar has no tree for (glued of parts), CPU seconds and peak memory of learning
 (reading and saving included, in a process of its own), sentences parsed per CPU second, and the grammar's size on disk.
+With a text, tokenised and a sentence a line, also of a grammar that learns from the ensemble's trees of it; learning
+then counts the teacher's learning and parsing too.
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from typing import Any
 
 import measure
 
-from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.chart import parser_of
+from spacy_lpcfg.components.learners import SentencesOf
+from spacy_lpcfg.grammar import grammar_from_disk
+from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -27,14 +30,19 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
+    arguments.add_argument("--text", type=Path, metavar="FILE", help="to learn from what an ensemble says of it")
     args = arguments.parse_args()
-    learners = {
+    learners: dict[str, Any] = {
         "PCFG": TreebankPCFG(),
         f"spectral, m = {args.states}": Spectral(n_states=args.states),
         f"pivot, m = {args.states}": Pivot(n_states=args.states),
         f"clusters, m = {args.states}": Clusters(n_states=args.states),
         f"EM, m = {args.states}": EM(n_states=args.states),
+        "ensemble of 8": Ensembles.diverse(8, n_states=args.states),
     }
+    if args.text is not None:
+        student = Clusters(n_states=args.states)
+        learners["distilled"] = Distillation(learners["ensemble of 8"], student, SentencesOf(args.text, None))
     learning, parsing = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grammar"
@@ -73,7 +81,7 @@ def parsing_row(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
 def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
     """Parse the sentences of a treebank and score the trees."""
     golds = measure.read_gold(gold_path)
-    parses, seconds = measure.parse_all(Parser(Grammar.from_disk(grammar_path)), golds, tags)
+    parses, seconds = measure.parse_all(parser_of(grammar_from_disk(grammar_path)), golds, tags)
     scores = evaluate(golds, [parse.tree for parse in parses]).scores()
     return {
         "F1": scores["evalb_f"],

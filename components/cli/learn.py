@@ -144,15 +144,15 @@ def _combined(
     """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
     from spacy_lpcfg.components.learners import SentencesOf
     from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
+    from spacy_lpcfg.learning.ensemble import CLUSTERS_DROPOUT, PIVOT_DROPOUT
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
-    pivots, clusters = ensemble.learners
     config: dict[str, Any] = {
         "@misc": "spacy-lpcfg.Ensemble.v1",
         "n_seeds": ensemble.n_seeds,
         "*": {
-            "pivot": {"@misc": "spacy-lpcfg.Pivot.v1", **settings, "n_iterations": 0, "dropout": pivots.dropout},
-            "clusters": {"@misc": "spacy-lpcfg.Clusters.v1", **settings, "dropout": clusters.dropout},
+            "pivot": {"@misc": "spacy-lpcfg.Pivot.v1", **settings, "n_iterations": 0, "dropout": PIVOT_DROPOUT},
+            "clusters": {"@misc": "spacy-lpcfg.Clusters.v1", **settings, "dropout": CLUSTERS_DROPOUT},
         },
     }
     if text is None:

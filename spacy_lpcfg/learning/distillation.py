@@ -74,7 +74,7 @@ class Distillation:
         """The student's grammar of normalised trees of both kinds."""
         reading = self.student
         nodes = read_skeletons(
-            [*golds * self.weight, *parsed], lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs
+            [*list(golds) * self.weight, *parsed], lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs
         )
         words = Counter((word, i == 0) for tree in (*golds, *parsed) for i, word in enumerate(tree.words))
         return self.student.fit(Treebank.of(nodes, reading.lexical, words))

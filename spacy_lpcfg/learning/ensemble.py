@@ -18,6 +18,9 @@ from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.tree import Tree
 
+PIVOT_DROPOUT = 0.3  # shares of the features, of diverse ensembles
+CLUSTERS_DROPOUT = 0.1
+
 
 class Seeded(Reading, Protocol):
     """A learner of one grammar that draws something at random: `Spectral`, `Pivot`, `Clusters` or `EM`."""
@@ -71,8 +74,8 @@ class Ensembles:
         """
         if n_grammars < 2 or n_grammars % 2:
             raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
-        pivots = Pivot(seed=seed, n_iterations=0, dropout=0.3, **settings)
-        return cls((pivots, Clusters(seed=seed, dropout=0.1, **settings)), n_seeds=n_grammars // 2)
+        pivots = Pivot(seed=seed, n_iterations=0, dropout=PIVOT_DROPOUT, **settings)
+        return cls((pivots, Clusters(seed=seed, dropout=CLUSTERS_DROPOUT, **settings)), n_seeds=n_grammars // 2)
 
     @property
     def lexical(self) -> LexicalSettings:
