@@ -151,7 +151,7 @@ class TextParser:
 
     def __init__(self, grammar: Grammar | Ensemble) -> None:
         self._parser = parser_of(grammar)
-        self._known = frozenset(grammar.lexicon.terminals + grammar.lexicon.rare_words)
+        self._known = grammar.lexicon.words
 
     def parse(self, words: list[str], tags: list[str | None] | None, *, tag_weight: float) -> Parse:
         spelled = escape_tokens(words, known=self._known)

@@ -159,7 +159,7 @@ def _parse_sentences(
     from spacy_lpcfg.trees import Tree, escape_tokens
 
     parser = parser_of(grammar)
-    known = frozenset(grammar.lexicon.terminals + grammar.lexicon.rare_words)
+    known = grammar.lexicon.words
     for words, tags in sentences:
         if not words:
             yield Parsed("", _EMPTY)

@@ -43,13 +43,13 @@ class EnsembleParser(Parser):
     def marginals(self, forest: Forest) -> CombinedMarginals:
         """Marginals of what the first grammar's leave of a forest, under all grammars."""
         first = Marginals(self._fine, forest)
-        if not _are_finite(first):
-            kept, values = forest, []
-        else:
-            kept, items, edges = forest.pruned(first.edges(), self.settings.cascade)
-            values = [(first.edges()[edges], first.items()[items])]
+        kept, values = forest, _finite(first)
+        if values:
+            ((of_edges, of_items),) = values
+            kept, items, edges = forest.pruned(of_edges, self.settings.cascade)
+            values = [(of_edges[edges], of_items[items])]
         others = [Marginals(member, kept) for member in self._others]
-        values += [(one.edges(), one.items()) for one in others if _are_finite(one)]
+        values += [pair for one in others for pair in _finite(one)]
         logs = [one.log_probability for one in (first, *others)]
         return CombinedMarginals(kept, values, logs, self._ensemble.combine == "product")
 
@@ -100,5 +100,9 @@ class CombinedMarginals:
 _LEAST = 1e-7  # of a factor of a product, so that no grammar forbids an edge alone
 
 
-def _are_finite(marginals: Marginals) -> bool:
-    return bool(marginals.total and np.isfinite(marginals.edges()).all() and np.isfinite(marginals.items()).all())
+def _finite(marginals: Marginals) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Marginals of edges and items as a pair, or nothing if there is no tree, or too large a number."""
+    if not marginals.total:
+        return []
+    edges, items = marginals.edges(), marginals.items()
+    return [(edges, items)] if np.isfinite(edges).all() and np.isfinite(items).all() else []

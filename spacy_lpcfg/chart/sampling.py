@@ -131,7 +131,7 @@ class _Tables:
     def _add_words(self, symbol: int) -> None:
         """Emissions but those of the terminals that stand for any word under a given tag."""
         lexicon = self.grammar.lexicon
-        terminals = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
+        terminals = lexicon.row_terminals
         rows = np.flatnonzero((lexicon.symbols == symbol) & ~np.isin(terminals, lexicon.tag_terminals))
         words = [lexicon.terminals[terminal] for terminal in terminals[rows]]
         per_row = lexicon.words_per_row(self.grammar.tag_of)[rows]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -153,6 +154,16 @@ class Lexicon:
         object.__setattr__(self, "_tag_index", {tag: i for i, tag in enumerate(self.tags)})
         object.__setattr__(self, "_cache", {})
 
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names under which words are emitted: frequent and rare words, and forms."""
+        return frozenset(self.terminals + self.rare_words)
+
+    @cached_property
+    def row_terminals(self) -> np.ndarray:
+        """The terminal of each row, int64 (n_rows,)."""
+        return np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+
     def terminal(self, word: str, first: bool) -> int:
         """The id of the terminal that emits a word; never fails.
 
@@ -206,8 +217,7 @@ class Lexicon:
             (np.repeat(self.rare_terminals, np.diff(self.rare_offsets)), self.rare_tags),
             self.rare_factors - 1.0,
         )
-        terminal = np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
-        return shares[terminal, tag_of[self.symbols]]
+        return shares[self.row_terminals, tag_of[self.symbols]]
 
     def tags_of(self, tags: Sequence[str | None]) -> np.ndarray:
         """Ids of given tags, int32 (n_words,); `NO_TAG` for None and for tags that the grammar never saw."""
@@ -222,10 +232,17 @@ class Lexicon:
         symbol_weights (float64, (n_symbols,)): share of each symbol among the nodes of the treebank.
         tag_of (int32, (n_preterminals,)): the tag of every preterminal.
         """
-        terminal = np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+        return self.tag_weights(symbol_weights, tag_of).argmax(axis=1).astype(np.int32)
+
+    def tag_weights(self, symbol_weights: np.ndarray, tag_of: np.ndarray) -> np.ndarray:
+        """Weights of all tags of each terminal's rows, float64 (n_terminals, n_tags).
+
+        symbol_weights (float64, (n,)): of each preterminal, and of what symbols may follow.
+        tag_of (int, (n_preterminals,)): the tag of every preterminal.
+        """
         table = np.zeros((len(self.terminals), len(self.tags)))
-        np.add.at(table, (terminal, tag_of[self.symbols]), self.weights * symbol_weights[self.symbols])
-        return table.argmax(axis=1).astype(np.int32)
+        np.add.at(table, (self.row_terminals, tag_of[self.symbols]), self.weights * symbol_weights[self.symbols])
+        return table
 
     @property
     def tag_terminals(self) -> np.ndarray:

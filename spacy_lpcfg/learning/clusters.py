@@ -25,7 +25,7 @@ from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
 from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.moments import Projections
+from spacy_lpcfg.learning.moments import Projections, groups_of
 from spacy_lpcfg.learning.projections import Projector
 from spacy_lpcfg.trees.tree import Tree
 
@@ -95,8 +95,7 @@ def cluster(treebank: Treebank, projections: Projections, agreement: float, seed
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
-    order = np.argsort(treebank.nodes.symbol, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(treebank.nodes.symbol))[:-1])
+    groups = groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols))
     for group, m in zip(groups, projections.n_states):
         if m > 1:
             y, z = projections.inside[group, :m], projections.outside[group, :m]

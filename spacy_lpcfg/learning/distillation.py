@@ -86,10 +86,9 @@ def parse_text(grammar: Grammar | Ensemble, text: Iterable[Sequence[str]], most_
     text (iterable of sequence of str): sentences as words; most_words (int): of a sentence that is not left out.
     """
     parser = parser_of(grammar, settings=_FAST)
-    known = frozenset(grammar.lexicon.terminals + grammar.lexicon.rare_words)
     for words in text:
         if 1 < len(words) <= most_words:
-            parse = parser.parse(escape_tokens(words, known=known))
+            parse = parser.parse(escape_tokens(words, known=grammar.lexicon.words))
             if parse.status == PARSED:
                 yield Tree(grammar.root_label, (parse.tree,))
 

@@ -20,6 +20,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.projections import check_states
 from spacy_lpcfg.trees.evalb import evaluate
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
@@ -184,11 +185,7 @@ class EM:
 
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at its random start; arguments as of `fit`."""
-        if self.n_states < 1 or self.tokens_per_state <= 0:
-            raise ValueError(
-                f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
-                f"{self.tokens_per_state}."
-            )
+        check_states(self.n_states, self.tokens_per_state)
         split = Split.of(Treebank.read(trees, self), self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
         return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)

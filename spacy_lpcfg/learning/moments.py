@@ -100,6 +100,15 @@ def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: n
     return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values
 
 
+def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """The places of each label, in their order.
+
+    labels (int, (n,)): from 0 to n_groups - 1.
+    """
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])
+
+
 def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
     """Mean of the rows of each group; arguments and result as of `group_sums`."""
     totals = np.bincount(groups, weights=weights, minlength=n_groups)

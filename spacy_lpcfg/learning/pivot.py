@@ -36,9 +36,9 @@ from spacy_lpcfg.learning.features import (
 )
 from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
-from spacy_lpcfg.learning.moments import group_means
+from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
+from spacy_lpcfg.learning.projections import check_noise, check_states, noisy, scaled
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -147,7 +147,7 @@ class Pivot:
         outside = feature_table(context, OUTSIDE, self.outside)
         tau = _pivot_features(context, INSIDE, ("rule", *self.more_inside))
         rho = _pivot_features(context, OUTSIDE, ("rule_above", *self.more_outside))
-        groups = _groups(nodes.symbol, len(nodes.symbols))
+        groups = groups_of(nodes.symbol, len(nodes.symbols))
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(symbol_states)(
@@ -193,7 +193,7 @@ class Pivot:
         from joblib import Parallel, delayed
 
         nodes, counts = treebank.nodes, treebank.counts
-        places = _groups(counts.rule_of[nodes.inner], len(counts.rules))
+        places = groups_of(counts.rule_of[nodes.inner], len(counts.rules))
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(_rule_weights)(
                 states.outside(a, nodes.inner[at]),
@@ -208,11 +208,7 @@ class Pivot:
 
 
 def _check(pivot: Pivot) -> None:
-    if pivot.n_states < 1 or pivot.tokens_per_state <= 0:
-        raise ValueError(
-            f"Expected n_states of at least 1 and tokens_per_state above 0, got {pivot.n_states} and "
-            f"{pivot.tokens_per_state}."
-        )
+    check_states(pivot.n_states, pivot.tokens_per_state)
     if pivot.shrink < 0 or pivot.prior < 0:
         raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
     check_noise(pivot.dropout, pivot.noise)
@@ -229,12 +225,6 @@ def _pivot_features(context: Context, templates: dict[str, Template], names: tup
     if table.values.shape[1]:
         raise ValueError(f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}.")
     return table.keys
-
-
-def _groups(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """The places of each label."""
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:

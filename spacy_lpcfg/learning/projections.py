@@ -22,7 +22,7 @@ from spacy_lpcfg.learning.features import (
     FeatureTable,
     feature_table,
 )
-from spacy_lpcfg.learning.moments import Projections
+from spacy_lpcfg.learning.moments import Projections, groups_of
 
 _LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
 
@@ -52,11 +52,7 @@ class Projector:
     noise: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.n_states < 1 or self.tokens_per_state <= 0:
-            raise ValueError(
-                f"Expected n_states of at least 1 and tokens_per_state above 0, got {self.n_states} and "
-                f"{self.tokens_per_state}."
-            )
+        check_states(self.n_states, self.tokens_per_state)
         check_noise(self.dropout, self.noise)
         for name in ("inside", "outside", "leaf"):
             if not getattr(self, name):
@@ -66,13 +62,12 @@ class Projector:
         """Step 1 for every symbol."""
         from joblib import Parallel, delayed
 
-        nodes, n_symbols = treebank.nodes, len(treebank.nodes.symbols)
+        nodes = treebank.nodes
         context = Context(nodes, treebank.terminal)
         inner = feature_table(context, INSIDE, self.inside)
         leaf = feature_table(context, INSIDE, self.leaf)
         outside = feature_table(context, OUTSIDE, self.outside)
-        order = np.argsort(nodes.symbol, kind="stable")
-        groups = np.split(order, np.cumsum(np.bincount(nodes.symbol, minlength=n_symbols))[:-1])
+        groups = groups_of(nodes.symbol, len(nodes.symbols))
         found = Parallel(n_jobs=n_jobs)(
             delayed(self.project_symbol)(
                 (leaf if symbol < len(nodes.preterminals) else inner).rows(group), outside.rows(group), symbol
@@ -135,6 +130,14 @@ def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Gene
     factors = (rng.random(features.shape[1]) >= dropout) * (1 + noise * rng.standard_normal(features.shape[1]))
     features.data *= factors[features.indices]
     return features
+
+
+def check_states(n_states: int, tokens_per_state: float) -> None:
+    """RAISES (ValueError): For settings of the numbers of states that cannot be."""
+    if n_states < 1 or tokens_per_state <= 0:
+        raise ValueError(
+            f"Expected n_states of at least 1 and tokens_per_state above 0, got {n_states} and {tokens_per_state}."
+        )
 
 
 def check_noise(dropout: float, noise: float) -> None:

@@ -78,8 +78,5 @@ def _rare_counts(
 def _tags_of_terminals(lexicon: Lexicon, nodes: Skeletons, tag_of: np.ndarray) -> np.ndarray:
     """P(tag | terminal), float64 (n_terminals, n_tags)."""
     counts = np.bincount(nodes.symbol[nodes.leaves], minlength=len(tag_of))
-    joint = lexicon.weights * counts[lexicon.symbols]
-    table = np.zeros((len(lexicon.terminals), len(lexicon.tags)))
-    row_terminal = np.repeat(np.arange(len(lexicon.terminals)), np.diff(lexicon.offsets))
-    np.add.at(table, (row_terminal, tag_of[lexicon.symbols]), joint)
+    table = lexicon.tag_weights(counts, tag_of)
     return table / table.sum(axis=1, keepdims=True)

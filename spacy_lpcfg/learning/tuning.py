@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.learning.spectral import Smoothing, SpectralEstimate
-from spacy_lpcfg.trees.evalb import evaluate
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
@@ -41,8 +40,7 @@ def tune(
 
     def trial(smoothing: Smoothing) -> tuple[float, Smoothing, Grammar]:
         grammar = estimate.grammar(smoothing)
-        parser = Parser(grammar)
-        f1 = evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
+        f1 = held_out_f1(grammar, golds)
         if on_trial is not None:
             on_trial(smoothing, f1)
         return f1, smoothing, grammar
