@@ -21,6 +21,7 @@ from spacy_lpcfg.learning import (
     Ensembles,
     Pivot,
     Spectral,
+    SplitMerge,
     StepwiseEM,
     TreebankPCFG,
 )
@@ -107,6 +108,12 @@ make_clusters = factory(
     lexical="rare",
 )
 make_em = factory(EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical="rare")
+make_split_merge = factory(
+    SplitMerge,
+    f"n_states n_iterations {_READING} tokens_per_state merge noise split_iterations merge_iterations",
+    smoothing=_SMOOTHING,
+    lexical="rare",
+)
 
 
 def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineLearner:
@@ -115,7 +122,9 @@ def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineL
     Raises ValueError if `start` is no learner by EM
     """
     if not isinstance(start, Starter):
-        raise ValueError(f"Expected a learner by EM as start (EM, Pivot or Clusters), got {type(start).__name__}.")
+        raise ValueError(
+            f"Expected a learner by EM as start (EM, SplitMerge, Pivot or Clusters), got {type(start).__name__}."
+        )
     return StepwiseEM(start, alpha)
 
 

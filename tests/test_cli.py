@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
-from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -138,9 +138,10 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
 
 
-@pytest.mark.parametrize("learner", [EM, Clusters, Pivot])
-def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, learner):
-    method = learner.__name__.lower()
+@pytest.mark.parametrize(
+    ("method", "learner"), [("em", EM), ("split-merge", SplitMerge), ("clusters", Clusters), ("pivot", Pivot)]
+)
+def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, learner):
     done = run(
         "learn", "lpcfg", folder / "train.mrg", "--dev", folder / "dev.mrg",
         "--method", method, "--states", 2, "-o", tmp_path / method,

@@ -24,6 +24,7 @@ from spacy_lpcfg.learning import (
     Pivot,
     Smoothing,
     Spectral,
+    SplitMerge,
     StateSmoothing,
     TreebankPCFG,
 )
@@ -104,7 +105,7 @@ def test_parser_learners_are_those_of_the_library():
     assert make_pivot() == Pivot()
     pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))
     assert make_pivot(matching="transition", max_iterations=3, rare=1) == pivot
-    for learner in (EM, Clusters, Pivot):
+    for learner in (EM, SplitMerge, Clusters, Pivot):
         make = registry.misc.get(f"spacy-lpcfg.{learner.__name__}.v1")
         assert make() == learner()
         wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))

@@ -30,6 +30,7 @@ class Method(str, Enum):
     pivot = "pivot"
     clusters = "clusters"
     em = "em"
+    split_merge = "split-merge"
     ensemble = "ensemble"
     distil = "distil"
     pcfg = "pcfg"
@@ -64,8 +65,9 @@ def learn_lpcfg(
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
-    With --dev the smoothing of the spectral method, and the number of iterations of em, clusters and pivot, are tuned
-    on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM under "fit".
+    With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
+    pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
+    under "fit".
 
     \b
     Example:
@@ -201,9 +203,10 @@ def _iterative(
     method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
 ) -> Learned:
     """With the number of iterations that is best on held-out trees, if there are any."""
-    from spacy_lpcfg.learning import EM, Clusters, Pivot
+    from spacy_lpcfg.learning import EM, Clusters, Pivot, SplitMerge
 
-    learner = {Method.em: EM, Method.clusters: Clusters, Method.pivot: Pivot}[method](n_jobs=jobs, **settings)
+    classes = {Method.em: EM, Method.split_merge: SplitMerge, Method.clusters: Clusters, Method.pivot: Pivot}
+    learner = classes[method](n_jobs=jobs, **settings)
     steps: list[Step] = []
 
     def on_step(step: "Step") -> None:

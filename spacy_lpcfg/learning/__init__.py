@@ -8,6 +8,7 @@ from spacy_lpcfg.learning.latent import StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.spectral import Smoothing, Spectral
+from spacy_lpcfg.learning.split_merge import SplitMerge
 from spacy_lpcfg.learning.stepwise import StepwiseEM
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.learning.tuning import tune
@@ -21,6 +22,7 @@ __all__ = [
     "Pivot",
     "Smoothing",
     "Spectral",
+    "SplitMerge",
     "StateSmoothing",
     "StepwiseEM",
     "TreebankPCFG",

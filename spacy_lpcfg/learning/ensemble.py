@@ -23,7 +23,7 @@ CLUSTERS_DROPOUT = 0.1
 
 
 class Seeded(Reading, Protocol):
-    """A learner of one grammar that draws something at random: `Spectral`, `Pivot`, `Clusters` or `EM`."""
+    """A learner of one grammar that draws at random: `Spectral`, `Pivot`, `Clusters`, `SplitMerge` or `EM`."""
 
     @property
     def seed(self) -> int: ...
@@ -54,7 +54,8 @@ class Ensembles:
         for learner in self.learners:
             if not hasattr(learner, "seed"):
                 raise ValueError(
-                    f"Expected learners with a seed (Spectral, Pivot, Clusters or EM), got {type(learner).__name__}."
+                    "Expected learners with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
+                    f"{type(learner).__name__}."
                 )
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")

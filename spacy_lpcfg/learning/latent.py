@@ -87,6 +87,23 @@ class Expected:
 
 
 @dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Inside and outside vectors of all nodes, by what is known of their trees; rows are padded with zeros to m states.
+
+    inside (float32, (n_nodes, m)): scaled to sum 1.
+    outside (float32, (n_nodes, m)): scaled so that the product of a node's two vectors is the distribution of its
+        state; zeros for the nodes of trees that do not count.
+    rules (float32, (n_entries,)): expected counts of the tensors' entries.
+    log_likelihood (float): of the trees that count; not finite if one of them has no probability.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    rules: np.ndarray
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
 class Events:
     """The emissions of a treebank.
 
@@ -135,6 +152,12 @@ class Split:
         """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `most`."""
         states = np.clip(treebank.counts.symbols / tokens_per_state, 1, most)
         return cls(treebank, states.astype(np.int32))
+
+    def with_states(self, n_states: np.ndarray) -> Split:
+        """The same treebank with other numbers of states, int32 (n_symbols,)."""
+        other = Split(self.treebank, n_states)
+        vars(other).update({name: vars(self)[name] for name in _OF_TREEBANK if name in vars(self)})
+        return other
 
     @property
     def width(self) -> int:
@@ -188,7 +211,11 @@ class Split:
         return Events.of(self.treebank)
 
     def expect(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Expected:
-        """The E step.
+        """The E step; arguments as of `posteriors`."""
+        return self.sums(self.posteriors(latent, n_jobs, trees))
+
+    def posteriors(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Posteriors:
+        """What the trees say of the states of their nodes.
 
         n_jobs (int): threads, as of joblib; the result is the same for any number.
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
@@ -219,7 +246,11 @@ class Split:
             raise FloatingPointError(
                 "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
             )
-        return self._sums(counts * latent.tensors, inside * outside, log_likelihood)
+        return Posteriors(inside, outside, counts * latent.tensors, log_likelihood)
+
+    def sums(self, posteriors: Posteriors) -> Expected:
+        """The expected counts that posteriors add up to."""
+        return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
     def expect_states(self, states: np.ndarray) -> Expected:
         """Counts of states that are known: one of each node, int (n_nodes,)."""
@@ -335,6 +366,7 @@ class Split:
         return totals
 
 
+_OF_TREEBANK = ("orders", "tree", "events")  # what a split has cached that is the same for any numbers of states
 _LEAST_COUNT = 1e-6  # of a state that is said to have been seen
 _LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 

@@ -22,7 +22,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 @runtime_checkable
 class Starter(Protocol):
-    """A learner by EM: `EM`, `Pivot` or `Clusters`."""
+    """A learner by EM: `EM`, `SplitMerge`, `Pivot` or `Clusters`."""
 
     @property
     def n_iterations(self) -> int: ...

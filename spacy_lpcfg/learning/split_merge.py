@@ -1,0 +1,157 @@
+"""Split and merge: states that are found by halving them, as many for each symbol as pay (Petrov et al. 2006).
+
+From one state a symbol, rounds of: split every state in two; EM; merge those of which the trees lose least; EM. After
+r rounds a symbol has at most 2^r states, and most have far fewer.
+
+Differs from the paper: (1) any two states of a symbol may be merged (`merging.py`); (2) a state that is expected fewer
+times than two can live on is not split; (3) EM is smoothed from the start, by the smoothing of `latent.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.assembly import Treebank
+from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
+from spacy_lpcfg.learning.latent import Expected, Split, StateSmoothing
+from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.merging import least_merges
+from spacy_lpcfg.learning.projections import check_states
+from spacy_lpcfg.learning.state_flows import flow
+from spacy_lpcfg.trees.tree import Tree
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class SplitMerge:
+    """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
+
+    n_states (int): the most latent states of a symbol (m); there are as many rounds as doublings up to it.
+    n_iterations (int): of EM after the last round; with held-out trees the most.
+    seed (int): of the noise.
+    n_jobs (int): processes that read the trees, and threads of the E step.
+    smoothing (StateSmoothing): of the states of a symbol towards each other.
+    lexical (LexicalSettings): terminals and smoothing of the emissions.
+    tokens_per_state (float): a state is split if it is expected at least twice this many times.
+    merge (float): share of the splits of a round that is undone by as many merges.
+    noise (float): the counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
+    split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges.
+    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    """
+
+    n_states: int = 16
+    n_iterations: int = 2
+    seed: int = 0
+    n_jobs: int = 1
+    smoothing: StateSmoothing = StateSmoothing()
+    lexical: LexicalSettings = LexicalSettings()
+    tokens_per_state: float = 10.0
+    merge: float = 0.5
+    noise: float = 0.1
+    split_iterations: int = 8
+    merge_iterations: int = 3
+    lang: str = "en"
+    markov: int = 0
+
+    def fit(
+        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+    ) -> Grammar:
+        """Learn from trees.
+
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
+            from raw words.
+        on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
+        RAISES (ValueError): If there are none, or for settings that cannot be.
+        """
+        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+
+    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+        """EM after the last round; arguments as of `fit`."""
+        _check(self)
+        split = Split.of(Treebank.read(trees, self), 1, self.tokens_per_state)
+        fit = Fit(split, random_start(split, 0.0, self.seed), self.smoothing, self.n_jobs)
+        rng = np.random.default_rng(self.seed)
+        for number in range(1, (self.n_states - 1).bit_length() + 1):
+            fit = self._round(fit, rng, number)
+        return fit
+
+    def _round(self, fit: Fit, rng: np.random.Generator, number: int) -> Fit:
+        """Split, EM, merge, EM."""
+        n_before = int(fit.split.n_states.sum())
+        fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.noise, rng))
+        log_likelihood = _iterate(fit, self.split_iterations)
+        n_split = int(fit.split.n_states.sum())
+        fit = self._fit(*self._merged(fit, round(self.merge * (n_split - n_before))))
+        logger.info(
+            "Round %d: %d states split to %d, log-likelihood %.0f; merged to %d, %.0f",
+            *(number, n_before, n_split, log_likelihood),
+            *(fit.split.n_states.sum(), _iterate(fit, self.merge_iterations)),
+        )
+        return fit
+
+    def _fit(self, split: Split, expected: Expected) -> Fit:
+        return Fit(split, expected, self.smoothing, self.n_jobs)
+
+    def _merged(self, fit: Fit, n_merges: int) -> tuple[Split, Expected]:
+        posteriors = fit.split.posteriors(fit.split.maximize(fit.expected, self.smoothing), self.n_jobs)
+        expected = fit.split.sums(posteriors)
+        return flow(fit.split, expected, least_merges(fit.split, posteriors, expected.symbols, n_merges))
+
+
+def _check(learner: SplitMerge) -> None:
+    check_states(learner.n_states, learner.tokens_per_state)
+    if not 0 <= learner.merge <= 1:
+        raise ValueError(f"Expected merge to be a share of 0 to 1, got {learner.merge}.")
+    if learner.noise <= 0:
+        raise ValueError(f"Expected a noise above 0, without which EM never tells halves apart, got {learner.noise}.")
+    if min(learner.split_iterations, learner.merge_iterations) < 1:
+        raise ValueError(
+            "Expected split_iterations and merge_iterations of at least 1, got "
+            f"{learner.split_iterations} and {learner.merge_iterations}."
+        )
+
+
+def _iterate(fit: Fit, n: int) -> float:
+    """Iterations of EM; the log-likelihood before the last."""
+    return [fit.step() for _ in range(n)][-1]
+
+
+def split_states(
+    split: Split, expected: Expected, most: int, tokens_per_state: float, noise: float, rng: np.random.Generator
+) -> tuple[Split, Expected]:
+    """Two of each state that is frequent enough, with counts that differ by some noise.
+
+    expected (Expected): counts of `split`.
+    most (int): states of a symbol, which are left to its most frequent ones; others: as of `SplitMerge`.
+    """
+    flows = [
+        halving(counts[:m] >= 2 * tokens_per_state, counts[:m], most)
+        for counts, m in zip(expected.symbols, split.n_states)
+    ]
+    split, halves = flow(split, expected, flows)
+    noise_of = partial(rng.uniform, -noise, noise)
+    of_words = np.exp(noise_of(halves.words.shape))
+    noisy = {"words": halves.words * of_words, "forms": halves.forms * of_words}
+    for name, counts in (("rules", halves.rules), ("roots", halves.roots)):
+        noisy[name] = counts * np.exp(noise_of(counts.shape)).astype(counts.dtype)
+    return split, replace(halves, **noisy)
+
+
+def halving(is_split: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
+    """The flow of m states of which some are split, float32 (m, n).
+
+    is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `most` states.
+    """
+    m = len(counts)
+    spared = np.argsort(-np.where(is_split, counts, 0.0), kind="stable")[max(most - m, 0) :]
+    n_halves = 1 + is_split
+    n_halves[spared] = 1
+    return np.repeat(np.eye(m, dtype=np.float32) / n_halves, n_halves, axis=1)
