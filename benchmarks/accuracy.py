@@ -21,7 +21,7 @@ import measure
 from spacy_lpcfg.chart import parser_of
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.grammar import grammar_from_disk
-from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -38,6 +38,7 @@ def main() -> None:
         f"pivot, m = {args.states}": Pivot(n_states=args.states),
         f"clusters, m = {args.states}": Clusters(n_states=args.states),
         f"EM, m = {args.states}": EM(n_states=args.states),
+        f"split and merge, m = {2 * args.states}": SplitMerge(n_states=2 * args.states),  # as many states in all
         "ensemble of 8": Ensembles.diverse(8, n_states=args.states),
     }
     if args.text is not None:
