@@ -96,7 +96,7 @@ make_spectral = factory(
 )
 make_pivot = factory(
     Pivot,
-    f"n_states n_iterations {_READING} matching shrink prior kappa tokens_per_state dropout noise",
+    f"n_states n_iterations {_READING} matching shrink prior kappa tokens_per_state dropout noise merge",
     smoothing=_SMOOTHING,
     lexical="rare",
     em="max_iterations",

@@ -266,6 +266,17 @@ def test_em_improves_on_the_pivots(sample):
     assert grammar.to_bytes() == replace(pivot, n_iterations=best).fit(sample).to_bytes()
 
 
+def test_states_are_merged_before_em(sample):
+    """A share of those that can be, and what is left is as proper as before."""
+    pivot = Pivot(n_states=4, tokens_per_state=10)
+    full, half, none = (replace(pivot, merge=share).fit(sample) for share in (0.0, 0.5, 1.0))
+    assert (half.n_states <= full.n_states).all()
+    assert (half.n_states - 1).sum() == pytest.approx(0.5 * (full.n_states - 1).sum(), abs=1)
+    assert (none.n_states == 1).all()
+    for found in sums_of_states(half):
+        np.testing.assert_allclose(found, 1.0, atol=1e-5)
+
+
 def test_one_state_is_the_treebank_pcfg(sample):
     pivot, pcfg = Pivot(n_states=1, n_iterations=0).fit(sample), TreebankPCFG().fit(sample)
     assert pivot.to_bytes() == pcfg.to_bytes()
@@ -327,7 +338,15 @@ def test_features_that_are_nought_leave_finite_weights(sample, features):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_states": 0}, {"tokens_per_state": 0}, {"shrink": -1}, {"prior": -1}, {"matching": "guess"}, {"leaf": ()}],
+    [
+        {"n_states": 0},
+        {"tokens_per_state": 0},
+        {"shrink": -1},
+        {"prior": -1},
+        {"merge": 2.0},
+        {"matching": "guess"},
+        {"leaf": ()},
+    ],
     ids=str,
 )
 def test_settings_that_cannot_be_are_refused(sample, settings):

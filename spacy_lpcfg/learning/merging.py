@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.learning.latent import Posteriors, Split
+from spacy_lpcfg.learning.latent import Expected, Posteriors, Split, StateSmoothing
 from spacy_lpcfg.learning.moments import groups_of
+from spacy_lpcfg.learning.state_flows import flow
 
 BLOCK = 4_096  # nodes that are looked at together: what is computed of them fits a cache
 _LEAST_FACTOR = 1e-6  # of a tree's probability; against rounding errors
@@ -88,12 +89,28 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
     counts[i] += counts[j]
 
 
-def least_merges(split: Split, posteriors: Posteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
-    """The merges of all symbols that cost the least, as flows of `state_flows`.
+def merged(
+    split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int = 1
+) -> tuple[Split, Expected]:
+    """The split without the states that cost the least, and the expected counts of those that are left.
 
-    counts (float64, (n_symbols, m)): expected counts of the states.
-    n_merges (int): how many; no more than there are.
+    expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
+    n_merges (int): of all symbols together; no more than there can be.
+    n_jobs (int): threads of the E step.
     """
+    posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
+    found = split.sums(posteriors)
+    return flow(split, found, _least_merges(split, posteriors, found.symbols, n_merges))
+
+
+def check_merge(share: float) -> None:
+    """RAISES (ValueError): For a share that is none."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"Expected merge to be a share of 0 to 1, got {share}.")
+
+
+def _least_merges(split: Split, posteriors: Posteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
+    """The merges of all symbols that cost the least, as flows."""
     nodes = split.treebank.nodes
     of_symbols = [
         merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])

@@ -36,6 +36,7 @@ from spacy_lpcfg.learning.features import (
 )
 from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.merging import check_merge, merged
 from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.projections import check_noise, check_states, noisy, scaled
@@ -67,6 +68,8 @@ class Pivot:
     prior (float): pseudo-occurrences of each rule whose three states are independent.
     em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
     precision (float): of the simplex regression.
+    merge (float): share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
+        tell apart (`merging.py`); 0 for none.
     dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
         `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
@@ -90,6 +93,7 @@ class Pivot:
     prior: float = 1.0
     em: ConvexEM = ConvexEM()
     precision: float = 1e-4
+    merge: float = 0.0
     dropout: float = 0.0
     noise: float = 0.0
     lang: str = "en"
@@ -114,6 +118,9 @@ class Pivot:
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
+        if self.merge:
+            n_merges = round(self.merge * (split.n_states - 1).sum())
+            return Fit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
         own = partial(build_grammar, treebank, parameters)
         return Fit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
 
@@ -212,6 +219,7 @@ def _check(pivot: Pivot) -> None:
     if pivot.shrink < 0 or pivot.prior < 0:
         raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
     check_noise(pivot.dropout, pivot.noise)
+    check_merge(pivot.merge)
     if pivot.matching not in MATCHINGS:
         raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {pivot.matching!r}.")
     for name in ("inside", "outside", "leaf"):

@@ -21,7 +21,7 @@ from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
 from spacy_lpcfg.learning.latent import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.merging import least_merges
+from spacy_lpcfg.learning.merging import check_merge, merged
 from spacy_lpcfg.learning.projections import check_states
 from spacy_lpcfg.learning.state_flows import flow
 from spacy_lpcfg.trees.tree import Tree
@@ -89,7 +89,8 @@ class SplitMerge:
         fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.noise, rng))
         log_likelihood = _iterate(fit, self.split_iterations)
         n_split = int(fit.split.n_states.sum())
-        fit = self._fit(*self._merged(fit, round(self.merge * (n_split - n_before))))
+        n_merges = round(self.merge * (n_split - n_before))
+        fit = self._fit(*merged(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
         logger.info(
             "Round %d: %d states split to %d, log-likelihood %.0f; merged to %d, %.0f",
             *(number, n_before, n_split, log_likelihood),
@@ -100,16 +101,10 @@ class SplitMerge:
     def _fit(self, split: Split, expected: Expected) -> Fit:
         return Fit(split, expected, self.smoothing, self.n_jobs)
 
-    def _merged(self, fit: Fit, n_merges: int) -> tuple[Split, Expected]:
-        posteriors = fit.split.posteriors(fit.split.maximize(fit.expected, self.smoothing), self.n_jobs)
-        expected = fit.split.sums(posteriors)
-        return flow(fit.split, expected, least_merges(fit.split, posteriors, expected.symbols, n_merges))
-
 
 def _check(learner: SplitMerge) -> None:
     check_states(learner.n_states, learner.tokens_per_state)
-    if not 0 <= learner.merge <= 1:
-        raise ValueError(f"Expected merge to be a share of 0 to 1, got {learner.merge}.")
+    check_merge(learner.merge)
     if learner.noise <= 0:
         raise ValueError(f"Expected a noise above 0, without which EM never tells halves apart, got {learner.noise}.")
     if min(learner.split_iterations, learner.merge_iterations) < 1:
