@@ -4,7 +4,7 @@
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the words of the other, once raw and once
 with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
-leaves out (errors) and that the grammar has no tree for (glued of parts), CPU seconds and peak memory of learning
+leaves out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning
 (reading and saving included, in a process of its own), sentences parsed per CPU second, and the grammar's size on disk.
 With a text, tokenised and a sentence a line, also of a grammar that learns from the ensemble's trees of it; learning
 then counts the teacher's learning and parsing too.
@@ -92,7 +92,7 @@ def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
         "tag accuracy": scores["tag_acc"],
         "sentences": len(golds),
         "EVALB errors": scores["n_error"],
-        "glued": sum(not parse.is_parsed for parse in parses),
+        "no tree": sum(not parse.is_parsed for parse in parses),
         "sentences / CPU s": len(golds) / seconds,
     }
 

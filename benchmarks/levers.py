@@ -64,7 +64,7 @@ def row(grammar: Grammar, settings: Settings, name: str, golds: list[Tree], tags
         "settings": name,
         "F1": scores["evalb_f"],
         "tag accuracy": scores["tag_acc"],
-        "glued": sum(not parse.is_parsed for parse in parses),
+        "no tree": sum(not parse.is_parsed for parse in parses),
         "edges": round(sum(forest.n_edges for forest in forests) / len(golds)),
         "sentences / CPU s": len(golds) / seconds,
     }

@@ -252,7 +252,7 @@ def test_charts_over_the_budget_are_cut_into_segments(parser, golds, most_applic
     for gold in golds[:10]:
         parse = small.parse(gold.words)
         assert parse.tree.words == gold.words
-        assert parse.status in ("parsed", "segmented", "glued")
+        assert parse.status in ("parsed", "segmented", "backed-off", "glued")
         assert parse.status == "segmented" or most_applications > 0
 
 
@@ -283,7 +283,7 @@ def test_any_text_gets_a_tree(parser, words):
     parse = parser.parse(words)
     assert parse.tree.words == words
     assert set(parse.tags) <= set(parser.grammar.tags)
-    assert parse.status in ("parsed", "glued")
+    assert parse.status in ("parsed", "backed-off", "glued")
     assert np.isfinite(parse.span_scores).all()
 
 

@@ -13,6 +13,7 @@ from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
@@ -20,6 +21,7 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 PARSED = "parsed"  # the grammar's tree
 COARSE = "coarse"  # the treebank PCFG's tree: the latent weights of every tree add up to nothing
+BACKED_OFF = "backed-off"  # a tree with rules that the grammar lacks
 GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
 SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
 
@@ -67,12 +69,12 @@ class Parse:
     words (sequence of str): (n_words,).
     tags (list[str]): (n_words,); given ones stand as given.
     spans (list of (start, end, label)): the brackets in pre-order, without the treebank's root label.
-    span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for those that glue parts together.
+    span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for one around glued parts.
     tag_scores (float32, (n_words,)): posterior of each tag, in [0, 1].
     log_probability (float): natural log of the probability of the sentence, and of its given tags, over the trees
         that pruning left, so that it is exact with `EXHAUSTIVE`; nan if the grammar is not proper or has no tree over
         the whole sentence.
-    status (str): "parsed", or the fall-back that made the tree: "coarse", "glued", "segmented".
+    status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented".
     """
 
     words: Sequence[str]
@@ -141,6 +143,9 @@ class Parser:
             return self._leaf(words, kept_tags)
         if not forest.is_complete:
             return self._join(words, tags, tag_weight, list(_segments(words, len(words) // 2)), SEGMENTED)
+        forest = self._backoff.forest(words, tags, tag_weight=tag_weight)
+        if forest.n_items > 0:
+            return replace(self._backoff._decode(words, kept_tags, forest), status=BACKED_OFF)
         cuts = best_cover(
             self._coarse,
             *self._inputs(words, tags, tag_weight, self.settings),
@@ -178,6 +183,11 @@ class Parser:
     def is_proper(self) -> bool:
         """Whether log-probabilities are such."""
         return self.grammar.is_proper
+
+    @cached_property
+    def _backoff(self) -> Parser:
+        """The parser of sentences without a tree under wider settings; of an ensemble, by its first grammar alone."""
+        return Parser(with_backoff(self.grammar), settings=self.settings)
 
     @property
     def _wider(self) -> Settings:
