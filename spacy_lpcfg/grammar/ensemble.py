@@ -12,13 +12,13 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, kind_of, pack, unpack, write_atomically
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
 
 COMBINATIONS = ("product", "sum")
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble:
+class Ensemble(Stored):
     """Grammars that share all but their latent parameters: symbols, rules, the treebank PCFG and the words.
 
     grammars (tuple[Grammar, ...]): learned from the same trees with the same settings of the lexicon and of
@@ -102,15 +102,6 @@ class Ensemble:
         shared = {name: values[name] for name in _SHARED if name in values}
         parts = [{name: values[f"{i}.{name}"] for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
         return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"])
-
-    def to_disk(self, path: str | os.PathLike[str]) -> None:
-        """Write the ensemble to a file; the old file stays whole until the new one is."""
-        write_atomically(path, self.to_bytes())
-
-    @classmethod
-    def from_disk(cls, path: str | os.PathLike[str]) -> Ensemble:
-        """Read the ensemble from a file; errors as of `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes())
 
 
 def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +12,13 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check, has_type, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
+from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.trees.transforms import split_chain
 
 
 @dataclass(frozen=True, eq=False)
-class Grammar:
+class Grammar(Stored):
     """An L-PCFG (N, I, P, m, n, pi, t, q) over binarised, collapsed symbols, with the treebank PCFG beneath it.
 
     Symbols are collapsed unary chains ("S|VP", "NP|PRP"); those that begin with "@" come from binarisation.
@@ -155,15 +153,6 @@ class Grammar:
             return cls.from_values(unpack(_KIND, _VERSION, data))
         except StorageError as error:
             raise GrammarError(str(error)) from error
-
-    def to_disk(self, path: str | os.PathLike[str]) -> None:
-        """Write the grammar to a file; the old file stays whole until the new one is."""
-        write_atomically(path, self.to_bytes())
-
-    @classmethod
-    def from_disk(cls, path: str | os.PathLike[str]) -> Grammar:
-        """Read the grammar from a file; errors as of `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes())
 
 
 _KIND, _VERSION = "grammar", 3

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import hashlib
 import os
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import srsly
@@ -14,8 +15,31 @@ _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 
 
+AnyStored = TypeVar("AnyStored", bound="Stored")
+
+
 class StorageError(ValueError):
     """Bytes that do not hold what they should."""
+
+
+class Stored:
+    """What goes to bytes and comes from them, and so to files."""
+
+    def to_bytes(self) -> bytes:
+        raise NotImplementedError
+
+    @classmethod
+    def from_bytes(cls: type[AnyStored], data: bytes) -> AnyStored:
+        raise NotImplementedError
+
+    def to_disk(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file; the old file stays whole until the new one is."""
+        write_atomically(path, self.to_bytes())
+
+    @classmethod
+    def from_disk(cls: type[AnyStored], path: str | os.PathLike[str]) -> AnyStored:
+        """Read from a file; errors as of `from_bytes`."""
+        return cls.from_bytes(Path(path).read_bytes())
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:

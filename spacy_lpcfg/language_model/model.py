@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
+from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, Vocabulary
@@ -40,7 +38,7 @@ class Perplexity:
 
 
 @dataclass(frozen=True, eq=False)
-class LanguageModel:
+class LanguageModel(Stored):
     """The mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
 
     vocabulary (Vocabulary): n_words words.
@@ -134,15 +132,6 @@ class LanguageModel:
             values["trigrams"],
             values["counts"],
         )
-
-    def to_disk(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file; the old file stays whole until the new one is."""
-        write_atomically(path, self.to_bytes())
-
-    @classmethod
-    def from_disk(cls, path: str | os.PathLike[str]) -> LanguageModel:
-        """Read the model from a file; errors as of `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes())
 
 
 def _bits(probabilities: np.ndarray) -> np.ndarray:
