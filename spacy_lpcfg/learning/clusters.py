@@ -64,13 +64,7 @@ class Clusters:
     def fit(
         self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
-        """Learn from trees.
-
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
-        held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
-        on_step (callable or None): called with the grammar of the clusters as step 0, and after every iteration.
-        RAISES (ValueError): If there are none, or for settings that cannot be.
-        """
+        """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the clusters as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
