@@ -146,32 +146,24 @@ def _combined(
     """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
     from spacy_lpcfg.components.learners import SentencesOf
     from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
-    from spacy_lpcfg.learning.ensemble import CLUSTERS_DROPOUT, PIVOT_DROPOUT
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
-    config: dict[str, Any] = {
-        "@misc": "spacy-lpcfg.Ensemble.v1",
-        "n_seeds": ensemble.n_seeds,
-        "*": {
-            "pivot": {"@misc": "spacy-lpcfg.Pivot.v1", **settings, "n_iterations": 0, "dropout": PIVOT_DROPOUT},
-            "clusters": {"@misc": "spacy-lpcfg.Clusters.v1", **settings, "dropout": CLUSTERS_DROPOUT},
-        },
+    members = {
+        type(learner).__name__.lower(): _config(learner, *settings, "n_iterations", "dropout")
+        for learner in ensemble.learners
     }
+    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
     if text is None:
         return Learned(ensemble.fit(train), config)
-    student = Clusters(n_jobs=jobs, **settings)
-    distilled = Distillation(ensemble, student, SentencesOf(text, settings["lang"])).fit(train)
-    of_student = {"@misc": "spacy-lpcfg.Clusters.v1", **settings}
-    return Learned(
-        distilled,
-        {
-            "@misc": "spacy-lpcfg.Distillation.v1",
-            "teacher": config,
-            "student": of_student,
-            "text": str(text),
-            "lang": settings["lang"],
-        },
-    )
+    student, lang = Clusters(n_jobs=jobs, **settings), settings["lang"]
+    distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
+    parts = {"teacher": config, "student": _config(student, *settings), "text": str(text), "lang": lang}
+    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
+
+
+def _config(learner: object, *names: str) -> dict[str, Any]:
+    """The config of a learner, with the named settings."""
+    return {"@misc": f"spacy-lpcfg.{type(learner).__name__}.v1", **{name: getattr(learner, name) for name in names}}
 
 
 def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
@@ -184,7 +176,7 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return Learned(grammar, {"@misc": "spacy-lpcfg.Spectral.v1", **settings, **asdict(smoothing)})
+    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)})
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
@@ -194,9 +186,8 @@ def _log_trial(smoothing: "Smoothing", f1: float) -> None:
 def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
     from spacy_lpcfg.learning import TreebankPCFG
 
-    return Learned(
-        TreebankPCFG(n_jobs=jobs, **settings).fit(train), {"@misc": "spacy-lpcfg.TreebankPCFG.v1", **settings}
-    )
+    learner = TreebankPCFG(n_jobs=jobs, **settings)
+    return Learned(learner.fit(train), _config(learner, *settings))
 
 
 def _iterative(
@@ -216,8 +207,7 @@ def _iterative(
     grammar = learner.fit(train, held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
-    name = f"spacy-lpcfg.{type(learner).__name__}.v1"
-    return Learned(grammar, {"@misc": name, **settings, "n_iterations": best.iteration}, steps)
+    return Learned(grammar, {**_config(learner, *settings), "n_iterations": best.iteration}, steps)
 
 
 def _log_step(step: "Step") -> None:
