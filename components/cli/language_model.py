@@ -1,6 +1,7 @@
 """`spacy-lpcfg learn lm` and `spacy-lpcfg perplexity`: the language model of Saul and Pereira."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -55,7 +56,7 @@ def learn_lm(
         spacy-lpcfg learn lm train.txt --dev dev.txt --states 128 --kneser-ney -o lm/
         spacy-lpcfg perplexity lm/ test.txt
     """
-    from spacy_lpcfg.language_model import METHODS, fit, interpolate, read_sentences
+    from spacy_lpcfg.language_model import interpolate, read_sentences
 
     if kneser_ney and not dev:
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
@@ -67,10 +68,7 @@ def learn_lm(
     settings: dict[str, Any] = {"n_states": states, "seed": seed}
     if iterations is not None:
         settings["n_iterations"] = iterations
-    model, history = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
-    for n, log_likelihood, score, seconds in history:
-        dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
-        log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
+    model = _fit(method, settings, sentences, held_out, rare)
     if kneser_ney:
         model = interpolate(model, sentences, held_out)
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
@@ -80,6 +78,19 @@ def learn_lm(
     output.mkdir(parents=True, exist_ok=True)
     model.to_disk(output / FILE)
     print(f"saved to {output}")
+
+
+def _fit(
+    method: Method, settings: dict[str, Any], sentences: Sequence[list[str]], held_out: Sequence[list[str]], rare: int
+) -> "LanguageModel":
+    """The model of the sentences; logs its iterations."""
+    from spacy_lpcfg.language_model import METHODS, fit
+
+    model, history = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
+    for n, log_likelihood, score, seconds in history:
+        dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
+        log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
+    return model
 
 
 @reporting_errors
