@@ -58,6 +58,7 @@ def main() -> None:
 
 
 def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:
+    """What a learner's grammar of a file of trees costs; it is saved to the path."""
     cost = measure.in_child(learn, learner, trees, path)
     return {
         "trees": cost.result,

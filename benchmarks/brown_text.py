@@ -37,6 +37,7 @@ def read(path: Path) -> Iterator[str]:
 
 
 def split(word: str) -> list[str]:
+    """A word and its contraction apart, or the word alone."""
     found = CONTRACTION.fullmatch(word)
     return list(found.groups()) if found else [word]
 

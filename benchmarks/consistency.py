@@ -50,6 +50,7 @@ class Estimate:
 
     @classmethod
     def of(cls, estimate: SpectralEstimate) -> Estimate:
+        """Equations (2) and (3) of Cohen et al. (2013), without smoothing."""
         parameters = estimate.parameters(UNSMOOTHED)
         names, m = estimate.treebank.nodes.symbols, parameters.n_states
         counts, emissions = estimate.treebank.counts, parameters.emissions
@@ -92,6 +93,7 @@ def all_rules() -> Iterator[Tree]:
 
 
 def _least(symbol: str, word: str) -> Tree:
+    """The smallest tree of a symbol in one word."""
     if symbol in TAGS:
         return Tree(symbol, word=word)
     return Tree(symbol, [Tree(tag, word=word) for tag in TAGS[:2]])
@@ -150,6 +152,7 @@ def errors(sizes: list[int], n_states: int, seed: int) -> list[dict[int, float]]
 
 
 def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
+    """Summed error of the trees' probabilities, as a share of their sum."""
     missed = sum(abs(estimate.weight(tree) - truth) for tree, truth in probabilities.items())
     return missed / sum(probabilities.values())
 

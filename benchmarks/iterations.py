@@ -60,10 +60,12 @@ def main() -> None:
 
 
 def curve(steps: Sequence[Step]) -> str:
+    """F1 by iteration, where it was looked at."""
     return ", ".join(f"{step.iteration}: {step.f1:.2f}" for step in steps if not np.isnan(step.f1))
 
 
 def best_row(name: str, m: int, steps: Sequence[Step]) -> measure.Row:
+    """The iteration with the best F1, and what it cost."""
     best = max((step for step in steps if not np.isnan(step.f1)), key=lambda step: step.f1)
     start = steps[0] if steps[0].iteration == 0 and steps[1:] else None
     return {

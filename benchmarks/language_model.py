@@ -54,6 +54,7 @@ class Texts:
 
     @classmethod
     def of(cls, path: Path) -> Texts:
+        """Of a tagged corpus, the tags of which are cut off."""
         words = [token.rpartition("/")[0] for sentence in read_sentences(path) for token in sentence]
         ends = [0, N_TRAIN, N_TRAIN + N_DEV // 2, N_TRAIN + N_DEV, len(words)]
         return cls(*([words[start:end]] for start, end in pairwise(ends)))
@@ -72,6 +73,7 @@ class Result:
 
 
 def learn(texts: Texts, method: str, m: int) -> Result:
+    """The model of one method with the number of iterations that is best on the development text's first half."""
     learner = {
         "EM": EM(n_states=m, n_iterations=MOST_ITERATIONS),
         "pivot": Pivot(n_states=m),
@@ -107,6 +109,7 @@ def best_of(results: Sequence[Result], method: str) -> Result:
 
 
 def table(results: Sequence[Result]) -> list[measure.Row]:
+    """A row a result, beside the paper's."""
     return [
         {
             "method": each.method,
@@ -122,6 +125,7 @@ def table(results: Sequence[Result]) -> list[measure.Row]:
 
 
 def test_table(texts: Texts, best: dict[str, Result]) -> list[measure.Row]:
+    """Perplexity of the test text under the best model of each method, n-grams, and their mixture."""
     mixture = interpolate(best["pivot+EM"].model, texts.train, texts.choose)
     models = {method: each.model for method, each in best.items()}
     models[BI_KN], models[TRI_KN] = (replace(mixture, weights=np.eye(3)[order]) for order in (1, 2))

@@ -45,6 +45,7 @@ def in_child(function: Callable[..., Any], *args: Any) -> Measured:
 
 
 def _measured(function: Callable[..., Any], *args: Any) -> Measured:
+    """Call in this process, and measure."""
     start = time.process_time()
     result = function(*args)
     return Measured(result, time.process_time() - start, peak_mb())
@@ -100,12 +101,14 @@ def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:
 
 
 def _lines(rows: list[Row]) -> list[str]:
+    """A table in Markdown."""
     cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
     rule = ["---" if isinstance(value, str) else "---:" for value in rows[0].values()]
     return ["| " + " | ".join(line) + " |" for line in [cells[0], rule, *cells[1:]]]
 
 
 def _cell(value: Any) -> str:
+    """A value as the table has it."""
     if value is None:
         return ""
     if isinstance(value, float):

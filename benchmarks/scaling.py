@@ -61,6 +61,7 @@ class InventedWords:
         return word.startswith(UNKNOWN[:-1]) and word.endswith(">")
 
     def invent(self, form: str) -> str:
+        """A new word of a form."""
         word = self.models[form][self.rng.integers(len(self.models[form]))]
         if not word[0].isalnum():
             return word
@@ -70,6 +71,7 @@ class InventedWords:
 
 
 def row(source: str, learner: Spectral, path: Path, n_trees: int) -> measure.Row:
+    """Cost of learning from the first trees of a file."""
     measure.progress(f"{source}: {n_trees} trees")
     cost = measure.in_child(learn, learner, path, n_trees)
     return {
@@ -82,6 +84,7 @@ def row(source: str, learner: Spectral, path: Path, n_trees: int) -> measure.Row
 
 
 def slope_row(source: str, rows: list[measure.Row]) -> measure.Row:
+    """How costs grow with the number of trees."""
     trees = [row["trees"] for row in rows]
     return {
         "trees from": source,
@@ -91,6 +94,7 @@ def slope_row(source: str, rows: list[measure.Row]) -> measure.Row:
 
 
 def plot(rows: list[measure.Row], path: Path) -> None:
+    """Draw the costs over the number of trees, on logarithmic axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 4), layout="constrained")

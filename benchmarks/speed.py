@@ -75,11 +75,13 @@ def component(nlp: Language) -> Any:
 
 
 def as_doc(nlp: Language, gold: Tree) -> Doc:
+    """A Doc of one sentence, with its words as they stand in texts."""
     words = [unescape_token(word) for word in gold.words]
     return Doc(nlp.vocab, words=words, sent_starts=[i == 0 for i in range(len(words))])
 
 
 def in_spelling_of(gold: Tree, tree: Tree | None) -> Tree | None:
+    """A tree with the words of the treebank."""
     return tree and Tree.from_spans(gold.words, tree.tags, tree.spans())
 
 
@@ -91,6 +93,7 @@ def own_rows(model: Path, golds: list[Tree], repeats: int) -> list[measure.Row]:
 
 
 def own_row(name: str, golds: list[Tree], passes: list[measure.Measured]) -> measure.Row:
+    """The median of the passes of one way to parse."""
     found, _ = passes[0].result
     seconds = statistics.median(each.result[1] for each in passes)
     return {**row(name, golds, found, seconds), "peak MB": max(each.peak_mb for each in passes)}
@@ -138,6 +141,7 @@ def timed_passes(parser: Parser, words: Sequence[str]) -> tuple[Any, np.ndarray]
 
 
 def cpu_seconds(call: Callable[[], Any]) -> float:
+    """CPU seconds of a call."""
     start = time.process_time()
     call()
     return time.process_time() - start
@@ -166,6 +170,7 @@ def blas_peak(n: int = 1024, repeats: int = 10) -> float:
 
 
 def peer_rows(command: str, golds: list[Tree]) -> list[measure.Row]:
+    """Another parser, with and without its start-up."""
     found, seconds = run_peer(command, golds)
     _, start_up = run_peer(command, golds[:1])
     with_start_up = row("peer", golds, found, seconds)
@@ -186,11 +191,13 @@ def run_peer(command: str, golds: list[Tree]) -> Timed:
 
 
 def children_seconds() -> float:
+    """CPU seconds of all processes that this one has started and seen end."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def row(name: str, golds: list[Tree], found: Sequence[Sentence], seconds: float) -> measure.Row:
+    """Speed and accuracy of the trees that a parser found."""
     scores = evaluate(golds, found).scores()
     return {
         "parser": name,
