@@ -191,6 +191,21 @@ def test_learner_repeats_itself_and_leaves_out_what_is_rare(treebank):
     assert set(small.features) <= set(keys[counts >= 20])
 
 
+def test_fit_learns_from_some_of_many_words(treebank):
+    """The feature that every word has is seen as often as there are words to learn from, and no other so often."""
+    lexicon = one_state_lexicon(treebank)
+    words = read_words(treebank.nodes, treebank.terminal, lexicon, treebank.symbol_weights)
+    n_symbols, learner = len(treebank.nodes.preterminals), LogLinear(n_epochs=1, least_weight=0.0)
+    always = words.keys[0, TEMPLATES.index(())]
+    for n in (100, len(words.keys)):
+        few = replace(learner, most_words=n, least_count=n).fit(words, lexicon, n_symbols)
+        assert few.features.tolist() == [always]
+    all_words, no_more = (
+        replace(learner, most_words=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
+    )
+    np.testing.assert_array_equal(all_words.weights, no_more.weights)
+
+
 def one_state_lexicon(treebank):
     names = treebank.nodes.preterminals
     ones = np.ones(len(names), dtype=np.int32)
