@@ -1,4 +1,4 @@
-"""What each setting of the parser's pruning is worth: accuracy and speed, one lever changed at a time.
+"""What each setting of the parser is worth: accuracy and speed, one lever changed at a time.
 
     python benchmarks/levers.py MODEL TREES [--tags given] [--levers NAME...] [--json FILE]
 
@@ -22,12 +22,14 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.evalb import evaluate
 
-LEVERS: dict[str, tuple[float, ...]] = {
+LEVERS: dict[str, tuple[float | str, ...]] = {
     "threshold": (1e-5, 5e-5, 2e-4, 1e-3),
     "edge_threshold": (0.0, 5e-6, 2e-5, 8e-5, 4e-4),
     "beam": (1e-6, 1e-4, 1e-3, 1e-2),
     "tag_threshold": (0.0, 1e-4, 1e-3, 3e-3, 1e-2),
     "boundary_threshold": (0.0, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2),
+    "decoding": ("rules",),
+    "bracket_cost": (0.3, 0.4, 0.5, 0.6),
 }
 
 
@@ -46,7 +48,7 @@ def main() -> None:
         for value in LEVERS[lever]:
             settings = replace(Settings(), **{lever: value})
             if settings != Settings():
-                rows.append(row(grammar, settings, f"{lever} {value:g}", golds, args.tags))
+                rows.append(row(grammar, settings, f"{lever} {value}", golds, args.tags))
     measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
 
 

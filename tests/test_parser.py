@@ -105,6 +105,34 @@ def test_scores_of_signed_weights_are_sums_of_item_marginals(seed, absolute):
             assert score == pytest.approx(np.clip(tags[part], 0, 1), abs=tolerance)
 
 
+@pytest.mark.parametrize("cost", [0.0, 0.45, 0.9])
+@SEEDS
+def test_brackets_are_those_of_least_expected_loss(seed, cost):
+    """Against all trees: the largest sum of posteriors of brackets, each less the cost, and of tags."""
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=replace(EXHAUSTIVE, bracket_cost=cost))
+    for words in sentences(grammar, seed):
+        bracket, tag, whole = marginals(model, words, brackets), marginals(model, words, tags), total(model, words)
+
+        def score(found, tagged, bracket=bracket, tag=tag, whole=whole):
+            return sum(bracket[part] / whole - cost for part in found) + sum(tag[part] / whole for part in tagged)
+
+        parse = parser.parse(words)
+        found = score([(label, i, j) for i, j, label in parse.spans], enumerate(parse.tags))
+        best = max(score(brackets(tree), tags(tree)) for tree in all_trees(model, words))
+        assert found == pytest.approx(best, abs=1e-5)
+
+
+def tags(tree):
+    """The places and tags of a skeletal tree's leaves."""
+    return {(i, split_chain(a)[-1]) for a, i, j in items(tree) if j - i == 1}
+
+
+def test_unknown_decoding_is_refused():
+    with pytest.raises(ValueError, match="decoding"):
+        Settings(decoding="viterbi")
+
+
 def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
     """Of (NP (VP (NP (N ant)))) and (N ant), equally likely, the bracket NP has probability a half."""
     model = Model({"NP|VP|NP|N": np.ones(1), "N": np.full(1, 0.9)}, {}, {})

@@ -1,5 +1,9 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The best tree of a forest by any scores of its edges (Goodman 1996), and its brackets with their posteriors."""
+"""The best tree of a forest by any scores of its edges (Goodman 1996), and its brackets with their posteriors.
+
+Posteriors of brackets and tags are sums over the symbols of a cell. A symbol counts once for a label that stands twice
+in its chain, as in NP|VP|NP.
+"""
 
 import numpy as np
 
@@ -49,6 +53,36 @@ def best_tree(Forest forest, const double[::1] edge_scores, const double[::1] it
     return np.array(nodes, dtype=np.int32)
 
 
+def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals, double cost):
+    """Scores by which `best_tree` finds the tree of least expected loss: the right brackets and tags to be hoped for.
+
+    marginals (float64, (n_items,)): of the items.
+    cost (float): of a bracket, taken from its posterior.
+    RETURNS (float64 (n_edges,), float64 (n_items,)): the summed scores of the brackets of an edge's target, and of
+        those of each item, with its tag's posterior if it is a leaf. A label's second bracket over the same words
+        counts as likely as the item.
+    """
+    cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
+    cdef Posteriors posteriors = Posteriors(table)
+    cdef int item, first = 0, c, e, symbol
+    with nogil:
+        for item in range(<int>forest.items.size()):
+            if item == 0 or not same_cell(forest.items[item], forest.items[first]):
+                first = item
+                posteriors.sum(forest, table, first, marginals)
+            symbol = forest.items[item].symbol
+            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
+                if table.is_repeated(symbol, c):
+                    items[item] += marginals[item] - cost
+                else:
+                    items[item] += posteriors.of_label[table.labels[c]] - cost
+            if forest.items[item].row >= 0:
+                items[item] += posteriors.of_tag[table.tag_of[symbol]]
+            for e in range(forest.first_edge[item], forest.first_edge[item + 1]):
+                edges[e] = items[item]
+    return np.asarray(edges), np.asarray(items)
+
+
 cdef class LabelTable:
     """The labels of each symbol's collapsed chain as ids; of a preterminal without its tag; none for "@" symbols."""
 
@@ -56,12 +90,14 @@ cdef class LabelTable:
     cdef const int32_t[::1] labels
     cdef const int32_t[::1] tag_of
     cdef int n_labels
+    cdef int n_tags
 
     def __init__(self, offsets, labels, tag_of, n_labels):
         self.offsets = offsets
         self.labels = labels
         self.tag_of = tag_of
         self.n_labels = n_labels
+        self.n_tags = max(tag_of) + 1
 
     cdef bint is_repeated(self, int symbol, int c) noexcept nogil:
         """Whether the label at place c of a symbol's chain stands further up in it, as in NP|VP|NP."""
@@ -70,6 +106,35 @@ cdef class LabelTable:
             if self.labels[above] == self.labels[c]:
                 return True
         return False
+
+
+cdef class Posteriors:
+    """Posteriors of the labels and tags of one cell at a time; of those that no item there has, of another cell."""
+
+    cdef vector[double] of_label
+    cdef vector[double] of_tag
+
+    def __init__(self, LabelTable table):
+        self.of_label.assign(table.n_labels, 0)
+        self.of_tag.assign(table.n_tags, 0)
+
+    cdef void sum(self, Forest forest, LabelTable table, int first, const double[::1] marginals) noexcept nogil:
+        """Sum the marginals (n_items,) over the cell that begins with an item."""
+        cdef int item, symbol, c, last = first
+        while last < <int>forest.items.size() and same_cell(forest.items[last], forest.items[first]):
+            symbol = forest.items[last].symbol
+            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
+                self.of_label[table.labels[c]] = 0
+            if forest.items[last].row >= 0:
+                self.of_tag[table.tag_of[symbol]] = 0
+            last += 1
+        for item in range(first, last):
+            symbol = forest.items[item].symbol
+            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
+                if not table.is_repeated(symbol, c):
+                    self.of_label[table.labels[c]] += marginals[item]
+            if forest.items[item].row >= 0:
+                self.of_tag[table.tag_of[symbol]] += marginals[item]
 
 
 cdef class Brackets:
@@ -84,41 +149,28 @@ cdef class Brackets:
 
     def __init__(self, Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
         """forest, nodes: a tree as `best_tree` gives it; marginals (float64, (n_items,)): of the items."""
-        cdef vector[double] sums
+        cdef Posteriors posteriors = Posteriors(table)
         cdef int k
         with nogil:
-            sums.assign(table.n_labels, 0)
             for k in range(<int>nodes.shape[0]):
-                self.add(forest, table, nodes[k], marginals, sums)
+                self.add(forest, table, nodes[k], marginals, posteriors)
 
     cdef void add(self, Forest forest, LabelTable table, int item, const double[::1] marginals,
-                  vector[double]& sums) noexcept nogil:
+                  Posteriors posteriors) noexcept nogil:
         cdef Item node = forest.items[item]
-        cdef int first = item, last = item, other, symbol, c, tag
-        cdef double tag_score = 0
+        cdef int first = item, c, tag
         while first > 0 and same_cell(forest.items[first - 1], node):
             first -= 1
-        while last < <int>forest.items.size() and same_cell(forest.items[last], node):
-            last += 1
-        for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
-            sums[table.labels[c]] = 0
-        for other in range(first, last):
-            symbol = forest.items[other].symbol
-            for c in range(table.offsets[symbol], table.offsets[symbol + 1]):
-                if not table.is_repeated(symbol, c):
-                    sums[table.labels[c]] += marginals[other]
+        posteriors.sum(forest, table, first, marginals)
         for c in range(table.offsets[node.symbol], table.offsets[node.symbol + 1]):
             self.starts.push_back(node.start)
             self.ends.push_back(node.end)
             self.labels.push_back(table.labels[c])
-            self.scores_.push_back(sums[table.labels[c]])
+            self.scores_.push_back(posteriors.of_label[table.labels[c]])
         if node.row >= 0:
             tag = table.tag_of[node.symbol]
-            for other in range(first, last):
-                if forest.items[other].row >= 0 and table.tag_of[forest.items[other].symbol] == tag:
-                    tag_score += marginals[other]
             self.tags_.push_back(tag)
-            self.tag_scores_.push_back(tag_score)
+            self.tag_scores_.push_back(posteriors.of_tag[tag])
 
     def spans(self):
         """Pre-order (start, end, label id), list of n_spans tuples."""

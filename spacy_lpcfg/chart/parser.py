@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover, build_forest
-from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree
+from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.context import ContextModel
@@ -25,6 +25,8 @@ BACKED_OFF = "backed-off"  # a tree with rules that the grammar lacks
 GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
 SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
 
+DECODINGS = ("brackets", "rules")
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -38,11 +40,16 @@ class Settings:
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
+    decoding (str): "brackets" finds the tree of the grammar with the largest sum of its brackets' posteriors, each
+        less `bracket_cost`, and of its tags' (minimum Bayes risk); "rules" that with the largest sum of its rules'
+        marginals (Goodman 1996), as the spectral papers do.
+    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
     max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
         grows with the cube of a piece's length.
     most_applications (int): so are sentences whose coarse chart would hold more rule applications; it bounds the
         memory, at 24 bytes each.
+    RAISES (ValueError): On another way of decoding.
     """
 
     threshold: float = 5e-5
@@ -51,9 +58,15 @@ class Settings:
     tag_threshold: float = 0.01
     boundary_threshold: float = 0.01
     cascade: float = 1e-4
+    decoding: str = "brackets"
+    bracket_cost: float = 0.45
     absolute: bool = True
     max_words: int = 150
     most_applications: int = 4_000_000
+
+    def __post_init__(self) -> None:
+        if self.decoding not in DECODINGS:
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
 
 
 EXHAUSTIVE = Settings(
@@ -118,7 +131,7 @@ class Parser:
         *,
         tag_weight: float = 0.0,
     ) -> Parse:
-        """The tree of a sentence that maximises the sum of its rules' marginals (Goodman 1996).
+        """The tree of a sentence that the marginals choose, as `Settings.decoding` says.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that
@@ -220,7 +233,10 @@ class Parser:
             edges, items, status = forest.edge_posteriors(), forest.item_posteriors(), COARSE
         if self.settings.absolute:
             edges, items = np.abs(edges), np.abs(items)
-        brackets = Brackets(forest, self._labels, best_tree(forest, edges, items), items)
+        scores = edges, items
+        if self.settings.decoding == "brackets":
+            scores = bracket_scores(forest, self._labels, items, self.settings.bracket_cost)
+        brackets = Brackets(forest, self._labels, best_tree(forest, *scores), items)
         own = [self.grammar.tags[tag] for tag in brackets.tags()]
         labels = self.grammar.labels
         return Parse(
