@@ -53,6 +53,7 @@ class Treebank:
     vocabulary (Vocabulary): terminals.
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
+    n_classified (int): the classifier of words in their context learns from this many of the first trees.
     """
 
     nodes: Skeletons
@@ -60,15 +61,22 @@ class Treebank:
     vocabulary: Vocabulary
     terminal: np.ndarray
     lexical: LexicalSettings
+    n_classified: int
 
     @classmethod
     def of(
-        cls, nodes: Skeletons, lexical: LexicalSettings, word_counts: Counter[tuple[str, bool]] | None = None
+        cls,
+        nodes: Skeletons,
+        lexical: LexicalSettings,
+        *,
+        word_counts: Counter[tuple[str, bool]] | None = None,
+        n_classified: int | None = None,
     ) -> Treebank:
         """A treebank of nodes.
 
         word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
             by which words are rare; None for those of the nodes.
+        n_classified (int or None): None for all trees.
         RAISES (ValueError): If there are no trees.
         """
         if len(nodes.roots) == 0:
@@ -77,7 +85,9 @@ class Treebank:
                 "count). Check the path and the format of the treebank."
             )
         vocabulary = Vocabulary(word_counts or count_words(nodes), lexical.rare)
-        return cls(nodes, count(nodes), vocabulary, vocabulary.of_leaves(nodes), lexical)
+        terminal = vocabulary.of_leaves(nodes)
+        n_trees = len(nodes.roots) if n_classified is None else n_classified
+        return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
 
     @classmethod
     def read(cls, trees: Iterable[Tree] | Treebank, learner: Reading) -> Treebank:
@@ -120,7 +130,8 @@ class Treebank:
         names = self.nodes.preterminals
         one_state = np.ones(len(names), dtype=np.int32)
         lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
-        words = read_words(self.nodes, self.terminal, lexicon, self.symbol_weights)
+        nodes = self.nodes.first(self.n_classified)
+        words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
         return LogLinear().fit(words, lexicon, len(names))
 
 

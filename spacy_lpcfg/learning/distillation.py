@@ -6,7 +6,6 @@ network"): the student parses at the cost of one grammar, and has seen many more
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,7 +15,9 @@ from spacy_lpcfg.chart.parser import PARSED, Settings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Reading, Treebank
+from spacy_lpcfg.learning.lexical import count_words
 from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.learning.skeletons import join
 from spacy_lpcfg.trees.transforms import escape_tokens, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -71,13 +72,15 @@ class Distillation:
         return self.learn(golds, parsed)
 
     def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Grammar | Ensemble:
-        """The student's grammar of normalised trees of both kinds."""
+        """The student's grammar of normalised trees of both kinds; its classifier is of the treebank's alone."""
         reading = self.student
-        nodes = read_skeletons(
-            [*list(golds) * self.weight, *parsed], lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs
+        certain, uncertain = (
+            read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
+            for trees in (golds, parsed)
         )
-        words = Counter((word, i == 0) for tree in (*golds, *parsed) for i, word in enumerate(tree.words))
-        return self.student.fit(Treebank.of(nodes, reading.lexical, words))
+        nodes = join([certain] * self.weight + [uncertain])
+        words = count_words(join([certain, uncertain]))
+        return self.student.fit(Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots)))
 
 
 def parse_text(grammar: Grammar | Ensemble, text: Iterable[Sequence[str]], most_words: int) -> Iterator[Tree]:

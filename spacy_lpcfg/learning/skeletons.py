@@ -84,6 +84,11 @@ class Skeletons:
         """Nodes with two children."""
         return np.flatnonzero(self.left != NONE)
 
+    def first(self, n_trees: int) -> Skeletons:
+        """The first trees, with the symbols and words of all."""
+        end = self.roots[:n_trees].max(initial=NONE) + 1
+        return replace(self, **{name: getattr(self, name)[:end] for name in _COLUMNS})
+
 
 class _Builder:
     """Rows of the table as they grow; symbols and words get ids as they come."""
