@@ -1,6 +1,6 @@
 """How good the parsers are, and what they cost: each learner on each treebank.
 
-    python benchmarks/accuracy.py TREEBANK_DIR... [--states M] [--text FILE] [--json FILE]
+    python benchmarks/accuracy.py TREEBANK_DIR... [--states M] [--seed S] [--text FILE] [--only NAME...] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the words of the other, once raw and once
 with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
@@ -25,25 +25,22 @@ from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, S
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
+N_SEEDS = 4  # of each learner of an ensemble
+
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
     arguments.add_argument("--text", type=Path, metavar="FILE", help="to learn from what an ensemble says of it")
+    arguments.add_argument("--seed", type=int, default=0, help="of the learners that draw anything at random")
+    arguments.add_argument("--only", nargs="+", metavar="NAME", help="learners, by the first words of their rows")
     args = arguments.parse_args()
-    learners: dict[str, Any] = {
-        "PCFG": TreebankPCFG(),
-        f"spectral, m = {args.states}": Spectral(n_states=args.states),
-        f"pivot, m = {args.states}": Pivot(n_states=args.states),
-        f"clusters, m = {args.states}": Clusters(n_states=args.states),
-        f"EM, m = {args.states}": EM(n_states=args.states),
-        f"split and merge, m = {2 * args.states}": SplitMerge(n_states=2 * args.states),  # as many states in all
-        "ensemble of 8": Ensembles.diverse(8, n_states=args.states),
+    learners = {
+        name: learner
+        for name, learner in learners_of(args.states, args.seed, args.text).items()
+        if args.only is None or name.split(",")[0] in args.only
     }
-    if args.text is not None:
-        student = Clusters(n_states=args.states)
-        learners["distilled"] = Distillation(learners["ensemble of 8"], student, SentencesOf(args.text, None))
     learning, parsing = [], []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "grammar"
@@ -55,6 +52,25 @@ def main() -> None:
                 for tags in ("model", "given"):
                     parsing.append({**names, "tags": tags, **parsing_row(path, treebank / "dev.mrg", tags)})
     measure.report({"Learning": learning, "Parsing": parsing}, args.json)
+
+
+def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
+    """The learners by their names: of m states, and of more where more are better."""
+    more = 3 * m // 2
+    own: dict[str, Any] = {"n_states": m, "seed": seed}
+    learners: dict[str, Any] = {
+        "PCFG": TreebankPCFG(),
+        f"spectral, m = {m}": Spectral(**own),
+        f"pivot, m = {m}": Pivot(**own),
+        f"clusters, m = {m}": Clusters(**own),
+        f"EM, m = {m}": EM(**own),
+        f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
+        f"ensemble of 8, m = {more}": (teacher := Ensembles.diverse(8, n_states=more, seed=N_SEEDS * seed)),
+    }
+    if text is not None:
+        student = Clusters(n_states=more, seed=seed)
+        learners[f"distilled, m = {more}"] = Distillation(teacher, student, SentencesOf(text, None))
+    return learners
 
 
 def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:

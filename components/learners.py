@@ -138,7 +138,7 @@ def make_distillation(
     student: Learner,
     text: Path,
     lang: str | None = "en",
-    weight: int = Distillation.weight,
+    weight: int | None = Distillation.weight,
     most_words: int = Distillation.most_words,
 ) -> Learner:
     """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.learning.Distillation`.

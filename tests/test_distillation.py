@@ -37,6 +37,17 @@ def test_the_student_learns_from_trees_and_text(golds, text):
     assert replace(learned, classifier=by_hand.classifier).to_bytes() == by_hand.to_bytes()
 
 
+def test_the_treebank_is_a_third_of_all_words(golds, text):
+    """Unless a weight is given; where the text is short, each tree counts once."""
+    pcfg, n_golds = TreebankPCFG(), sum(map(len, golds[:20]))
+    for repeats in (1, 20):
+        parsed = list(parse_text(pcfg.fit(golds[:20]), text * repeats, 40))
+        weight = max(1, round(sum(map(len, parsed)) / 2 / n_golds))
+        assert (weight > 1) == (repeats > 1)
+        by_hand = Distillation(pcfg, pcfg, text * repeats, weight=weight).fit(golds[:20])
+        assert Distillation(pcfg, pcfg, text * repeats).fit(golds[:20]).to_bytes() == by_hand.to_bytes()
+
+
 def test_ensembles_may_be_students(golds, text):
     students = Ensembles.diverse(2, n_states=2)
     assert len(Distillation(TreebankPCFG(), students, text).fit(golds).grammars) == 2

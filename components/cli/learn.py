@@ -53,7 +53,10 @@ def learn_lpcfg(
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
-    states: Annotated[int, typer.Option(min=1, help="The most latent states of a symbol; pcfg has one.")] = 16,
+    states: Annotated[
+        int | None,
+        typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
+    ] = None,
     grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble, or of distil's teacher; even.")] = 8,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
@@ -79,7 +82,7 @@ def learn_lpcfg(
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = _blank(lang)
     held_out = list(_read(dev or [], skip_bad))
-    settings = {"n_states": states, "seed": seed, "lang": lang}
+    settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     train = _read(trees, skip_bad)
     if method in (Method.ensemble, Method.distil):
         learned = _combined(train, text, grammars, settings, jobs)
@@ -146,18 +149,19 @@ def _combined(
     """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
     from spacy_lpcfg.components.learners import SentencesOf
     from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
+    from spacy_lpcfg.learning.ensemble import DIVERSE
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
     members = {
-        type(learner).__name__.lower(): _config(learner, *settings, "n_iterations", "dropout")
+        type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
         for learner in ensemble.learners
     }
     config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
     if text is None:
         return Learned(ensemble.fit(train), config)
-    student, lang = Clusters(n_jobs=jobs, **settings), settings["lang"]
+    student, lang = Clusters(n_jobs=jobs, **{**DIVERSE, **settings}), settings["lang"]
     distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
-    parts = {"teacher": config, "student": _config(student, *settings), "text": str(text), "lang": lang}
+    parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
     return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
 
 

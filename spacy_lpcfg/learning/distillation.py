@@ -41,8 +41,8 @@ class Distillation:
     teacher (Teacher): learner of the grammar, or the ensemble, that parses the text.
     student (Student): learner of a grammar, or of an ensemble, from both.
     text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
-    weight (int): how often a tree of the treebank counts, where one of the text counts once. Words are no more
-        frequent for that.
+    weight (int or None): how often a tree of the treebank counts, where one of the text counts once; None for as often
+        as makes the treebank a third of all words, but at least once. Words are no more frequent for that.
     most_words (int): longer sentences are left out, as are those of one word.
     RAISES (ValueError): For a weight or length below 1.
     """
@@ -50,11 +50,11 @@ class Distillation:
     teacher: Teacher
     student: Student
     text: Iterable[Sequence[str]]
-    weight: int = 5
+    weight: int | None = None
     most_words: int = 40
 
     def __post_init__(self) -> None:
-        if self.weight < 1 or self.most_words < 1:
+        if (self.weight is not None and self.weight < 1) or self.most_words < 1:
             raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
 
     def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble:
@@ -78,7 +78,8 @@ class Distillation:
             read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
             for trees in (golds, parsed)
         )
-        nodes = join([certain] * self.weight + [uncertain])
+        weight = self.weight or max(1, round(len(uncertain.leaves) / (2 * len(certain.leaves))))
+        nodes = join([certain] * weight + [uncertain])
         words = count_words(join([certain, uncertain]))
         return self.student.fit(Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots)))
 

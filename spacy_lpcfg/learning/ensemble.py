@@ -18,8 +18,9 @@ from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.tree import Tree
 
-PIVOT_DROPOUT = 0.3  # shares of the features, of diverse ensembles
-CLUSTERS_DROPOUT = 0.1
+DIVERSE = {"n_states": 24, "tokens_per_state": 20.0}  # what the learners of diverse ensembles differ in from their own
+PIVOTS = {"n_iterations": 0, "dropout": 0.3}
+CLUSTERS = {"dropout": 0.1}
 
 
 class Seeded(Reading, Protocol):
@@ -70,13 +71,15 @@ class Ensembles:
     def diverse(cls, n_grammars: int = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
         """The learner of as many pivot grammars as cluster grammars, of features with noise.
 
+        EM would make them more alike, and more states are worth more to several grammars than to one.
+
         n_grammars (int): even; seed (int): of the first grammar of each learner.
-        settings: of both learners.
+        settings: of both learners, where they differ from `DIVERSE`.
         """
         if n_grammars < 2 or n_grammars % 2:
             raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
-        pivots = Pivot(seed=seed, n_iterations=0, dropout=PIVOT_DROPOUT, **settings)
-        return cls((pivots, Clusters(seed=seed, dropout=CLUSTERS_DROPOUT, **settings)), n_seeds=n_grammars // 2)
+        of_both: dict[str, Any] = {"seed": seed, **DIVERSE, **settings}
+        return cls((Pivot(**PIVOTS, **of_both), Clusters(**CLUSTERS, **of_both)), n_seeds=n_grammars // 2)
 
     @property
     def lexical(self) -> LexicalSettings:
