@@ -17,6 +17,7 @@ from spacy_lpcfg.learning.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.lexical import (
     Emissions,
+    Events,
     LexicalSettings,
     Vocabulary,
     build_lexicon,
@@ -112,14 +113,18 @@ class Treebank:
         return self.counts.symbols / self.counts.symbols.sum()
 
     @cached_property
+    def events(self) -> Events:
+        """The words that symbols emit, as they are counted."""
+        return Events.of(self.nodes, self.terminal, self.vocabulary)
+
+    @property
     def emissions(self) -> Emissions:
         """Those of the treebank PCFG: one state a symbol."""
-        leaves, terminals, weights = self.vocabulary.events(self.nodes, self.terminal)
-        pairs, of = np.unique(np.stack([self.nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
+        pairs = self.events.pairs
         return Emissions(
             symbols=pairs[:, 0],
             terminals=pairs[:, 1],
-            counts=np.bincount(of.reshape(-1), weights=weights),
+            counts=self.events.counts,
             vectors=np.ones((len(pairs), 1)),
             means=np.ones((len(self.nodes.preterminals), 1)),
         )

@@ -11,13 +11,12 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning._expectations import inside_outside
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.lexical import Emissions
+from spacy_lpcfg.learning.lexical import Emissions, Events
 from spacy_lpcfg.learning.moments import group_sums
 
 SHARD_SIZE = 2_000  # trees
@@ -104,39 +103,6 @@ class Posteriors:
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
-    """The emissions of a treebank.
-
-    pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
-    counts (float64, (n_pairs,)): of the pairs, those of more general forms included.
-    of_leaf (int64, (n_leaves,)): the pair of each leaf.
-    own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
-    all (csr_array, (n_pairs, n_leaves)): counts it for more general forms of its word as well.
-    """
-
-    pairs: np.ndarray
-    counts: np.ndarray
-    of_leaf: np.ndarray
-    own: csr_array
-    all: csr_array
-
-    @classmethod
-    def of(cls, treebank: Treebank) -> Events:
-        nodes = treebank.nodes
-        leaves, terminals, weights = treebank.vocabulary.events(nodes, treebank.terminal)
-        pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
-        of, n = of.reshape(-1), len(nodes.leaves)
-        place, shape = (of, np.searchsorted(nodes.leaves, leaves)), (len(pairs), n)
-        return cls(
-            pairs=pairs,
-            counts=np.bincount(of, weights=weights),
-            of_leaf=of[:n],
-            own=csr_array((np.ones(n), (of[:n], np.arange(n))), shape=shape),
-            all=csr_array((weights, place), shape=shape),
-        )
-
-
-@dataclass(frozen=True, eq=False)
 class Split:
     """A treebank and the number of states of its symbols: where each parameter lies, and what is counted for it.
 
@@ -206,9 +172,9 @@ class Split:
         nodes = self.treebank.nodes
         return np.searchsorted(nodes.roots, np.arange(nodes.n_nodes))
 
-    @cached_property
+    @property
     def events(self) -> Events:
-        return Events.of(self.treebank)
+        return self.treebank.events
 
     def expect(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Expected:
         """The E step; arguments as of `posteriors`."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_terminal
 from spacy_lpcfg.grammar.tensors import offsets
@@ -77,24 +77,64 @@ class Vocabulary:
         terminal[leaves] = table[(nodes.start[leaves] == 0).astype(int), nodes.word[leaves]]
         return terminal
 
-    def events(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Emissions to learn from: leaves, terminals, and their weights.
+    def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
+        """The forms of leaves that a form emits, or of all leaves if there are none, int64 (n, 2): leaf, terminal.
 
-        Every leaf counts once for its own terminal. A leaf emitted by a form counts `_RUNG_WEIGHT` times more for that
-        and for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
+        terminal (int32, (n_nodes,)): of each leaf. Leaves are counted from the first; a leaf's own form is among its.
         """
         leaves = nodes.leaves
         forms = np.array([is_form(name) for name in self.terminals])
-        rare = leaves[forms[terminal[leaves]]] if forms[terminal[leaves]].any() else leaves
-        extra = [
+        by_form = forms[terminal[leaves]]
+        found = [
             (leaf, rung)
-            for leaf in rare.tolist()
-            for rung in self.rungs(nodes.words[nodes.word[leaf]], bool(nodes.start[leaf] == 0))
+            for leaf in np.flatnonzero(by_form if by_form.any() else ~by_form).tolist()
+            for rung in self.rungs(nodes.words[nodes.word[leaves[leaf]]], bool(nodes.start[leaves[leaf]] == 0))
             if forms[rung]
         ]
-        more, rungs = np.array(extra, dtype=np.int64).reshape(-1, 2).T
-        weights = np.concatenate([np.ones(len(leaves)), np.full(len(more), _RUNG_WEIGHT)])
-        return np.concatenate([leaves, more]), np.concatenate([terminal[leaves], rungs]), weights
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The emissions of a treebank.
+
+    Every leaf counts once for its own terminal. A leaf emitted by a form counts `_RUNG_WEIGHT` times more for that and
+    for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
+
+    pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
+    counts (float64, (n_pairs,)): of the pairs, those of more general forms included.
+    of_leaf (int64, (n_leaves,)): the pair of each leaf.
+    own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
+    all (csr_array, (n_pairs, n_leaves)): counts it for more general forms of its word as well.
+    """
+
+    pairs: np.ndarray
+    counts: np.ndarray
+    of_leaf: np.ndarray
+    own: csr_array
+    all: csr_array
+
+    @classmethod
+    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: Vocabulary) -> Events:
+        """terminal (int32, (n_nodes,)): of each leaf."""
+        n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
+        leaf = np.concatenate([np.arange(n), more[:, 0]])
+        terminals = np.concatenate([terminal[nodes.leaves], more[:, 1]])
+        weights = np.concatenate([np.ones(n), np.full(len(more), _RUNG_WEIGHT)])
+        events = np.stack([nodes.symbol[nodes.leaves[leaf]], terminals], axis=1)
+        pairs, of = np.unique(events, axis=0, return_inverse=True)
+        of, shape = of.reshape(-1), (len(pairs), n)
+        return cls(
+            pairs=pairs,
+            counts=np.bincount(of, weights=weights),
+            of_leaf=of[:n],
+            own=csr_array((np.ones(n), (of[:n], np.arange(n))), shape=shape),
+            all=csr_array((weights, (of, leaf)), shape=shape),
+        )
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Means of the rows of the leaves (n_leaves, m) by pair, float64 (n_pairs, m)."""
+        return self.all @ values / self.counts[:, None]
 
 
 _RUNG_WEIGHT = 0.01

@@ -274,18 +274,14 @@ def _root_vectors(treebank: Treebank, states: States) -> np.ndarray:
 
 def _emissions(treebank: Treebank, states: States) -> Emissions:
     """q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
-    nodes = treebank.nodes
-    leaves, terminals, weights = treebank.vocabulary.events(nodes, treebank.terminal)
-    pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
-    of, symbols = of.reshape(-1), nodes.symbol[leaves]
-    ratios = np.zeros((len(leaves), states.n_states.max()))
+    nodes, events = treebank.nodes, treebank.events
+    ratios = np.zeros((len(nodes.leaves), states.n_states.max()))
     for symbol in range(len(nodes.preterminals)):
-        at = symbols == symbol
-        inside = states.inside(symbol, leaves[at])
+        at = nodes.symbol[nodes.leaves] == symbol
+        inside = states.inside(symbol, nodes.leaves[at])
         ratios[at, : states.n_states[symbol]] = inside.ratios[inside.columns[:, 0]]
-    counts = np.bincount(of, weights=weights)
-    vectors = group_means(ratios, of, len(pairs), weights)
-    sums = group_means(vectors, pairs[:, 0], len(nodes.preterminals), counts)  # one, but for the rungs' weights
+    vectors, (symbols, terminals) = events.means(ratios), events.pairs.T
+    sums = group_means(vectors, symbols, len(nodes.preterminals), events.counts)  # one, but for the rungs' weights
     is_state = np.arange(ratios.shape[1]) < states.n_states[: len(sums), None]
-    vectors /= np.where(is_state, sums, 1.0)[pairs[:, 0]]
-    return Emissions(pairs[:, 0], pairs[:, 1], counts, vectors, is_state.astype(np.float64))
+    vectors /= np.where(is_state, sums, 1.0)[symbols]
+    return Emissions(symbols, terminals, events.counts, vectors, is_state.astype(np.float64))

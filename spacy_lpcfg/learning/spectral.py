@@ -128,12 +128,9 @@ class SpectralEstimate:
 
     def _emissions(self, outside_means: np.ndarray, smoothing: Smoothing) -> Emissions:
         """E[Z | a -> x], that of rare pairs smoothed towards E[Z | a]."""
-        nodes = self.treebank.nodes
-        leaves, terminals, weights = self.treebank.vocabulary.events(nodes, self.treebank.terminal)
-        pairs, of = np.unique(np.stack([nodes.symbol[leaves], terminals], axis=1), axis=0, return_inverse=True)
-        of = of.reshape(-1)
-        pair_counts = np.bincount(of, weights=weights)
-        means = group_means(self.projections.outside[leaves], of, len(pairs), weights)
-        rare = pair_counts <= smoothing.most_lexical
-        means[rare] = smoothing.nu * means[rare] + (1 - smoothing.nu) * outside_means[pairs[rare, 0]]
-        return Emissions(pairs[:, 0], pairs[:, 1], pair_counts, means, outside_means[: len(nodes.preterminals)])
+        nodes, events = self.treebank.nodes, self.treebank.events
+        symbols, terminals = events.pairs.T
+        means = events.means(self.projections.outside[nodes.leaves])
+        rare = events.counts <= smoothing.most_lexical
+        means[rare] = smoothing.nu * means[rare] + (1 - smoothing.nu) * outside_means[symbols[rare]]
+        return Emissions(symbols, terminals, events.counts, means, outside_means[: len(nodes.preterminals)])
