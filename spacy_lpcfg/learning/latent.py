@@ -332,7 +332,7 @@ class Split:
         return totals
 
 
-_OF_TREEBANK = ("orders", "tree", "events")  # what a split has cached that is the same for any numbers of states
+_OF_TREEBANK = ("orders", "tree")  # what a split has cached that is the same for any numbers of states
 _LEAST_COUNT = 1e-6  # of a state that is said to have been seen
 _LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 
