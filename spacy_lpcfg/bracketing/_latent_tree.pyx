@@ -1,0 +1,239 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""The minimal projective latent tree with a given top bracket (section 3.3 of Parikh, Cohen and Xing 2014).
+
+An edge hangs above a span [i, j) whose parent ends at x (x > j: the sibling is [j, x)) or begins there (x < i: the
+sibling is [x, i)). Its length is the mean of equation 3 or 4 over leaves: for a span of A = [i, k) and B = [k, j), its
+sibling G and the rest H, 1/4 (AG + AH + BG + BH) - 1/2 (AB + GH), where XY is the mean distance between the leaves of X
+and Y; for a leaf i, 1/2 (iG + iH - GH). The best subtree below the edge depends on i, j and x alone.
+
+As functions of x, the terms with G and H are linear in the prefix sums Q[x] of the mean rows of A and B, so that the
+loop over x for fixed i, k, j is a plain one over contiguous numbers.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY
+from libcpp.vector cimport vector
+
+
+cdef inline double rectangle(const Distances* d, int a, int b, int c, int e) noexcept nogil:
+    """Sum of the distances between [a, b) and [c, e)."""
+    cdef const double* s = d.sums
+    cdef size_t w = d.n + 1
+    return s[b * w + e] - s[a * w + e] - s[b * w + c] + s[a * w + c]
+
+
+cdef inline double mean(const Distances* d, int a, int b, int c, int e) noexcept nogil:
+    return rectangle(d, a, b, c, e) / (<double>(b - a) * (e - c))
+
+
+cdef inline double mean_outside(const Distances* d, int a, int b, int c, int e) noexcept nogil:
+    """Mean distance between [a, b) and what is outside of [c, e), which is not everything."""
+    cdef double total = rectangle(d, a, b, 0, d.n) - rectangle(d, a, b, c, e)
+    return total / (<double>(b - a) * (d.n - (e - c)))
+
+
+cdef inline double span_score(const Distances* d, int i, int j) noexcept nogil:
+    return d.scores[i * <size_t>(d.n + 1) + j] if d.scores != NULL else 0
+
+
+cdef inline double edge(const Distances* d, int i, int k, int j, int x) noexcept nogil:
+    """Length of the edge above [i, j) of children [i, k) and [k, j); of a leaf if j = i + 1."""
+    cdef int g = j if x > j else x, h = x if x > j else i          # the sibling
+    cdef int a = i if x > j else x, b = x if x > j else j          # the parent
+    cdef double apart = mean_outside(d, g, h, a, b)
+    if j == i + 1:
+        return 0.5 * (mean(d, i, j, g, h) + mean_outside(d, i, j, a, b) - apart)
+    return 0.25 * (
+        mean(d, i, k, g, h) + mean_outside(d, i, k, a, b) + mean(d, k, j, g, h) + mean_outside(d, k, j, a, b)
+    ) - 0.5 * (mean(d, i, k, k, j) + apart)
+
+
+cdef inline double root_edge(const Distances* d, int k, int split, int m, int n) noexcept nogil:
+    """The edge between [0, k), [k, split) and [split, m), [m, n)."""
+    return 0.25 * (
+        mean(d, 0, k, split, m) + mean(d, 0, k, m, n) + mean(d, k, split, split, m) + mean(d, k, split, m, n)
+    ) - 0.5 * (mean(d, 0, k, k, split) + mean(d, split, m, m, n))
+
+
+cdef inline double root_leaf(const Distances* d, int word, int s, int k, int t) noexcept nogil:
+    """The edge between a leaf that is one half of the sentence, and [s, k), [k, t)."""
+    return 0.5 * (mean(d, word, word + 1, s, k) + mean(d, word, word + 1, k, t) - mean(d, s, k, k, t))
+
+
+cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
+    """Of (i, j, x), all counted from the beginning of a half of h words."""
+    return (<size_t>i * (h + 1) + j) * (h + 1) + x
+
+
+cdef class Workspace:
+    """Memory that one decoding after the other uses."""
+
+    cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil:
+        """Cost of the best tree of n >= 2 words; its spans within [0, split) and [split, n), halves first, pre-order.
+
+        spans: filled with i, j of every span of two or more words but the whole sentence.
+        edges: filled with the length of the edge above each.
+        """
+        cdef int n = d.n, k, m, best_k = 1, best_m = split + 1, i
+        cdef size_t left_size = <size_t>(split + 1) ** 3, right_size = <size_t>(n - split + 1) ** 3
+        cdef double least = INFINITY, cost, at_root
+        spans.clear()
+        edges.clear()
+        if n == 2:
+            return rectangle(d, 0, 1, 1, 2)
+        if self.best.size() < left_size + right_size:
+            self.best.resize(left_size + right_size)
+        while <int>self.inverse.size() <= n:
+            self.inverse.push_back(1.0 / max(<int>self.inverse.size(), 1))
+        cdef double* left = self.best.data()
+        cdef double* right = left + left_size
+        cdef int l = split, r = n - split
+        self.half(d, 0, split, left)
+        self.half(d, split, n, right)
+        if l == 1:
+            for m in range(split + 1, n):
+                cost = (root_leaf(d, 0, split, m, n) + right[place(r, 0, m - split, r)]
+                        + right[place(r, m - split, r, 0)])
+                if cost < least:
+                    least, best_m = cost, m
+            at_root = root_leaf(d, 0, split, best_m, n)
+        elif r == 1:
+            for k in range(1, split):
+                cost = root_leaf(d, split, 0, k, split) + left[place(l, 0, k, l)] + left[place(l, k, l, 0)]
+                if cost < least:
+                    least, best_k = cost, k
+            at_root = root_leaf(d, split, 0, best_k, split)
+        else:
+            for k in range(1, split):
+                for m in range(split + 1, n):
+                    cost = (root_edge(d, k, split, m, n) + left[place(l, 0, k, l)] + left[place(l, k, l, 0)]
+                            + right[place(r, 0, m - split, r)] + right[place(r, m - split, r, 0)])
+                    if cost < least:
+                        least, best_k, best_m = cost, k, m
+            at_root = root_edge(d, best_k, split, best_m, n)
+        if l > 1:
+            least -= span_score(d, 0, split)
+            spans.push_back(0)
+            spans.push_back(split)
+            edges.push_back(at_root)
+            self.trace(d, left, 0, split, 0, best_k, split, spans, edges)
+            self.trace(d, left, 0, split, best_k, split, 0, spans, edges)
+        if r > 1:
+            least -= span_score(d, split, n)
+            spans.push_back(split)
+            spans.push_back(n)
+            edges.push_back(at_root)
+            self.trace(d, right, split, n, split, best_m, n, spans, edges)
+            self.trace(d, right, split, n, best_m, n, split, spans, edges)
+        return least
+
+    cdef double* half(self, const Distances* d, int s, int t, double* best) noexcept nogil:
+        """Best subtrees of all spans within [s, t) but itself, with the edge above them, for every parent."""
+        cdef int h = t - s, length, i, j, x
+        self.slopes.resize(h + 1)
+        self.offsets.resize(h + 1)
+        self.levels.resize(h + 1)
+        self.sums.resize(d.n + 1)
+        for i in range(s, t):
+            for x in range(s, t + 1):
+                if x < i or x > i + 1:
+                    best[place(h, i - s, i - s + 1, x - s)] = edge(d, i, i, i + 1, x)
+        for length in range(2, h):
+            for i in range(s, t - length + 1):
+                self.cell(d, best, s, t, i, i + length)
+        return best
+
+    cdef void cell(self, const Distances* d, double* best, int s, int t, int i, int j) noexcept nogil:
+        """All parents of [i, j) at once; arrays over x count from s."""
+        cdef int n = d.n, h = t - s, k, x
+        cdef size_t w = n + 1
+        cdef double below, total, weight_a, weight_b, value, score = span_score(d, i, j)
+        cdef double* out = best + place(h, i - s, j - s, 0)
+        cdef double* slope = self.slopes.data()
+        cdef double* offset = self.offsets.data()
+        cdef double* level = self.levels.data()
+        cdef double* q = self.sums.data() + s
+        cdef const double* inverse = self.inverse.data()
+        cdef const double* row_i = d.sums + i * w
+        cdef const double* row_k
+        cdef const double* row_j = d.sums + j * w
+        # slope, offset: factors of Q[x] and of the sum of a whole row; level: what no k changes
+        for x in range(j + 1, t + 1):
+            slope[x - s] = 0.25 * (inverse[x - j] - inverse[n - x + i])
+            offset[x - s] = 0.25 * inverse[n - x + i]
+            level[x - s] = -0.5 * mean_outside(d, j, x, i, x) - score
+        for x in range(s, i):
+            slope[x - s] = 0.25 * (inverse[n - j + x] - inverse[i - x])
+            offset[x - s] = 0.25 * inverse[n - j + x]
+            level[x - s] = -0.5 * mean_outside(d, x, i, x, j) - score
+        for x in range(h + 1):
+            out[x] = INFINITY
+        for k in range(i + 1, j):
+            row_k = d.sums + k * w
+            weight_a, weight_b = inverse[k - i], inverse[j - k]
+            for x in range(h + 1):
+                q[x] = weight_a * (row_k[s + x] - row_i[s + x]) + weight_b * (row_j[s + x] - row_k[s + x])
+            total = weight_a * (row_k[n] - row_i[n]) + weight_b * (row_j[n] - row_k[n])
+            below = (best[place(h, i - s, k - s, j - s)] + best[place(h, k - s, j - s, i - s)]
+                     - 0.5 * mean(d, i, k, k, j))
+            right_of(out, slope, offset, level, q, inverse, i - s, j - s, h, total, below)
+            left_of(out, slope, offset, level, q, inverse, i - s, j - s, total, below)
+
+    cdef void trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
+                    vector[int]& spans, vector[double]& edges) noexcept nogil:
+        """Spans of the best subtree of [i, j) below the parent x, in pre-order."""
+        cdef int h = t - s, k, chosen = i + 1
+        cdef double least = INFINITY, cost
+        if j == i + 1:
+            return
+        for k in range(i + 1, j):
+            cost = edge(d, i, k, j, x) + best[place(h, i - s, k - s, j - s)] + best[place(h, k - s, j - s, i - s)]
+            if cost < least:
+                least, chosen = cost, k
+        spans.push_back(i)
+        spans.push_back(j)
+        edges.push_back(edge(d, i, chosen, j, x))
+        self.trace(d, best, s, t, i, chosen, j, spans, edges)
+        self.trace(d, best, s, t, chosen, j, i, spans, edges)
+
+
+cdef void right_of(double* out, const double* slope, const double* offset, const double* level, const double* q,
+                   const double* inverse, int i, int j, int h, double total, double below) noexcept nogil:
+    """Parents [i, x) with x > j."""
+    cdef int x
+    cdef double to_outside = total + q[i], value
+    for x in range(j + 1, h + 1):
+        value = slope[x] * q[x] - 0.25 * inverse[x - j] * q[j] + offset[x] * to_outside + level[x] + below
+        out[x] = min(out[x], value)
+
+
+cdef void left_of(double* out, const double* slope, const double* offset, const double* level, const double* q,
+                  const double* inverse, int i, int j, double total, double below) noexcept nogil:
+    """Parents [x, j) with x < i."""
+    cdef int x
+    cdef double to_outside = total - q[j], value
+    for x in range(i):
+        value = slope[x] * q[x] + 0.25 * inverse[i - x] * q[i] + offset[x] * to_outside + level[x] + below
+        out[x] = min(out[x], value)
+
+
+def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
+    """Cost, spans and edges of the minimal tree.
+
+    sums (float64, (n + 1, n + 1)): prefix sums of the distances, n >= 2.
+    scores (float64, (n + 1, n + 1)): of spans; or None.
+    split (int): of the top bracket, 0 < split < n.
+    RETURNS (tuple): cost (float); spans (int32, (n_spans, 2)) of two or more words but the whole sentence, in
+        pre-order; lengths of the edges above them (float64, (n_spans,)).
+    """
+    cdef Workspace workspace = Workspace()
+    cdef Distances d
+    cdef vector[int] spans
+    cdef vector[double] edges
+    cdef double cost
+    d.sums, d.n = &sums[0, 0], sums.shape[0] - 1
+    d.scores = &scores[0, 0] if scores is not None else NULL
+    with nogil:
+        cost = workspace.minimal(&d, split, spans, edges)
+    return cost, np.array(spans, dtype=np.int32).reshape(-1, 2), np.array(edges, dtype=np.float64)
