@@ -1,12 +1,14 @@
 """Brackets without a treebank: vectors of words, an additive tree metric, minimal latent trees."""
 
+from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.embeddings import CCA, EmbeddingError, GivenVectors
 from spacy_lpcfg.bracketing.latent_tree import LatentTree, minimal_tree
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
 from spacy_lpcfg.bracketing.metric import TooLittleText
+from spacy_lpcfg.bracketing.self_training import SelfTraining
 from spacy_lpcfg.bracketing.tags import is_punctuation, universal
-from spacy_lpcfg.bracketing.top import heuristic_split, oracle_split
+from spacy_lpcfg.bracketing.top import oracle_split, top_split
 
 __all__ = [
     "CCA",
@@ -16,11 +18,14 @@ __all__ = [
     "EmbeddingError",
     "GivenVectors",
     "LatentTree",
+    "PaperAnchors",
+    "SelfTraining",
     "SpectralBracketer",
+    "TagGroups",
     "TooLittleText",
-    "heuristic_split",
     "is_punctuation",
     "minimal_tree",
     "oracle_split",
+    "top_split",
     "universal",
 ]

@@ -13,6 +13,7 @@ loop over x for fixed i, k, j is a plain one over contiguous numbers.
 import numpy as np
 
 from libc.math cimport INFINITY
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 
@@ -216,6 +217,35 @@ cdef void left_of(double* out, const double* slope, const double* offset, const 
     for x in range(i):
         value = slope[x] * q[x] + 0.25 * inverse[i - x] * q[i] + offset[x] * to_outside + level[x] + below
         out[x] = min(out[x], value)
+
+
+def minimal_by_table(
+    const int32_t[::1] anchors, const int32_t[::1] segments, const double[:, :, ::1] table, double apart, int split
+):
+    """The minimal tree of a sentence by a table of distances; `minimal` says what is returned.
+
+    anchors (int32, (n,)), segments (int32, (n,)): of n >= 2 words; a segment is a stretch without punctuation.
+    table (float64, (A, A, D)): distances of words by their anchors and by how far apart they are, from 1.
+    apart (float): what is added between words of different segments.
+    """
+    cdef int n = anchors.shape[0], i, j, most = table.shape[2]
+    cdef vector[double] sums
+    cdef double distance
+    sums.resize(<size_t>(n + 1) * (n + 1))
+    with nogil:
+        for i in range(n):
+            for j in range(n):
+                distance = 0
+                if i < j:
+                    distance = table[anchors[i], anchors[j], min(j - i, most) - 1]
+                elif j < i:
+                    distance = table[anchors[j], anchors[i], min(i - j, most) - 1]
+                if segments[i] != segments[j]:
+                    distance += apart
+                sums[(i + 1) * (n + 1) + j + 1] = (
+                    distance + sums[i * (n + 1) + j + 1] + sums[(i + 1) * (n + 1) + j] - sums[i * (n + 1) + j]
+                )
+    return minimal(<double[: n + 1, : n + 1]> sums.data(), None, split)
 
 
 def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):

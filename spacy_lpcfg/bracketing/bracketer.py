@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.latent_tree import minimal_tree
-from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Plain, Sentence, plain
+from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
+from spacy_lpcfg.bracketing.span_model import SpanModel
+from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
 from spacy_lpcfg.bracketing.top import heuristic_split
-from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
+from spacy_lpcfg.grammar.storage import write_atomically
 
-_KIND = "bracketer"
-_VERSION = 1
-_ARRAYS = {"groups": "int32", "distances": "float64"}
-_LONGEST = 60
+__all__ = ["Bracketer", "BracketerError", "Brackets"]
 
-
-class BracketerError(ValueError):
-    """A bracketer that is damaged, foreign or inconsistent."""
+_LONGEST = {"metric": 60, "spans": 400}
 
 
 class Brackets(NamedTuple):
@@ -32,7 +28,8 @@ class Brackets(NamedTuple):
     spans (tuple of (int, int)): half-open, over all its tokens; of two or more words that are no punctuation, neither
         beginning nor ending with punctuation; in pre-order, the whole sentence first.
     scores (tuple of float): from 0 to 1, one for each span: the logistic function of how much speaks for it, which is 1
-        for the whole sentence.
+        for the whole sentence. With scores of spans that is the logarithm of how much likelier what it holds and what
+        stands around it are of a bracket; without, the length of the edge above it.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -41,64 +38,66 @@ class Brackets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bracketer:
-    """Brackets sentences by a table of distances.
+    """Brackets sentences.
 
-    groups (int32, (N_UNIVERSAL,)): the anchor of each universal tag.
-    distances (float64, (A, A, D)): of words by their anchors, and by how far apart they are, from 1; the last column
-        is that of all larger distances.
+    metric (MetricModel): distances, of which it makes minimal trees where there are no scores of spans.
+    span_model (SpanModel or None): scores of spans, learned from such trees.
     meta (dict): what was learned from what, for people; strings, numbers and lists.
     """
 
-    groups: np.ndarray
-    distances: np.ndarray
+    metric: MetricModel
+    span_model: SpanModel | None = None
     meta: dict[str, Any] = field(default_factory=dict)
 
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
-        """The brackets of a sentence; none of less than two words.
+        """The brackets of a sentence; none of less than two words. They depend on its words and tags alone.
 
+        Sentences of more words than can be bracketed at once (60 by the metric, 400 by scores) are cut into pieces,
+        where possible at punctuation, that hang on each other to the right.
         RAISES (ValueError): If there are not as many tags as words.
         """
         sentence = plain(words, tags)
-        spans, scores = self._spans(sentence)
-        places = sentence.places
-        return Brackets(tuple((places[start], places[end - 1] + 1) for start, end in spans), tuple(scores))
+        places, n = sentence.places, len(sentence.places)
+        if n < 2:
+            return Brackets((), ())
+        spans, scores = [(places[0], places[-1] + 1)], [1.0]
+        for (start, end), score in self._below(words, sentence):
+            spans.append((places[start], places[end - 1] + 1))
+            scores.append(score)
+        return Brackets(tuple(spans), tuple(scores))
 
     def bracket_all(self, sentences: Iterable[Sentence]) -> list[Brackets]:
-        """The brackets of many sentences."""
+        """The brackets of many sentences; errors as of `bracket`."""
         return [self.bracket(words, tags) for words, tags in sentences]
 
-    def _spans(self, sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:
+    def _below(self, words: Sequence[str], sentence: Plain) -> Iterator[tuple[tuple[int, int], float]]:
+        """Brackets among the words of a sentence without the whole of it, with their scores."""
         n = len(sentence.places)
-        if n < 2:
-            return [], []
-        spans, scores = [(0, n)], [1.0]
-        pieces = _pieces(sentence)
-        for first, (start, end) in enumerate(pieces):
-            if 0 < first < len(pieces) - 1:
-                spans.append((start, n))
-                scores.append(0.5)
-            if len(pieces) > 1 and end - start > 1:
-                spans.append((start, end))
-                scores.append(0.5)
-            if end - start > 2:
-                split = heuristic_split(sentence) if len(pieces) == 1 else 1
-                tree = minimal_tree(self._matrix(sentence.universal[start:end]), split)
-                spans += [(start + int(i), start + int(j)) for i, j in tree.spans]
-                scores += (1 / (1 + np.exp(-tree.edges))).tolist()
-        return spans, scores
+        if n <= _LONGEST["metric" if self.span_model is None else "spans"]:
+            yield from zip(*self._tree(words, sentence))
+            return
+        pieces = _pieces(sentence.segments, _LONGEST["metric" if self.span_model is None else "spans"])
+        for number, (start, end) in enumerate(pieces):
+            if 0 < number < len(pieces) - 1:
+                yield (start, n), 0.5
+            if end - start > 1:
+                yield (start, end), 0.5
+                for (i, j), score in zip(*self._tree(words, _part(sentence, start, end))):
+                    yield (start + i, start + j), score
 
-    def _matrix(self, tags: Sequence[int]) -> np.ndarray:
-        anchors, n = self.groups[list(tags)], len(tags)
-        left, right = np.triu_indices(n, 1)
-        distance = np.minimum(right - left, self.distances.shape[2]) - 1
-        matrix = np.zeros((n, n))
-        matrix[left, right] = self.distances[anchors[left], anchors[right], distance]
-        return matrix + matrix.T
+    def _tree(self, words: Sequence[str], sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:
+        segments = np.array(sentence.segments, dtype=np.int32)
+        if self.span_model is not None:
+            symbols = self.span_model.symbols.encode(words, sentence)
+            return self.span_model.spans(symbols, segments, self.span_model.split(sentence, symbols))
+        tags = np.array(sentence.universal, dtype=np.int32)
+        spans, edges = self.metric.tree(tags, segments, heuristic_split(sentence))
+        scores = 1 / (1 + np.exp(-np.clip(edges, -500, 500)))
+        return [(i, j) for i, j in spans.tolist()], scores.tolist()
 
     def to_bytes(self) -> bytes:
         """The bracketer as msgpack with a checksum."""
-        values = {"groups": self.groups, "distances": self.distances, "meta": json.dumps(self.meta)}
-        return pack(_KIND, _VERSION, values)
+        return pack_parts(self.metric, self.span_model, self.meta)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Bracketer:
@@ -106,16 +105,7 @@ class Bracketer:
 
         RAISES (BracketerError): On bytes that are damaged, foreign, of another format or inconsistent.
         """
-        try:
-            values = unpack(_KIND, _VERSION, data)
-            meta = json.loads(values["meta"])
-        except (StorageError, KeyError, TypeError, ValueError) as error:
-            raise BracketerError(str(error)) from error
-        groups, distances = (_array(values, name, dtype) for name, dtype in _ARRAYS.items())
-        _require("groups", groups.shape == (N_UNIVERSAL,) and groups.min() >= 0)
-        _require("distances", distances.ndim == 3 and distances.shape[0] == distances.shape[1] > groups.max())
-        _require("distances", distances.shape[2] > 0 and bool(np.all(np.isfinite(distances))))
-        return cls(groups, distances, meta)
+        return cls(*unpack_parts(data))
 
     def to_disk(self, path: str | os.PathLike[str]) -> None:
         """Write the bracketer to a file; the old file stays whole until the new one is."""
@@ -127,24 +117,24 @@ class Bracketer:
         return cls.from_bytes(Path(path).read_bytes())
 
 
-def _pieces(sentence: Plain) -> list[tuple[int, int]]:
-    """Stretches of at most `_LONGEST` words, cut at punctuation where it is near."""
-    n, pieces, start = len(sentence.places), [], 0
-    while n - start > _LONGEST:
-        cuts = [i for i in range(start + 2, start + _LONGEST) if sentence.segments[i] != sentence.segments[i - 1]]
-        end = cuts[-1] if cuts else start + _LONGEST
+def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
+    """Stretches of at most `longest` words, cut at the last punctuation in reach, if there is any."""
+    n, pieces, start = len(segments), [], 0
+    while n - start > longest:
+        cuts = [i for i in range(start + 1, start + longest) if segments[i] != segments[i - 1]]
+        end = cuts[-1] if cuts else start + longest
         pieces.append((start, end))
         start = end
     return [*pieces, (start, n)]
 
 
-def _array(values: dict[str, Any], name: str, dtype: str) -> np.ndarray:
-    array = values.get(name)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype:
-        raise BracketerError(f"This bracketer is inconsistent in its {name}: copy or learn it again.")
-    return array
-
-
-def _require(part: str, holds: bool) -> None:
-    if not holds:
-        raise BracketerError(f"This bracketer is inconsistent in its {part}: copy or learn it again.")
+def _part(sentence: Plain, start: int, end: int) -> Plain:
+    """The words [start, end) of a sentence and the punctuation between them, as a sentence; places stay as they are."""
+    places = sentence.places[start:end]
+    tokens = [token if places[0] <= place <= places[-1] else None for place, token in enumerate(sentence.tokens)]
+    return Plain(
+        places,
+        sentence.universal[start:end],
+        sentence.segments[start:end],
+        [token or sentence.tokens[places[0]]._replace(is_word=False, kind=0) for token in tokens],
+    )
