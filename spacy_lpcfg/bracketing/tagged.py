@@ -54,7 +54,7 @@ def tagged_sentences(
         (`can't/md*`, `Georgia's/np$`, `I'm/ppss+bem`) come apart, as they are in other tagged texts.
     """
     lines = iter(lines)
-    blank = []
+    blank: list[str] = []
     for first in lines:
         if first.strip():
             read = _of_trees if _is_bracketed(first) else _of_lines
