@@ -47,15 +47,6 @@ def test_tagged_trees_may_begin_in_any_way(line):
     assert list(tagged_sentences([line, "" if line.endswith(")") else "(NN a)" + ")" * line.count("(")])) != []
 
 
-def test_tagged_takes_clitics_of_the_brown_corpus_apart():
-    assert pairs("I'm/ppss+bem") == [("I", "ppss"), ("'m", "bem")]
-    assert pairs("CAN'T/md*-hl") == [("CA", "md-hl"), ("N'T", "RB")]
-    assert pairs("cannot/md*") == [("can", "md"), ("not", "RB")]
-    assert pairs("Jones'/np$-tl boys'/nns$") == [("Jones", "np-tl"), ("'", "POS"), ("boys", "nns"), ("'", "POS")]
-    assert pairs("his/pp$ not/* gonna/vbg+to") == [("his", "pp$"), ("not", "*"), ("gonna", "vbg+to")]
-    assert pairs("one's/PRP$ $/$ 's/POS it's/VB*") == [("one's", "PRP$"), ("$", "$"), ("'s", "POS"), ("it's", "VB*")]
-
-
 def test_tagged_names_file_and_line(tmp_path):
     path = tmp_path / "text"
     for text, place in [
@@ -103,5 +94,4 @@ def test_tagged_agrees_with_the_trees(shared_data):
 def test_tagged_reads_all_of_the_brown_corpus(shared_data):
     sentences = list(read_tagged(shared_data / "brown" / "brown_tagged.txt.gz"))
     assert len(sentences) == 57340
-    assert sum(len(sentence.words) for sentence in sentences) > 1161192
-    assert not any(word.lower().endswith("n't") and word.lower() != "n't" for s in sentences for word in s.words)
+    assert sum(len(sentence.words) for sentence in sentences) == 1161192

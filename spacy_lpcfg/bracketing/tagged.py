@@ -14,8 +14,6 @@ from spacy_lpcfg.trees.brackets import PathLike, read_lines
 OnError = Callable[[TreebankError], None]
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a word
-_CLITIC = re.compile(r"(.+?)(n't|(?<=^can)not|'s|'re|'ve|'ll|'d|'m|(?<=s)')", re.IGNORECASE)
-_POSSESSIVE, _NEGATION = "POS", "RB"  # tags of the Penn Treebank for what the Brown corpus does not take apart
 
 
 class TaggedSentence(NamedTuple):
@@ -50,8 +48,7 @@ def tagged_sentences(
     lines (iterable of str): Bracketed trees in any layout, or a sentence a line as `word/tag word/tag`, split at the
         last slash; what the first line that is not blank looks like.
     path, on_error: As in `read_tagged`, for errors.
-    YIELDS (TaggedSentence): The sentences that have words. Words and clitics that the Brown corpus has in one token
-        (`can't/md*`, `Georgia's/np$`, `I'm/ppss+bem`) come apart, as they are in other tagged texts.
+    YIELDS (TaggedSentence): The sentences that have words.
     """
     lines = iter(lines)
     blank: list[str] = []
@@ -81,7 +78,7 @@ def _of_trees(lines: Iterable[str], path: str, on_error: OnError | None) -> Iter
 def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iterator[TaggedSentence]:
     for number, line in enumerate(lines, start=1):
         try:
-            pairs = [part for item in _ITEM.findall(line) for part in _split(item, path, number)]
+            pairs = [_split(item, path, number) for item in _ITEM.findall(line)]
         except TreebankError as error:
             if on_error is None:
                 raise
@@ -91,25 +88,8 @@ def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iter
             yield TaggedSentence(*zip(*pairs))
 
 
-def _split(item: str, path: str, number: int) -> list[tuple[str, str]]:
-    """The word and tag of an item; those of a word and of its clitic, where the tag says that there are two."""
+def _split(item: str, path: str, number: int) -> tuple[str, str]:
     word, slash, tag = item.rpartition("/")
     if not (word and tag):
         raise TreebankError(f"Expected word/tag, separated by blanks, but got {word + slash + tag!r}.", path, number)
-    found = _CLITIC.fullmatch(word) if _is_joined(tag) else None
-    return [(word, tag)] if found is None else list(zip(found.groups(), _tags_apart(tag)))
-
-
-def _is_joined(tag: str) -> bool:
-    """Whether a tag may be one of the Brown corpus, whose tags are in lower case, for a word with a clitic."""
-    return tag.islower() and any(mark in tag for mark in "*$+")
-
-
-def _tags_apart(tag: str) -> tuple[str, str]:
-    """The two tags in a tag of the Brown corpus: `ppss+bem`, `md*`, `np$`, `np$-tl`."""
-    if "+" in tag:
-        own, _, of_clitic = tag.partition("+")
-        return own, of_clitic
-    if "*" in tag:
-        return tag.replace("*", ""), _NEGATION
-    return tag.replace("$", ""), _POSSESSIVE
+    return word, tag
