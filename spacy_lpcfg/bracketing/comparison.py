@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -38,7 +38,14 @@ LIMITS: dict[str, int | None] = {**{str(length): length for length in LENGTHS}, 
 """Limits of sentence length by name, in words that are no punctuation."""
 
 Spans = Sequence[Bracket]
-Progress = Callable[[Iterable[Any], str], Iterable[Any]]
+
+
+class Progress(Protocol):
+    """Shows how far one has come: called with an iterable and a name for its items, gives what to go through."""
+
+    def __call__(self, items: Iterable[Any], unit: str) -> Iterable[Any]: ...
+
+
 Table = dict[str, dict[str, UnlabelledTotals]]
 """Scores by system and by limit of length."""
 
@@ -151,7 +158,7 @@ def _ccm_totals(
     for name, limit in LIMITS.items():
         short = [sentence for sentence in tags if limit is not None and 1 < len(sentence) <= limit]
         if short:
-            model = CCM().fit(short, progress=lambda steps, limit=limit: progress(steps, f"iterations of CCM <= {limit}"))  # type: ignore[misc]
+            model = CCM().fit(short, progress=partial(progress, unit=f"iterations of CCM up to {limit} words"))
         counted = [gold for gold in golds if limit is None or gold.n_words <= limit]
         scores = [gold.score(model.bracket(gold.tags) if model else []) for gold in counted]
         totals[name] = unlabelled_totals(scores)
