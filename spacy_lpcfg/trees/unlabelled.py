@@ -66,20 +66,33 @@ class UnlabelledTotals:
     """The scores of some sentences, in percent.
 
     n_sentences (int): Those of two or more words.
-    f, f_with_sentence (float): F1 of the brackets of all sentences together.
+    inner, with_sentence (PRF): Brackets of all sentences together, without those of the whole sentence and with them.
     sentence_f, sentence_f_with_sentence (float): Mean of the sentences' F1. One is 100 where a sentence has no bracket
         to find and none was found, and 0 where only one of these holds.
     """
 
     n_sentences: int
-    f: float
-    f_with_sentence: float
+    inner: PRF
+    with_sentence: PRF
     sentence_f: float
     sentence_f_with_sentence: float
 
+    @property
+    def f(self) -> float:
+        """F1 of the brackets of all sentences together."""
+        return self.inner.fmeasure
+
+    @property
+    def f_with_sentence(self) -> float:
+        """The same with the brackets of the whole sentence."""
+        return self.with_sentence.fmeasure
+
     def as_dict(self) -> dict[str, float]:
         """The scores by name."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {name: getattr(self, name) for name in SCORES}
+
+
+SCORES = ("n_sentences", "f", "f_with_sentence", "sentence_f", "sentence_f_with_sentence")
 
 
 def unlabelled_totals(scores: Iterable[UnlabelledScore], max_length: int | None = None) -> UnlabelledTotals:
@@ -88,8 +101,8 @@ def unlabelled_totals(scores: Iterable[UnlabelledScore], max_length: int | None 
     inner, with_sentence = [s.inner for s in counted], [s.with_sentence for s in counted]
     return UnlabelledTotals(
         len(counted),
-        sum(inner, PRF()).fmeasure,
-        sum(with_sentence, PRF()).fmeasure,
+        sum(inner, PRF()),
+        sum(with_sentence, PRF()),
         _mean_fmeasure(inner),
         _mean_fmeasure(with_sentence),
     )
