@@ -71,6 +71,11 @@ class LearnedPipe(TrainablePipe):
         super().__init__(vocab, model, name)
         self._warned: set[str] = set()
 
+    @property
+    def learned(self) -> Any:
+        """What was learned; None before training."""
+        return self.model.shims[0].learned
+
     def sentences(self, doc: Doc) -> tuple[list[bool] | None, list[tuple[int, int]]]:
         """Start and end of each sentence of a Doc.
 

@@ -31,6 +31,10 @@ LABEL = "X"
 BRACKETED = "parsed"
 
 _KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
+_NOT_LEARNED = (
+    "{!r} has no bracketer yet. Train it (`spacy train`, or `spacy-lpcfg learn bracketer TAGGED --output DIR`), or "
+    "call nlp.initialize with tagged Docs."
+)
 
 Sentences = Callable[[], Iterable[TaggedSentence]]
 
@@ -258,10 +262,7 @@ class SpectralBracketerPipe(LearnedPipe):
         Raises ValueError if there is no bracketer yet; Untagged; never because of a text.
         """
         if self.bracketer is None:
-            raise ValueError(
-                f"{self.name!r} has no bracketer yet. Train it (`spacy train`, or `spacy-lpcfg learn bracketer TAGGED "
-                "--output DIR`), or call nlp.initialize with tagged Docs."
-            )
+            raise ValueError(_NOT_LEARNED.format(self.name))
         found = []
         for doc in docs:
             starts, bounds = self.sentences(doc)
@@ -270,6 +271,18 @@ class SpectralBracketerPipe(LearnedPipe):
             self.bracketer.bracket_all([each.tagged for _, sentences in found for each in self._retagged(sentences)])
         )
         return [DocBrackets(starts, sents, [next(brackets) for _ in sents]) for starts, sents in found]
+
+    def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
+        """The brackets of a sentence outside of any Doc.
+
+        words, tags (sequence of str): with punctuation; tags as of the text that was learned from
+        RETURNS (Brackets): spans over the words, in pre-order, and a score for each
+
+        Raises ValueError if there is no bracketer yet, or not as many tags as words.
+        """
+        if self.bracketer is None:
+            raise ValueError(_NOT_LEARNED.format(self.name))
+        return self.bracketer.bracket(*_with(TaggedSentence(tuple(words), tuple(tags)), self.mapping))
 
     def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
         try:

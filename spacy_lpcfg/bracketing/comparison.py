@@ -16,7 +16,7 @@ from spacy_lpcfg.bracketing.baselines import (
     right_branching_inside_top,
     upper_bound,
 )
-from spacy_lpcfg.bracketing.bracketer import Bracketer
+from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.bracketing.ccm import CCM
 from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
@@ -47,6 +47,8 @@ class Progress(Protocol):
     def __call__(self, items: Iterable[Any], unit: str) -> Iterable[Any]: ...
 
 
+Bracketing = Callable[[Sequence[str], Sequence[str]], Brackets]
+"""From words and tags to brackets."""
 Table = dict[str, dict[str, UnlabelledTotals]]
 """Scores by system and by limit of length."""
 
@@ -96,7 +98,7 @@ def gold_sentences(trees: Iterable[Tree]) -> Iterator[GoldSentence]:
 
 
 def compare(
-    bracketer: Bracketer | None,
+    bracket: Bracketing | None,
     golds: Sequence[GoldSentence],
     *,
     text: Iterable[TaggedSentence] = (),
@@ -105,7 +107,7 @@ def compare(
 ) -> Table:
     """Score a bracketer, and beside it what needs no learning, the upper bound, and CCM.
 
-    bracketer (Bracketer or None): None leaves it out.
+    bracket (callable or None): `Bracketer.bracket`, or what takes and gives the same; None leaves it out.
     golds (sequence of GoldSentence): The sentences. Only the scores and the upper bound look at their brackets.
     text (iterable of TaggedSentence): Sentences from whose tags CCM learns, beside those to be scored.
     seed (int): Of the random trees.
@@ -118,8 +120,8 @@ def compare(
         raise ValueError("Expected trees of at least two words that are no punctuation, got none.")
     table = {name: _totals(golds, map(tree_of, golds)) for name, tree_of in _baselines(seed).items()}
     table["ccm"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text], progress)
-    if bracketer is not None:
-        spans = (_bracketed(bracketer, sentence) for sentence in progress(golds, "sentences"))
+    if bracket is not None:
+        spans = (_counted(bracket(*gold.tagged), gold) for gold in progress(golds, "sentences"))
         table[BRACKETER] = _totals(golds, spans)
     return table
 
@@ -137,8 +139,8 @@ def _baselines(seed: int) -> dict[str, Callable[[GoldSentence], Spans]]:
     }
 
 
-def _bracketed(bracketer: Bracketer, sentence: GoldSentence) -> Spans:
-    return list(counted_brackets(bracketer.bracket(*sentence.tagged).spans, sentence.keep))
+def _counted(brackets: Brackets, sentence: GoldSentence) -> Spans:
+    return list(counted_brackets(brackets.spans, sentence.keep))
 
 
 def _totals(golds: Sequence[GoldSentence], bracketings: Iterable[Spans]) -> dict[str, UnlabelledTotals]:

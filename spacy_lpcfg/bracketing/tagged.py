@@ -54,13 +54,13 @@ def tagged_sentences(
     blank: list[str] = []
     for first in lines:
         if first.strip():
-            read = _of_trees if _is_bracketed(first) else _of_lines
+            read = _of_trees if is_bracketed(first) else _of_lines
             yield from read(chain(blank, [first], lines), path, on_error)
             return
         blank.append(first)  # so that the numbers of lines stay right
 
 
-def _is_bracketed(line: str) -> bool:
+def is_bracketed(line: str) -> bool:
     """Whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
     if not items[0].startswith("("):
