@@ -5,14 +5,16 @@ registered function of your own can return a learner with any of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Protocol, cast, get_type_hints, runtime_checkable
 
 import spacy
+from spacy.vocab import Vocab
 
+from spacy_lpcfg.bracketing import CCA, Bracketer, EmbeddingError, GivenVectors, SpectralBracketer
 from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
 from spacy_lpcfg.learning import (
     EM,
@@ -166,3 +168,64 @@ def read_grammar(path: Path) -> Callable[[], Grammar | Ensemble]:
     RETURNS (callable): gives the grammar; raises GrammarError for anything else
     """
     return partial(grammar_from_disk, path)
+
+
+# Brackets without a treebank ---------------------------------------------------------------------
+
+
+def make_spectral_bracketer(preset: str = "default", **settings: Any) -> SpectralBracketer:
+    """The learner `spacy-lpcfg.SpectralBracketer.v1`.
+
+    preset (str): "paper" or "default"
+    settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset
+    """
+    given = {name: value for name, value in settings.items() if value is not None}
+    return SpectralBracketer.preset(preset, **given)
+
+
+def _signature(learner: type) -> Signature:
+    """`preset`, and the settings of a learner, each of which may be None."""
+    hints = get_type_hints(learner)
+    plain = (bool, int, float, str)
+    parameters = [Parameter("preset", Parameter.KEYWORD_ONLY, default="default", annotation=str)]
+    for field in fields(learner):
+        kind: Any = hints[field.name] | None if hints[field.name] in plain else Any
+        parameters.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind))
+    return Signature(parameters)
+
+
+make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: ignore[attr-defined]
+
+
+def make_cca(size: int = CCA.size, window: int = CCA.window, min_count: int = CCA.min_count) -> CCA:
+    """The vectors `spacy-lpcfg.CCA.v1`; settings as of `spacy_lpcfg.bracketing.CCA`."""
+    return CCA(size=size, window=window, min_count=min_count)
+
+
+@dataclass(frozen=True)
+class VocabVectors:
+    """The vectors `spacy-lpcfg.VocabVectors.v1`: those that the pipeline's vocabulary holds when it is initialized.
+
+    size (int): as of `spacy_lpcfg.bracketing.GivenVectors`
+    """
+
+    size: int = GivenVectors.size
+
+    def of(self, vocab: Vocab) -> GivenVectors:
+        """The vectors of a vocabulary; raises EmbeddingError if it has none."""
+        rows = {vocab.strings[key]: row for key, row in vocab.vectors.key2row.items() if row >= 0}
+        if not rows:
+            raise EmbeddingError(
+                "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
+                "a pipeline with vectors, such as en_core_web_md, or learn others with spacy-lpcfg.CCA.v1."
+            )
+        return GivenVectors(tuple(rows), vocab.vectors.data[list(rows.values())], self.size)
+
+
+def read_bracketer(path: Path) -> Callable[[], Bracketer]:
+    """The reader `spacy-lpcfg.read_bracketer.v1`.
+
+    path (Path): a file written by `Bracketer.to_disk`
+    RETURNS (callable): gives the bracketer; raises BracketerError for anything else
+    """
+    return partial(Bracketer.from_disk, path)

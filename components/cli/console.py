@@ -59,6 +59,30 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Itera
     return tqdm(items, unit=f" {unit}", disable=hidden or None, leave=False)
 
 
+@contextmanager
+def progress_of_steps(unit: str) -> Iterator[Callable[[str, int], None]]:
+    """A function to call with the name of a step and how far it has come; each step has a bar on stderr in turn.
+
+    unit (str): what is counted.
+    """
+    from tqdm import tqdm
+
+    bars: dict[str, tqdm] = {}
+
+    def tell(step: str, n: int) -> None:
+        if step not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[step] = tqdm(desc=step, unit=f" {unit}", disable=None, leave=False)
+        bars[step].update(n - bars[step].n)
+
+    try:
+        yield tell
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
 def read_lines(path: str) -> Iterator[str]:
     """The lines of a UTF-8 file, or of stdin for "-", without their ends.
 

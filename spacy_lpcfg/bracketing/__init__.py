@@ -2,6 +2,7 @@
 
 from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer, BracketerError, Brackets
+from spacy_lpcfg.bracketing.brown import Brown
 from spacy_lpcfg.bracketing.embeddings import CCA, EmbeddingError, GivenVectors
 from spacy_lpcfg.bracketing.latent_tree import LatentTree, minimal_tree
 from spacy_lpcfg.bracketing.learner import SpectralBracketer
@@ -15,6 +16,7 @@ __all__ = [
     "Bracketer",
     "BracketerError",
     "Brackets",
+    "Brown",
     "EmbeddingError",
     "GivenVectors",
     "LatentTree",

@@ -98,7 +98,7 @@ def read_trees(
         file that is not UTF-8 or a damaged gzip file. (OSError): For a file that cannot be opened.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        yield from parse_trees(_read_lines(path), path=os.fspath(path), on_error=on_error)
+        yield from parse_trees(read_lines(path), path=os.fspath(path), on_error=on_error)
 
 
 def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
@@ -319,7 +319,7 @@ def _without_names(tree: Tree) -> Tree | None:
     return Tree("", children) if children else None
 
 
-def _read_lines(path: PathLike) -> Iterator[str]:
+def read_lines(path: PathLike) -> Iterator[str]:
     """The lines of a UTF-8 file, plain or compressed."""
     number = 0
     with open(path, "rb") as file:
