@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from latent_models import Shape, leaves, spans
 
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
-
-Shape = int | tuple  # a leaf, or a pair of shapes
 
 
 def shapes(start: int, end: int) -> list[Shape]:
@@ -21,17 +20,6 @@ def shapes(start: int, end: int) -> list[Shape]:
     return [
         pair for split in range(start + 1, end) for pair in itertools.product(shapes(start, split), shapes(split, end))
     ]
-
-
-def leaves(shape: Shape) -> list[int]:
-    return [shape] if isinstance(shape, int) else leaves(shape[0]) + leaves(shape[1])
-
-
-def spans(shape: Shape) -> list[tuple[int, int]]:
-    if isinstance(shape, int):
-        return []
-    inside = leaves(shape)
-    return [(inside[0], inside[-1] + 1), *spans(shape[0]), *spans(shape[1])]
 
 
 def edge(d: np.ndarray, near: list[list[int]], far: list[list[int]]) -> float:

@@ -69,6 +69,20 @@ def sequence_covariances(vectors: np.ndarray) -> np.ndarray:
     return np.einsum("sip,sjq->ijpq", vectors, vectors, optimize=True) / len(vectors)
 
 
+def shared_covariances(means: np.ndarray, groups: np.ndarray, tags: np.ndarray) -> np.ndarray:
+    """Those of a sentence by the table, float64 (n, n, p, p); those of a word with itself are left at 0.
+
+    means (float64, (D, A, A, p, p)): as of `smooth`. groups (int32, (N_UNIVERSAL,)): the anchors of tags.
+    tags (int, (n,)): universal tags of the words.
+    """
+    n, anchors = len(tags), groups[tags]
+    out = np.zeros((n, n, *means.shape[-2:]))
+    left, right = np.triu_indices(n, 1)
+    out[left, right] = means[np.minimum(right - left, len(means)) - 1, anchors[left], anchors[right]]
+    out[right, left] = np.swapaxes(out[left, right], -1, -2)
+    return out
+
+
 def shrink(own: np.ndarray, n: float, shared: np.ndarray, prior: float) -> np.ndarray:
     """The covariances of n sentences of their own, drawn to the shared ones as by `prior` sentences more."""
     return (n * own + prior * shared) / (n + prior)

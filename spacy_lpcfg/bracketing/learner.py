@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagAnchors, TagGroups
 from spacy_lpcfg.bracketing.bracketer import Bracketer
-from spacy_lpcfg.bracketing.covariances import covariances
+from spacy_lpcfg.bracketing.covariances import covariances, shared_covariances
 from spacy_lpcfg.bracketing.embeddings import CCA, Embedder
-from spacy_lpcfg.bracketing.metric import distance_table
+from spacy_lpcfg.bracketing.metric import distance_table, smooth
 from spacy_lpcfg.bracketing.metric_model import MetricModel
 from spacy_lpcfg.bracketing.sampling import sample
 from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
 from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
+from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import Symbols
 from spacy_lpcfg.bracketing.top import heuristic_split, learn_top
@@ -39,6 +41,7 @@ class SpectralBracketer:
     gamma (float): bandwidth of the kernel.
     n_distances (int): larger distances between words are taken for this one.
     apart (float): distance that punctuation between two words adds.
+    sequences (SequenceSettings or None): tag sequences with distances of their own.
     self_training (SelfTraining or None): what comes after the spectral trees.
     """
 
@@ -48,6 +51,7 @@ class SpectralBracketer:
     gamma: float = 0.4
     n_distances: int = 40
     apart: float = 10.0
+    sequences: SequenceSettings | None = None
     self_training: SelfTraining | None = field(default_factory=SelfTraining)
 
     @classmethod
@@ -94,7 +98,13 @@ class SpectralBracketer:
         embedding = self.embedding.fit(lambda: read("vectors"), seed=seed)
         table = covariances(read("covariances"), embedding, groups, int(1.5 * self.n_distances))
         distances = distance_table(table, m=self.m, gamma=self.gamma, n_distances=self.n_distances)
-        return MetricModel(groups, distances, self.apart)
+        if self.sequences is None:
+            return MetricModel(groups, distances, self.apart)
+        means, _ = smooth(table, self.gamma, self.n_distances)
+        own = sequence_distances(
+            lambda: read("sequences"), embedding, partial(shared_covariances, means, groups), self.m, self.sequences
+        )
+        return MetricModel(groups, distances, self.apart, own)
 
     def _span_model(
         self, sentences: Sentences, metric: MetricModel, settings: SelfTraining, seed: int, say: Progress
