@@ -17,6 +17,7 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.bracketing import (
     CCA,
     Bracketer,
+    Brown,
     EmbeddingError,
     GivenVectors,
     PaperAnchors,
@@ -208,6 +209,7 @@ make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: i
 
 
 make_cca = factory(CCA, "size window min_count max_words")
+make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count max_words")
 make_paper_anchors = factory(PaperAnchors, "")
 make_tag_groups = factory(TagGroups, "n_groups")
 make_self_training = factory(

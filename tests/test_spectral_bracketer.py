@@ -14,7 +14,18 @@ from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import registry
 
-from spacy_lpcfg.bracketing import CCA, Bracketer, BracketerError, EmbeddingError, SpectralBracketer, is_punctuation
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Bracketer,
+    BracketerError,
+    Brown,
+    EmbeddingError,
+    PaperAnchors,
+    SelfTraining,
+    SpectralBracketer,
+    TagGroups,
+    is_punctuation,
+)
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.constituents import doc_constituency, trees
 from spacy_lpcfg.components.corpus import Treebank
@@ -165,7 +176,11 @@ def test_bracketer_learner_is_that_of_the_library():
     assert make() == SpectralBracketer.preset("default")
     assert make(preset="paper", m=4) == SpectralBracketer.preset("paper", m=4)
     assert make(preset="paper", gamma=None) == SpectralBracketer.preset("paper")
-    assert registry.misc.get("spacy-lpcfg.CCA.v1")() == CCA()
+    assert make(self_training=False, apart=0.0) == SpectralBracketer(self_training=None, apart=0.0)
+    for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining):
+        assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
+    rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
+    assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
     with pytest.raises(ValueError, match="preset"):
         make(preset="best")
 
