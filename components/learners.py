@@ -14,7 +14,17 @@ from typing import Any, Protocol, cast, get_type_hints, runtime_checkable
 import spacy
 from spacy.vocab import Vocab
 
-from spacy_lpcfg.bracketing import CCA, Bracketer, EmbeddingError, GivenVectors, SpectralBracketer
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Bracketer,
+    Brown,
+    EmbeddingError,
+    GivenVectors,
+    PaperAnchors,
+    SelfTraining,
+    SpectralBracketer,
+    TagGroups,
+)
 from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
 from spacy_lpcfg.learning import (
     EM,
@@ -56,8 +66,8 @@ class OnlineLearner(Protocol):
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
-def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
-    """A function that makes a learner of flat settings; its signature is what spaCy checks a config against.
+def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
+    """A function that makes a learner, or a part of one, of flat settings; spaCy checks a config by its signature.
 
     learner (type): a dataclass of settings, all of which have defaults
     names (str): settings of the learner, apart by blanks
@@ -65,7 +75,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
     """
     defaults = learner()
 
-    def make(**settings: Any) -> Learner:
+    def make(**settings: Any) -> Any:
         for part, own in nested.items():
             given = {name: settings.pop(name) for name in own.split() if name in settings}
             settings[part] = replace(getattr(defaults, part), **given)
@@ -75,7 +85,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
     for part, own in nested.items():
         parameters += _parameters(getattr(defaults, part), own)
     make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    make.__doc__ = f"The learner `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
+    make.__doc__ = f"The object `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
     return make
 
 
@@ -177,9 +187,10 @@ def make_spectral_bracketer(preset: str = "default", **settings: Any) -> Spectra
     """The learner `spacy-lpcfg.SpectralBracketer.v1`.
 
     preset (str): "paper" or "default"
-    settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset
+    settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset, and
+        `self_training` may be False for none
     """
-    given = {name: value for name, value in settings.items() if value is not None}
+    given = {name: None if value is False else value for name, value in settings.items() if value is not None}
     return SpectralBracketer.preset(preset, **given)
 
 
@@ -197,9 +208,13 @@ def _signature(learner: type) -> Signature:
 make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: ignore[attr-defined]
 
 
-def make_cca(size: int = CCA.size, window: int = CCA.window, min_count: int = CCA.min_count) -> CCA:
-    """The vectors `spacy-lpcfg.CCA.v1`; settings as of `spacy_lpcfg.bracketing.CCA`."""
-    return CCA(size=size, window=window, min_count=min_count)
+make_cca = factory(CCA, "size window min_count max_words")
+make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count max_words")
+make_paper_anchors = factory(PaperAnchors, "")
+make_tag_groups = factory(TagGroups, "n_groups")
+make_self_training = factory(
+    SelfTraining, "n_rounds max_length max_sentences n_words in_trees elsewhere first_verb is_flat"
+)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def learn_bracketer(
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)
     text = _Text(tagged, attr, skip_bad)
-    with progress_of_steps("sentences") as tell:
+    with progress_of_steps() as tell:
         component.learn(text, progress=tell)
     log_skipped(list(text.errors.values()))
     print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")

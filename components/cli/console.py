@@ -60,11 +60,8 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Itera
 
 
 @contextmanager
-def progress_of_steps(unit: str) -> Iterator[Callable[[str, int], None]]:
-    """A function to call with the name of a step and how far it has come; each step has a bar on stderr in turn.
-
-    unit (str): what is counted.
-    """
+def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
+    """A function to call with the name of a step and how far it has come; each step has a bar on stderr in turn."""
     from tqdm import tqdm
 
     bars: dict[str, tqdm] = {}
@@ -73,7 +70,7 @@ def progress_of_steps(unit: str) -> Iterator[Callable[[str, int], None]]:
         if step not in bars:
             for bar in bars.values():
                 bar.close()
-            bars[step] = tqdm(desc=step, unit=f" {unit}", disable=None, leave=False)
+            bars[step] = tqdm(desc=step, unit="", disable=None, leave=False)
         bars[step].update(n - bars[step].n)
 
     try:
