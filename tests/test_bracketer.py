@@ -131,7 +131,7 @@ def test_bracketer_survives_bytes_files_and_pickling(bracketer, tmp_path):
 
 def test_bracketer_keeps_distances_of_sequences(tmp_path):
     learner = SpectralBracketer.preset(
-        "paper", embedding=CCA(size=5), m=2, sequences=SequenceSettings(prior=10, min_count=3)
+        "paper", embedding=CCA(size=5), m=2, sequences=SequenceSettings(prior=10, min_count=2)
     )
     bracketer = learner.fit(sentences)
     copy = Bracketer.from_bytes(bracketer.to_bytes())

@@ -121,8 +121,8 @@ def test_self_training_scores_are_log_odds():
     table = train(text, trees, setting)
     (key,) = span_keys(np.array([2], np.int32), np.array([2, 3], np.uint8), np.zeros(2, np.int32))[0]
     found = table.values[list(table.keys).index(key)]
-    # (2 3) is three times in a tree and once not, (1 2) three times not, (4 2) once in a tree; the two whole sentences do
-    # not count, and the sixth yield is the unseen one
+    # (2 3) is three times in a tree and once not, (1 2) three times not, (4 2) once in a tree; the two whole sentences
+    # do not count, and the sixth yield is the unseen one
     in_trees = (3 + 0.5) / (4 + 6 * 0.5)
     elsewhere = (1 + 2.0) / (4 + 6 * 2.0)
     assert found == pytest.approx(np.log(in_trees / elsewhere))
