@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from latent_models import Shape, leaves, spans
 
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.simulation import Shape, leaves, spans
 
 
 def shapes(start: int, end: int) -> list[Shape]:

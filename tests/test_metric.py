@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from latent_models import LatentModel, leaves, random_shape, spans
 
 from spacy_lpcfg.bracketing.anchors import PaperAnchors
 from spacy_lpcfg.bracketing.covariances import (
@@ -28,6 +27,7 @@ from spacy_lpcfg.bracketing.metric import (
 )
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
+from spacy_lpcfg.bracketing.simulation import LatentModel, leaves, random_shape, spans
 
 WORDS = ["a", "b", "c", "d"]
 TAGS = ["NOUN", "VERB", "DET"]

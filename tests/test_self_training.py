@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from latent_models import spans
 from test_latent_tree import shapes
 
 from spacy_lpcfg.bracketing._spans import SpanScores, best_trees, span_keys
 from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.simulation import spans
 
 
 def rows(n: int) -> list[tuple[int, int]]:

@@ -36,12 +36,15 @@ def covariances(
     n, p = int(groups.max()) + 1, embedding.vectors.shape[1]
     table = Covariances(np.zeros((max_distance, n, n, p, p), np.float32), np.zeros((max_distance, n, n), np.float64))
     for chunk in chunks:
-        _add(table, embedding.rows(chunk), groups[chunk.universal], chunk.offsets)
+        add_pairs(table, embedding.rows(chunk), groups[chunk.universal], chunk.offsets)
     return table
 
 
-def _add(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offsets: np.ndarray) -> None:
-    """vectors (float32, (n, p)), anchors (int32, (n,)), offsets (int64): of some sentences."""
+def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offsets: np.ndarray) -> None:
+    """Add all pairs of words of some sentences to a table, in place.
+
+    vectors (float32, (n, p)), anchors (int32, (n,)), offsets (int64): of the words and sentences, as of `Chunk`.
+    """
     n_anchors = table.counts.shape[1]
     left_to_go = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(vectors))
     places = np.arange(len(vectors))
