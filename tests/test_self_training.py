@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_latent_tree import shapes
 
-from spacy_lpcfg.bracketing._spans import SpanScores, best_trees, span_keys
+from spacy_lpcfg.bracketing._spans import (
+    ADVERB,
+    MODIFIER,
+    NOMINAL,
+    OPENS_NONE,
+    VERB,
+    SpanScores,
+    best_trees,
+    span_keys,
+)
 from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
 from spacy_lpcfg.bracketing.simulation import spans
 
@@ -77,11 +86,9 @@ def test_self_training_keys_tell_apart_what_they_should(tokens):
         assert len(set(keys.values())) == len(keys)
 
 
-def scores_of(
-    keys: np.ndarray, values: np.ndarray, nominal: set[int] = frozenset(), coordinator: set[int] = frozenset()
-):
-    flags = [np.array([symbol in group for symbol in range(256)], np.uint8) for group in (nominal, coordinator)]
-    return SpanScores(keys, values.astype(np.float32), -3.0, -2.0, *flags)
+def scores_of(keys: np.ndarray, values: np.ndarray, flags: dict[int, int] | None = None) -> SpanScores:
+    by_symbol = np.array([(flags or {}).get(symbol, 0) for symbol in range(256)], np.uint8)
+    return SpanScores(keys, values.astype(np.float32), -3.0, -2.0, by_symbol)
 
 
 def test_self_training_decodes_by_the_table_and_backs_off():
@@ -95,16 +102,36 @@ def test_self_training_decodes_by_the_table_and_backs_off():
     assert table.decode(bytes([1, 2, 3, 4]), text.segments, 3)[0][0] == (0, 3)
 
 
-def test_self_training_leaves_out_what_is_flat():
-    n, segments = 5, np.zeros(5, np.int32)
-    symbols = bytes([9, 1, 2, 3, 3])  # verb, and four nominal words
-    keys, _ = span_keys(np.array([n], np.int32), np.frombuffer(symbols, np.uint8), segments)
-    right = [rows(n).index((i, n)) for i in range(1, n - 1)]
-    values = np.full(len(right), 10.0)
-    full = scores_of(keys[right], values).decode(symbols, segments, 1)[0]
-    assert full == [(1, 5), (2, 5), (3, 5)]
-    assert scores_of(keys[right], values, nominal={1, 2, 3}).decode(symbols, segments, 1)[0] == [(1, 5)]
-    assert scores_of(keys[right], values, coordinator={2}).decode(symbols, segments, 1)[0] == [(1, 5), (3, 5)]
+NOMINALS = dict.fromkeys((1, 2, 3), NOMINAL | MODIFIER)
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ({}, [(1, 5), (2, 5), (3, 5)]),
+        (NOMINALS, [(1, 5)]),
+        ({1: MODIFIER, 2: NOMINAL}, [(1, 5), (3, 5)]),
+        ({1: NOMINAL, 2: NOMINAL}, [(1, 5), (2, 5), (3, 5)]),
+        ({2: OPENS_NONE}, [(1, 5), (3, 5)]),
+        ({1: ADVERB, 2: VERB}, [(2, 5), (3, 5)]),
+        ({2: ADVERB, 1: VERB}, [(1, 5), (2, 5), (3, 5)]),
+    ],
+)
+def test_self_training_leaves_out_what_is_flat(flags, expected):
+    symbols, segments = bytes([9, 1, 2, 3, 3]), np.zeros(5, np.int32)
+    keys, _ = span_keys(np.array([5], np.int32), np.frombuffer(symbols, np.uint8), segments)
+    right_branching = keys[[rows(5).index((i, 5)) for i in range(1, 4)]]
+    scores = scores_of(right_branching, np.full(3, 10.0), flags)
+    assert scores.decode(symbols, segments, 1)[0] == expected
+
+
+@pytest.mark.parametrize(("flags", "expected"), [({}, [(0, 4), (0, 3), (0, 2)]), (NOMINALS, [(0, 4)])])
+def test_self_training_leaves_out_what_is_flat_to_the_left(flags, expected):
+    symbols, segments = bytes([1, 2, 3, 3, 9]), np.zeros(5, np.int32)
+    keys, _ = span_keys(np.array([5], np.int32), np.frombuffer(symbols, np.uint8), segments)
+    left_branching = keys[[rows(5).index((0, j)) for j in range(2, 5)]]
+    scores = scores_of(left_branching, np.full(3, 10.0), flags)
+    assert scores.decode(symbols, segments, 4)[0] == expected
 
 
 def test_self_training_mask_has_the_trees():

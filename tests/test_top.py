@@ -39,28 +39,41 @@ def test_top_needs_two_words(text):
     assert top_split(*tagged(text)) is None
 
 
-def test_top_learned_passes_over_verbs_that_are_never_alone():
-    simple = ["dogs/NNS bark/VBP", "the/DT cat/NN sleeps/VBZ", "they/PRP run/VBP home/RB"] * 10
-    relative = ["dogs/NNS that/WDT bark/VBP run/VBP", "a/DT cat/NN that/WDT sleeps/VBZ purrs/VBZ"] * 10
-    sentences = [tagged(text) for text in simple + relative]
-    symbols = Symbols.learn(sentences, 5)
-    encoded = [(plain(*each), symbols.encode(each[0], plain(*each))) for each in sentences]
-    rule = learn_top(encoded, first=1.0)
+SIMPLE = ["dogs/NNS bark/VBP", "the/DT cat/NN sleeps/VBZ", "they/PRP run/VBP home/RB"]
+RELATIVE = ["dogs/NNS that/WDT bark/VBP run/VBP", "a/DT cat/NN that/WDT sleeps/VBZ purrs/VBZ"]
+TEXT = [tagged(text) for text in 10 * (SIMPLE + RELATIVE)]
+SYMBOLS = Symbols.learn(TEXT, 5)
 
-    def split(text: str) -> int:
-        words, tags = tagged(text)
-        return rule.split(plain(words, tags), symbols.encode(words, plain(words, tags)))
 
-    assert split("the/DT boy/NN that/WDT sings/VBZ laughs/VBZ") == 4
-    assert split("boys/NNS think/VBP girls/NNS laugh/VBP") == 1  # the first of equal ones
-    assert split("boys/NNS and/CC girls/NNS") == 0  # left to the scores of spans
-    assert learn_top(encoded, first=100.0).split(*encoded[-1]) == 3
+def encoded(words, tags):
+    sentence = plain(words, tags)
+    return sentence, SYMBOLS.encode(words, sentence)
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("the/DT boy/NN that/WDT sings/VBZ laughs/VBZ", 4),  # the first verb is that of a relative clause
+        ("boys/NNS think/VBP girls/NNS laugh/VBP", 1),  # the first of equal ones
+        ("boys/NNS and/CC girls/NNS", 0),  # left to the scores of spans
+        ("dogs/NNS bark/VBP ,/, they/PRP run/VBP", 2),  # a pronoun is a subject, too
+        ("dogs/NNS bark/VBP ,/, cats/NNS sleep/VBP ,/, they/PRP run/VBP", 4),
+        ("dogs/NNS bark/VBP ,/, cats/NNS that/WDT sleep/VBP", 1),
+        ("dogs/NNS bark/VBP ,/, happily/RB", 1),
+        ("today/NN ,/, dogs/NNS bark/VBP", 2),  # no verb before the comma
+    ],
+)
+def test_top_learned_knows_verbs_that_are_never_alone(text, split):
+    assert learn_top([encoded(*each) for each in TEXT]).split(*encoded(*tagged(text))) == split
+
+
+def test_top_learned_keeps_to_the_first_verb_if_told():
+    rule = learn_top([encoded(*each) for each in TEXT], first=100.0)
+    assert rule.split(*encoded(*tagged("the/DT boy/NN that/WDT sings/VBZ laughs/VBZ"))) == 3
 
 
 def test_top_learned_of_nothing_is_the_first_verb():
-    words, tags = tagged("dogs/NNS that/WDT bark/VBP run/VBP")
-    sentence = plain(words, tags)
-    assert learn_top([]).split(sentence, Symbols().encode(words, sentence)) == 2
+    assert learn_top([]).split(*encoded(*tagged("dogs/NNS that/WDT bark/VBP run/VBP"))) == 2
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ cdef struct Distances:
 
 
 cdef class Workspace:
-    cdef vector[double] best        # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
+    cdef double* best               # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
+    cdef size_t size
+    cdef bint reserve(self, size_t size) noexcept nogil
     cdef vector[double] inverse     # 1 / length
     cdef vector[double] slopes, offsets, levels, sums
     cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil

@@ -12,8 +12,9 @@ loop over x for fixed i, k, j is a plain one over contiguous numbers.
 
 import numpy as np
 
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, NAN, isnan
 from libc.stdint cimport int32_t
+from libc.stdlib cimport free, malloc
 from libcpp.vector cimport vector
 
 
@@ -70,6 +71,17 @@ cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
 cdef class Workspace:
     """Memory that one decoding after the other uses."""
 
+    def __dealloc__(self):
+        free(self.best)
+
+    cdef bint reserve(self, size_t size) noexcept nogil:
+        """Room for so many numbers, with whatever is in it; false if there is none."""
+        if self.size < size:
+            free(self.best)
+            self.best = <double*>malloc(size * sizeof(double))
+            self.size = size if self.best != NULL else 0
+        return self.size >= size
+
     cdef double minimal(self, const Distances* d, int split, vector[int]& spans, vector[double]& edges) noexcept nogil:
         """Cost of the best tree of n >= 2 words; its spans within [0, split) and [split, n), halves first, pre-order.
 
@@ -83,11 +95,11 @@ cdef class Workspace:
         edges.clear()
         if n == 2:
             return rectangle(d, 0, 1, 1, 2)
-        if self.best.size() < left_size + right_size:
-            self.best.resize(left_size + right_size)
+        if not self.reserve(left_size + right_size):
+            return NAN
         while <int>self.inverse.size() <= n:
             self.inverse.push_back(1.0 / max(<int>self.inverse.size(), 1))
-        cdef double* left = self.best.data()
+        cdef double* left = self.best
         cdef double* right = left + left_size
         cdef int l = split, r = n - split
         self.half(d, 0, split, left)
@@ -266,4 +278,6 @@ def minimal(const double[:, ::1] sums, const double[:, ::1] scores, int split):
     d.scores = &scores[0, 0] if scores is not None else NULL
     with nogil:
         cost = workspace.minimal(&d, split, spans, edges)
+    if isnan(cost):
+        raise MemoryError(f"No memory for a latent tree of {d.n} words.")
     return cost, np.array(spans, dtype=np.int32).reshape(-1, 2), np.array(edges, dtype=np.float64)

@@ -11,6 +11,16 @@ from libc.math cimport INFINITY, exp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libcpp.vector cimport vector
 
+# What a symbol may be to the brackets that treebanks leave out: bits of its flags.
+NOMINAL, MODIFIER, OPENS_NONE, ADVERB, VERB = 1, 2, 4, 8, 16
+
+cdef enum:
+    _NOMINAL = 1
+    _MODIFIER = 2
+    _OPENS_NONE = 4
+    _ADVERB = 8
+    _VERB = 16
+
 
 cdef inline size_t row(int n, int i) noexcept nogil:
     """Place of [i, i + 2) in the row of a sentence of n words."""
@@ -164,14 +174,13 @@ cdef class SpanScores:
     cdef vector[uint8_t] used
     cdef uint64_t mask
     cdef double unseen_yield, unseen_context
-    cdef uint8_t is_nominal[256]
-    cdef uint8_t is_coordinator[256]
+    cdef uint8_t flags[256]
 
     def __init__(self, const int64_t[::1] keys, const float[::1] values, double unseen_yield, double unseen_context,
-                 const uint8_t[::1] is_nominal, const uint8_t[::1] is_coordinator):
+                 const uint8_t[::1] flags):
         """keys (int64, (n,)), values (float32, (n,)): of yields and contexts; the rest are scores of unseen ones.
 
-        is_nominal, is_coordinator (uint8, (256,)): of symbols; see `outline`.
+        flags (uint8, (256,)): of symbols; see `is_left_out`.
         """
         cdef size_t size = 16, place
         cdef int k
@@ -183,7 +192,7 @@ cdef class SpanScores:
         self.used.assign(size, 0)
         self.unseen_yield, self.unseen_context = unseen_yield, unseen_context
         for k in range(256):
-            self.is_nominal[k], self.is_coordinator[k] = is_nominal[k], is_coordinator[k]
+            self.flags[k] = flags[k]
         for k in range(keys.shape[0]):
             place = self.find(keys[k])
             self.keys[place], self.values[place], self.used[place] = keys[k], values[k], 1
@@ -210,23 +219,26 @@ cdef class SpanScores:
                     self.value(yield_key(symbols, segments, i, j)) + self.value(context_key(symbols, segments, n, i, j))
                 )
 
+    cdef bint is_left_out(self, const uint8_t* symbols, int i, int j, int start, int end) noexcept nogil:
+        """Whether treebanks have no bracket where the best tree has [i, j) below [start, end).
+
+        They have none that begins with a symbol that OPENS_NONE, none of an ADVERB before a VERB, none beside a single
+        MODIFIER before a NOMINAL symbol, and none beside a single NOMINAL symbol after one.
+        """
+        cdef uint8_t first = self.flags[symbols[i]]
+        if first & _OPENS_NONE or (first & _ADVERB and self.flags[symbols[i + 1]] & _VERB):
+            return True
+        if start == i - 1 and self.flags[symbols[i - 1]] & _MODIFIER and first & _NOMINAL:
+            return True
+        return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & _NOMINAL) != 0
+
     cdef void outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
                       int start, int end, vector[int]& spans, vector[double]& found) noexcept nogil:
-        """The spans of the best tree of [i, j), whose parent is [start, end), in pre-order.
-
-        Left out are those that begin with a coordinator, and those beside a single nominal word that touches another
-        one in them.
-        """
+        """The spans of the best tree of [i, j), whose parent is [start, end), in pre-order."""
         cdef int split
-        cdef bint is_flat
         if j - i < 2:
             return
-        is_flat = self.is_coordinator[symbols[i]]
-        if start == i - 1 and self.is_nominal[symbols[i - 1]] and self.is_nominal[symbols[i]]:
-            is_flat = True
-        if end == j + 1 and self.is_nominal[symbols[j - 1]] and self.is_nominal[symbols[j]]:
-            is_flat = True
-        if not is_flat:
+        if not self.is_left_out(symbols, i, j, start, end):
             spans.push_back(i)
             spans.push_back(j)
             found.push_back(scores[row(n, i) + j - i - 2])

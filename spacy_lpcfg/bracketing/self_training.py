@@ -31,7 +31,7 @@ class SelfTraining:
     is_flat (bool): as of `SpanModel`.
     """
 
-    n_rounds: int = 4
+    n_rounds: int = 8
     max_length: int = 25
     max_sentences: int = 30_000
     n_words: int = 30

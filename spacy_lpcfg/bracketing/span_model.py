@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_lpcfg.bracketing._spans import SpanScores
+from spacy_lpcfg.bracketing._spans import ADVERB, MODIFIER, NOMINAL, OPENS_NONE, VERB, SpanScores
 from spacy_lpcfg.bracketing.sentences import Plain
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores, heuristic_split
 
-NOMINAL = ("ADJ", "DET", "NOUN", "NUM", "PROPN")
-COORDINATOR = ("CCONJ",)
+_FLAGS = dict.fromkeys(("ADJ", "DET", "NOUN", "NUM", "PROPN"), NOMINAL | MODIFIER)
+_FLAGS |= {"PRON": MODIFIER, "CCONJ": OPENS_NONE, "INTJ": OPENS_NONE, "ADV": ADVERB, "AUX": VERB, "VERB": VERB}
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,8 @@ class SpanModel:
     unseen (float64, (2,)): those of a yield and of a context that are not among the keys.
     top (TopScores or None): the rule of the top bracket; None for the paper's.
     is_flat (bool): whether brackets are left out of the best tree as treebanks leave them out: those that begin with a
-        coordinator, and those within groups of nominal words, `the [old house]`.
+        coordinator or an interjection, those of a verb phrase with the adverb before it, and those within groups of
+        nominal words, `the [old house]`.
     """
 
     symbols: Symbols
@@ -37,11 +38,11 @@ class SpanModel:
 
     @cached_property
     def _table(self) -> SpanScores:
-        flags = [np.zeros(N_SYMBOLS, np.uint8), np.zeros(N_SYMBOLS, np.uint8)]
+        flags = np.zeros(N_SYMBOLS, np.uint8)
         if self.is_flat:
-            for number, tag in enumerate(self.symbols.tags(), start=1):
-                flags[0][number], flags[1][number] = tag in NOMINAL, tag in COORDINATOR
-        return SpanScores(self.keys, self.values, *map(float, self.unseen), *flags)
+            tags = self.symbols.tags()
+            flags[1 : len(tags) + 1] = [_FLAGS.get(tag, 0) for tag in tags]
+        return SpanScores(self.keys, self.values, *map(float, self.unseen), flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
         """The top bracket; 0 for the one of the best tree."""

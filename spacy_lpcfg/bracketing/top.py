@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.sentences import FINITE_VERB, NOUN, SEPARATOR, VERB, Plain, Token, plain
+from spacy_lpcfg.bracketing.sentences import FINITE_VERB, NOUN, SEPARATOR, UNIVERSAL_IDS, VERB, Plain, Token, plain
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS
 
 _VERBS = (VERB, FINITE_VERB)
+_SUBJECTS = tuple(UNIVERSAL_IDS[tag] for tag in ("NOUN", "PROPN", "PRON"))
+_LEAST_CUE = -1.0
 
 
 def top_split(words: Sequence[str], tags: Sequence[str]) -> int | None:
@@ -75,7 +77,7 @@ class TopScores(NamedTuple):
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
         """The top bracket; 0 for one that is left to the scores of spans, since there is no verb to go by."""
-        at_comma = comma_split(sentence)
+        at_comma = self._clause(sentence, symbols)
         if at_comma:
             return at_comma
         verbs = [verb for verb in finite_verbs(sentence) if verb > 0]
@@ -84,6 +86,38 @@ class TopScores(NamedTuple):
         scores = [float(self.values[cue(sentence, symbols, verb)]) for verb in verbs]
         scores[0] += self.first
         return verbs[scores.index(max(scores))]
+
+    def _clause(self, sentence: Plain, symbols: bytes) -> int:
+        """The last comma, semicolon or colon after a verb, and before a noun or pronoun that has its own verb; or 0.
+
+        That is the next finite verb after it, unless what stands before that is rare before a sentence's only verb,
+        as is a relative pronoun. Differs from the paper's first rule in this, and in counting pronouns.
+        """
+        verbs = finite_verbs(sentence)
+        for split in reversed(_separated(sentence)):
+            subject = next((k for k in range(split, len(sentence.places)) if sentence.universal[k] in _SUBJECTS), None)
+            if subject is None or not any(is_verb(sentence, k) for k in range(split)):
+                continue
+            verb = next((verb for verb in verbs if verb > subject), None)
+            if verb is not None and self.values[cue(sentence, symbols, verb)] >= _LEAST_CUE:
+                return split
+        return 0
+
+
+def is_verb(sentence: Plain, k: int) -> bool:
+    """Whether a word is a verb of any form."""
+    return sentence.tokens[sentence.places[k]].kind in _VERBS
+
+
+def _separated(sentence: Plain) -> list[int]:
+    """The words, not the first one, before which a comma, semicolon or colon stands."""
+    places, tokens = sentence.places, sentence.tokens
+    return [
+        k
+        for k in range(1, len(places))
+        if places[k] > places[k - 1] + 1
+        and any(token.kind == SEPARATOR for token in tokens[places[k - 1] + 1 : places[k]])
+    ]
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
