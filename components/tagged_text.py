@@ -71,7 +71,8 @@ def _untagged(doc: Doc, attr: Attr) -> str:
     has_other = " It has token." + other + f"_: set attr = {other!r} to use that." if _has(doc, other) else ""
     return (
         f"Expected a Doc with token.{attr}_, but no word of {doc.text[:40]!r} has it. Put a component that sets it "
-        f"before this one: {_SETTERS[attr]}.{has_other}"
+        f"before this one: {_SETTERS[attr]}.{has_other} In `spacy train`, a corpus reader such as "
+        "spacy-lpcfg.TaggedText.v1 keeps the tags that a corpus has."
     )
 
 
