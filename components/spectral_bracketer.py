@@ -274,7 +274,7 @@ class SpectralBracketerPipe(LearnedPipe):
             raise ValueError(_NOT_LEARNED.format(self.name))
         found = []
         for doc in docs:
-            starts, bounds = self.sentences(doc)
+            starts, bounds = self.find_sentences(doc)
             found.append((starts, self._sentences(doc, bounds)))
         brackets = iter(
             self.bracketer.bracket_all([each.tagged for _, sentences in found for each in self._retagged(sentences)])
