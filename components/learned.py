@@ -76,7 +76,7 @@ class LearnedPipe(TrainablePipe):
         """What was learned; None before training."""
         return self.model.shims[0].learned
 
-    def sentences(self, doc: Doc) -> tuple[list[bool] | None, list[tuple[int, int]]]:
+    def find_sentences(self, doc: Doc) -> tuple[list[bool] | None, list[tuple[int, int]]]:
         """Start and end of each sentence of a Doc.
 
         RETURNS (list of bool or None, list of (int, int)): for each token whether it begins a sentence, where the Doc
@@ -112,7 +112,7 @@ class LearnedPipe(TrainablePipe):
 
 
 def set_sentence_starts(doc: Doc, starts: list[bool] | None) -> None:
-    """Write the boundaries that `LearnedPipe.sentences` found, if it had to find any."""
+    """Write the boundaries that `LearnedPipe.find_sentences` found, if it had to find any."""
     for token, is_start in zip(doc, starts or ()):
         token.is_sent_start = is_start
 

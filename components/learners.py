@@ -25,6 +25,7 @@ from spacy_lpcfg.bracketing import (
     SpectralBracketer,
     TagGroups,
 )
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
 from spacy_lpcfg.learning import (
     EM,
@@ -188,7 +189,7 @@ def make_spectral_bracketer(preset: str = "default", **settings: Any) -> Spectra
 
     preset (str): "paper" or "default"
     settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset, and
-        `self_training` may be False for none
+        `self_training` and `sequences` may be False for none
     """
     given = {name: None if value is False else value for name, value in settings.items() if value is not None}
     return SpectralBracketer.preset(preset, **given)
@@ -212,6 +213,7 @@ make_cca = factory(CCA, "size window min_count max_words")
 make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count max_words")
 make_paper_anchors = factory(PaperAnchors, "")
 make_tag_groups = factory(TagGroups, "n_groups")
+make_sequence_settings = factory(SequenceSettings, "prior min_count max_length")
 make_self_training = factory(
     SelfTraining, "n_rounds max_length max_sentences n_words in_trees elsewhere first_verb is_flat"
 )

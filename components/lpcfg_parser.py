@@ -309,7 +309,7 @@ class LPCFGParser(LearnedPipe):
         return [self._parse(parser, doc) for doc in docs]
 
     def _parse(self, parser: TextParser, doc: Doc) -> DocParse:
-        starts, bounds = self.sentences(doc)
+        starts, bounds = self.find_sentences(doc)
         return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
 
     def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:

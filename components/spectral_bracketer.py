@@ -54,7 +54,6 @@ class BracketLearner(Protocol):
         "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
         "spans_key": KEY,
         "attr": "pos",
-        "mapping": None,
         "seed": 0,
         "scorer": {"@scorers": "spacy-lpcfg.bracket_scorer.v1"},
     },
@@ -71,7 +70,6 @@ def make_spectral_bracketer(
     learner: BracketLearner,
     spans_key: str,
     attr: Attr,
-    mapping: dict[str, str] | None,
     seed: int,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "SpectralBracketerPipe":
@@ -83,7 +81,6 @@ def make_spectral_bracketer(
         learner=learner,
         spans_key=spans_key,
         attr=attr,
-        mapping=mapping,
         seed=seed,
         scorer=scorer,
     )
@@ -124,7 +121,6 @@ class SpectralBracketerPipe(LearnedPipe):
     learner (BracketLearner): makes the bracketer of tagged text
     spans_key (str): where the brackets go in `Doc.spans`
     attr (str): the tags: "pos" for `token.pos_`, "tag" for `token.tag_`
-    mapping (dict of str to str): tags to put in place of others, for those that the bracketer does not know
     seed (int): of all that is random in learning
     scorer (callable): `examples -> scores`
     """
@@ -140,7 +136,6 @@ class SpectralBracketerPipe(LearnedPipe):
         learner: BracketLearner,
         spans_key: str = KEY,
         attr: Attr = "pos",
-        mapping: dict[str, str] | None = None,
         seed: int = 0,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
@@ -148,9 +143,19 @@ class SpectralBracketerPipe(LearnedPipe):
         self.learner = learner
         self.spans_key = spans_key
         self.attr = attr
-        self.mapping = mapping or {}
         self.seed = seed
         self.scorer = scorer
+        self.cfg: dict[str, Any] = {"mapping": {}}  # which spaCy saves
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """Universal tags of tags that `spacy_lpcfg.bracketing.universal` does not know, put in place of these in
+        learning and in bracketing. Saved with the component, since a config cannot hold tags such as "#" and "$,"."""
+        return self.cfg["mapping"]
+
+    @mapping.setter
+    def mapping(self, mapping: dict[str, str]) -> None:
+        self.cfg["mapping"] = dict(mapping)
 
     @property
     def bracketer(self) -> Bracketer | None:
@@ -174,6 +179,7 @@ class SpectralBracketerPipe(LearnedPipe):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
+        mapping: dict[str, str] | None = None,
         sentences: Sentences | None = None,
         bracketer: Callable[[], Bracketer] | None = None,
     ) -> None:
@@ -182,6 +188,7 @@ class SpectralBracketerPipe(LearnedPipe):
         get_examples (callable): gives the whole training corpus; it is gone through several times
         nlp (Language): the pipeline, for its training settings
         labels (list of str): has to hold `LABEL`, if it is not None
+        mapping (dict of str to str): universal tags of tags not known otherwise; None keeps those that are there
         sentences (callable): gives a tagged text to learn from instead; it is called several times
         bracketer (callable): gives a ready bracketer; nothing is learned
 
@@ -190,6 +197,8 @@ class SpectralBracketerPipe(LearnedPipe):
         """
         if labels is not None and LABEL not in labels:
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {labels}.")
+        if mapping is not None:
+            self.mapping = mapping
         if bracketer is not None:
             self.bracketer = bracketer()
             return
@@ -197,7 +206,7 @@ class SpectralBracketerPipe(LearnedPipe):
         if self._has_words(text):
             if sentences is None:
                 refuse_sample(nlp, "bracketer")
-            self.learn(text)
+            self.learn(text, progress=_StepLog(self.name))
         if self.bracketer is None:
             raise ValueError(
                 f"{self.name!r} found no text to learn from: no reference Doc has a word. Read the corpus with "
@@ -265,7 +274,7 @@ class SpectralBracketerPipe(LearnedPipe):
             raise ValueError(_NOT_LEARNED.format(self.name))
         found = []
         for doc in docs:
-            starts, bounds = self.sentences(doc)
+            starts, bounds = self.find_sentences(doc)
             found.append((starts, self._sentences(doc, bounds)))
         brackets = iter(
             self.bracketer.bracket_all([each.tagged for _, sentences in found for each in self._retagged(sentences)])
@@ -342,6 +351,19 @@ def set_brackets(
                 tags[position] = tag
         attrs["tags"] = tags
     doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+
+
+class _StepLog:
+    """Logs the steps of learning as they begin."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._step = ""
+
+    def __call__(self, step: str, n: int) -> None:
+        if step != self._step:
+            logger.info("%s: %s", self._name, step)
+            self._step = step
 
 
 def _with(sentence: TaggedSentence, mapping: dict[str, str]) -> TaggedSentence:

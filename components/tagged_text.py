@@ -13,8 +13,10 @@ from spacy.vocab import Vocab
 
 from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import UNIVERSAL
 from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.trees import TreebankError
+from spacy_lpcfg.trees.brackets import read_lines
 
 Attr = Literal["pos", "tag"]
 Paths = str | Path | Sequence[str | Path]
@@ -71,7 +73,8 @@ def _untagged(doc: Doc, attr: Attr) -> str:
     has_other = " It has token." + other + f"_: set attr = {other!r} to use that." if _has(doc, other) else ""
     return (
         f"Expected a Doc with token.{attr}_, but no word of {doc.text[:40]!r} has it. Put a component that sets it "
-        f"before this one: {_SETTERS[attr]}.{has_other}"
+        f"before this one: {_SETTERS[attr]}.{has_other} In `spacy train`, a corpus reader such as "
+        "spacy-lpcfg.TaggedText.v1 keeps the tags that a corpus has."
     )
 
 
@@ -133,6 +136,24 @@ class SentenceReader:
 
     def __call__(self) -> Iterator[TaggedSentence]:
         return read_sentences(self.path, attr=self.attr)
+
+
+def read_tag_map(path: str | Path) -> dict[str, str]:
+    """The reader `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
+
+    path (path): a file with a tag and one of `UNIVERSAL` on each line, apart by blanks
+
+    Raises TreebankError, which names file and line, for anything else.
+    """
+    tag_map = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        items = line.split()
+        if len(items) == 2 and items[1] in UNIVERSAL:
+            tag_map[items[0]] = items[1]
+        elif items:
+            expected = f"Expected a tag and one of {', '.join(UNIVERSAL)}, separated by blanks"
+            raise TreebankError(f"{expected}, but got {line.strip()!r}.", str(path), number)
+    return tag_map
 
 
 # Corpora -----------------------------------------------------------------------------------------

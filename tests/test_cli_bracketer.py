@@ -11,7 +11,7 @@ import spacy
 from spacy.tokens import DocBin
 from test_cli import console_script, process, run, trees_in
 
-from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing import SpectralBracketer, universal
 from spacy_lpcfg.bracketing.comparison import compare, gold_sentences
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.components.tagged_text import TaggedText
@@ -68,6 +68,27 @@ def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
     assert bracketer_of(tmp_path / "new" / "m").to_bytes() == bracketer_of(model).to_bytes()
     run("learn", "bracketer", tmp_path / "third.spacy", "--attr", "pos", "--preset", "paper", "-o", tmp_path / "pos")
     assert spacy.load(tmp_path / "pos").get_pipe("spectral_bracketer").attr == "pos"
+
+
+def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
+    """Tags that nobody knows, each with the universal tag of what it stands for."""
+    sentences = list(read_tagged(SAMPLE / "train.mrg"))
+    tags = sorted({tag for sentence in sentences for tag in sentence.tags})
+    (tmp_path / "map").write_text("\n".join(f"T{i}: {universal(tag)}" for i, tag in enumerate(tags)), encoding="utf-8")
+    for name, rename in (("odd", lambda tag: f"T{tags.index(tag)}:"), ("universal", universal)):
+        lines = [" ".join(f"{word}/{rename(tag)}" for word, tag in zip(*sentence)) for sentence in sentences]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    for name, options in (("odd", ("--tag-map", tmp_path / "map")), ("universal", ())):
+        run("learn", "bracketer", tmp_path / name, "--preset", "paper", *options, "-o", tmp_path / f"{name}_model")
+    odd, plain = (
+        spacy.load(tmp_path / f"{name}_model").get_pipe("spectral_bracketer") for name in ("odd", "universal")
+    )
+    assert odd.bracketer.to_bytes() == plain.bracketer.to_bytes()
+    for words, own in list(read_tagged(tmp_path / "odd"))[:20]:
+        assert odd.bracket(words, own) == plain.bracket(words, [odd.mapping[tag] for tag in own])
+    (tmp_path / "map").write_text("T0: NOUN\nT1: NN\n", encoding="utf-8")
+    arguments = ("learn", "bracketer", tmp_path / "odd", "--tag-map", tmp_path / "map", "-o", tmp_path / "m")
+    assert "map:2: Expected a tag and one of ADJ" in run(*arguments, code=1).stderr
 
 
 def test_cli_bracketer_by_default_learns_the_best(tmp_path):

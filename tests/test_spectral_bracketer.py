@@ -26,6 +26,7 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
     is_punctuation,
 )
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.constituents import doc_constituency, trees
 from spacy_lpcfg.components.corpus import Treebank
@@ -177,7 +178,7 @@ def test_bracketer_learner_is_that_of_the_library():
     assert make(preset="paper", m=4) == SpectralBracketer.preset("paper", m=4)
     assert make(preset="paper", gamma=None) == SpectralBracketer.preset("paper")
     assert make(self_training=False, apart=0.0) == SpectralBracketer(self_training=None, apart=0.0)
-    for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining):
+    for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining, SequenceSettings):
         assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
     rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
     assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
@@ -344,11 +345,15 @@ def test_bracketer_splits_sentences_where_nobody_did_and_warns_once(nlp, with_br
     assert [sent.start for sent in found[0].sents] == [0, 3]
 
 
-def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(nlp):
+def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(tmp_path):
     names = {"NN": "noun", "NNS": "noun", "NNP": "noun", "DT": "det", "VBD": "verb"}
-    back = {"noun": "NN", "det": "DT", "verb": "VBD"}
-    foreign, plain = pipeline(mapping=back), pipeline()
-    same = {"NNS": "NN", "NNP": "NN"}
+    back = {"noun": "NOUN", "det": "DET", "verb": "VERB"}
+    foreign, plain = pipeline(), pipeline()
+    (tmp_path / "map").write_text("\n".join(map(" ".join, back.items())), encoding="utf-8")
+    foreign.config["initialize"]["components"]["spectral_bracketer"] = {
+        "mapping": {"@readers": "spacy-lpcfg.tag_map.v1", "path": str(tmp_path / "map")}
+    }
+    same = {tag: back[name] for tag, name in names.items()}
 
     def examples(nlp, mapping):
         for sentence in read_tagged(SAMPLE / "dev.mrg"):
@@ -364,8 +369,19 @@ def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(nlp):
     assert set(names.values()) < seen
     component = foreign.get_pipe("spectral_bracketer")
     assert component.bracket(["a", "b", "c"], ["det", "noun", "verb"]) == component.bracket(
-        ["a", "b", "c"], ["DT", "NN", "VBD"]
+        ["a", "b", "c"], ["DET", "NOUN", "VERB"]
     )
+
+
+def test_bracketer_saves_any_mapping(with_bracketer, tmp_path):
+    mapping = {tag: "PUNCT" for tag in ["$,", "$(", ":", "=", "#", ";", "``", "[", "@", '"', "A B", "\u00e9"]}
+    nlp = with_bracketer()
+    nlp.get_pipe("spectral_bracketer").mapping = mapping
+    nlp.to_disk(tmp_path / "model")
+    for loaded in (spacy.load(tmp_path / "model"), pipeline().from_bytes(nlp.to_bytes())):
+        component = loaded.get_pipe("spectral_bracketer")
+        assert component.mapping == mapping
+        assert component.bracket(["a", "-", "b"], ["NN", "=", "NN"]).spans == ((0, 3),)
 
 
 def test_bracketer_writes_under_its_key(with_bracketer):
@@ -382,7 +398,7 @@ def test_bracketer_respects_the_error_handler(with_bracketer):
 
 
 def test_bracketer_settings_are_checked():
-    for wrong in ({"attr": "dep"}, {"mapping": 3}, {"seed": "one"}, {"learner": {**LEARNER, "m": "three"}}):
+    for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "m": "three"}}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
 

@@ -52,6 +52,10 @@ def learn_bracketer(
     attr: Annotated[
         Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,
+    tag_map: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A file with a tag and its universal tag on each line."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of what is random in learning.")] = 0,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
@@ -59,6 +63,7 @@ def learn_bracketer(
     """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
 
     Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory.
+    Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
 
     \b
     Example:
@@ -67,6 +72,7 @@ def learn_bracketer(
         spacy-lpcfg bracketing-table model/ dev.mrg
     """
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.components.tagged_text import read_tag_map
 
     output = output.resolve()
     check_folder(output)
@@ -75,6 +81,7 @@ def learn_bracketer(
     config = {"learner": learner, "attr": attr.value, "seed": seed}
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)
+    component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
     with progress_of_steps() as tell:
         component.learn(text, progress=tell)

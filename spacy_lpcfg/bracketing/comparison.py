@@ -18,10 +18,9 @@ from spacy_lpcfg.bracketing.baselines import (
 )
 from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.bracketing.ccm import CCM
-from spacy_lpcfg.bracketing.sentences import plain
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.bracketing.tags import is_punctuation
-from spacy_lpcfg.bracketing.top import heuristic_split
+from spacy_lpcfg.bracketing.top import top_split
 from spacy_lpcfg.trees import Tree, remove_empty, unescape_token
 from spacy_lpcfg.trees.unlabelled import (
     LENGTHS,
@@ -133,7 +132,7 @@ def _baselines(seed: int) -> dict[str, Callable[[GoldSentence], Spans]]:
         "right_branching": lambda sentence: right_branching(sentence.n_words),
         "random": lambda sentence: random_branching(sentence.n_words, random),
         "right_branching_inside_top": lambda sentence: right_branching_inside_top(
-            sentence.n_words, heuristic_split(plain(*sentence.tagged))
+            sentence.n_words, top_split(*sentence.tagged) or 0
         ),
         "upper_bound": lambda sentence: upper_bound(sentence.n_words, sentence.gold),
     }
