@@ -163,6 +163,7 @@ def test_bracketer_refuses_damaged_bytes(default):
         ("lexical", "text"),
         ("meta", 3),
         ("meta", "{"),
+        ("meta", "[]"),
         ("has_spans", 1),
         ("apart", None),
         ("sequence_lengths", np.array([4], np.int32)),

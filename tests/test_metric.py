@@ -137,6 +137,8 @@ def test_metric_says_how_much_text_it_needs():
     empty = Covariances(np.zeros((2, 1, 1, 4, 4), np.float32), np.zeros((2, 1, 1)))
     with pytest.raises(TooLittleText, match="3 singular values, so at least 3 pairs"):
         distance_table(empty, m=3, gamma=0.4, n_distances=2)
+    with pytest.raises(ValueError, match="1 to 4 singular values"):
+        distance_table(empty, m=5, gamma=0.4, n_distances=2)
     with pytest.raises(TooLittleText, match="rank 3"):
         spectral_distances(sequence_covariances(np.ones((2, 3, 4))), 3)
 

@@ -119,7 +119,7 @@ class CCA:
         return Embedding(vocabulary, _unit_rows(left[:-1] * values).astype(np.float32))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GivenVectors:
     """Vectors from outside, such as those of a pipeline's vocabulary.
 

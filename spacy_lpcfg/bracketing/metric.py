@@ -61,8 +61,10 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
     """-log Lambda_m of the smoothed covariances, float64 (A, A, n_distances): the distance up to what a leaf adds.
 
     A cell of less than `min_pairs` pairs, or of a smaller rank than m, backs off to all tags at its distance.
-    RAISES (TooLittleText): If all pairs together have a smaller rank than m.
+    RAISES (TooLittleText): If all pairs together have a smaller rank than m. (ValueError): If vectors are too short.
     """
+    if not 0 < m <= table.sums.shape[-1]:
+        raise ValueError(f"Expected 1 to {table.sums.shape[-1]} singular values, as vectors have numbers; got m = {m}.")
     means, counts = smooth(table, gamma, n_distances)
     volumes = log_volume(means, m)
     totals = counts.sum(axis=(1, 2))
