@@ -204,6 +204,9 @@ def test_bracketer_has_two_presets():
     assert SpectralBracketer.preset("default") == SpectralBracketer()
     assert SpectralBracketer.preset("paper", m=3).m == 3
     assert SpectralBracketer.preset("paper").self_training is None
+    for wrong in (lambda: SpectralBracketer(m=0), lambda: SpectralBracketer(gamma=0), lambda: SelfTraining(n_rounds=0)):
+        with pytest.raises(ValueError, match="or more"):
+            wrong()
     with pytest.raises(ValueError, match="'best'"):
         SpectralBracketer.preset("best")
 

@@ -18,6 +18,12 @@ from libc.stdlib cimport free, malloc
 from libcpp.vector cimport vector
 
 
+cdef struct Distances:
+    const double* sums      # (n + 1, n + 1): two-dimensional prefix sums
+    const double* scores    # (n + 1, n + 1): what a span adds to the tree's score; or NULL
+    int n
+
+
 cdef inline double rectangle(const Distances* d, int a, int b, int c, int e) noexcept nogil:
     """Sum of the distances between [a, b) and [c, e)."""
     cdef const double* s = d.sums
@@ -51,16 +57,16 @@ cdef inline double edge(const Distances* d, int i, int k, int j, int x) noexcept
     ) - 0.5 * (mean(d, i, k, k, j) + apart)
 
 
-cdef inline double root_edge(const Distances* d, int k, int split, int m, int n) noexcept nogil:
-    """The edge between [0, k), [k, split) and [split, m), [m, n)."""
+cdef inline double root_edge(const Distances* d, int k, int split, int m) noexcept nogil:
+    """Length of the edge between [0, k), [k, split) and [split, m), [m, n); a half of one word has k = 0 or m = n."""
+    cdef int n = d.n
+    if split == 1:
+        return 0.5 * (mean(d, 0, 1, 1, m) + mean(d, 0, 1, m, n) - mean(d, 1, m, m, n))
+    if split == n - 1:
+        return 0.5 * (mean(d, split, n, 0, k) + mean(d, split, n, k, split) - mean(d, 0, k, k, split))
     return 0.25 * (
         mean(d, 0, k, split, m) + mean(d, 0, k, m, n) + mean(d, k, split, split, m) + mean(d, k, split, m, n)
     ) - 0.5 * (mean(d, 0, k, k, split) + mean(d, split, m, m, n))
-
-
-cdef inline double root_leaf(const Distances* d, int word, int s, int k, int t) noexcept nogil:
-    """The edge between a leaf that is one half of the sentence, and [s, k), [k, t)."""
-    return 0.5 * (mean(d, word, word + 1, s, k) + mean(d, word, word + 1, k, t) - mean(d, s, k, k, t))
 
 
 cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
@@ -70,6 +76,11 @@ cdef inline size_t place(int h, int i, int j, int x) noexcept nogil:
 
 cdef class Workspace:
     """Memory that one decoding after the other uses."""
+
+    cdef double* best               # (h + 1, h + 1, h + 1) of the one half of the sentence, then of the other
+    cdef size_t size
+    cdef vector[double] inverse     # 1 / length
+    cdef vector[double] slopes, offsets, levels, sums
 
     def __dealloc__(self):
         free(self.best)
@@ -88,9 +99,9 @@ cdef class Workspace:
         spans: filled with i, j of every span of two or more words but the whole sentence.
         edges: filled with the length of the edge above each.
         """
-        cdef int n = d.n, k, m, best_k = 1, best_m = split + 1, i
+        cdef int n = d.n, k = 0, m = n
         cdef size_t left_size = <size_t>(split + 1) ** 3, right_size = <size_t>(n - split + 1) ** 3
-        cdef double least = INFINITY, cost, at_root
+        cdef double cost
         spans.clear()
         edges.clear()
         if n == 2:
@@ -101,47 +112,43 @@ cdef class Workspace:
             self.inverse.push_back(1.0 / max(<int>self.inverse.size(), 1))
         cdef double* left = self.best
         cdef double* right = left + left_size
-        cdef int l = split, r = n - split
         self.half(d, 0, split, left)
         self.half(d, split, n, right)
-        if l == 1:
-            for m in range(split + 1, n):
-                cost = (root_leaf(d, 0, split, m, n) + right[place(r, 0, m - split, r)]
-                        + right[place(r, m - split, r, 0)])
+        cost = self.root(d, split, left, right, &k, &m)
+        self.trace_half(d, left, 0, split, k, root_edge(d, k, split, m), spans, edges)
+        self.trace_half(d, right, split, n, m, root_edge(d, k, split, m), spans, edges)
+        return cost
+
+    cdef double root(self, const Distances* d, int split, const double* left, const double* right,
+                     int* best_k, int* best_m) noexcept nogil:
+        """Cost of the best tree, and where its halves split: [0, k), [k, split), [split, m), [m, n)."""
+        cdef int n = d.n, l = split, r = n - split, k, m
+        cdef double least = INFINITY, below, cost
+        for k in range(min(1, l - 1), max(l, 1)):
+            below = left[place(l, 0, k, l)] + left[place(l, k, l, 0)] - span_score(d, 0, l) if l > 1 else 0
+            for m in range(split + 1, max(n, split + 2)):
+                if r == 1:
+                    cost = below + root_edge(d, k, split, n)
+                else:
+                    cost = (below + root_edge(d, k, split, m) + right[place(r, 0, m - split, r)]
+                            + right[place(r, m - split, r, 0)] - span_score(d, split, n))
                 if cost < least:
-                    least, best_m = cost, m
-            at_root = root_leaf(d, 0, split, best_m, n)
-        elif r == 1:
-            for k in range(1, split):
-                cost = root_leaf(d, split, 0, k, split) + left[place(l, 0, k, l)] + left[place(l, k, l, 0)]
-                if cost < least:
-                    least, best_k = cost, k
-            at_root = root_leaf(d, split, 0, best_k, split)
-        else:
-            for k in range(1, split):
-                for m in range(split + 1, n):
-                    cost = (root_edge(d, k, split, m, n) + left[place(l, 0, k, l)] + left[place(l, k, l, 0)]
-                            + right[place(r, 0, m - split, r)] + right[place(r, m - split, r, 0)])
-                    if cost < least:
-                        least, best_k, best_m = cost, k, m
-            at_root = root_edge(d, best_k, split, best_m, n)
-        if l > 1:
-            least -= span_score(d, 0, split)
-            spans.push_back(0)
-            spans.push_back(split)
-            edges.push_back(at_root)
-            self.trace(d, left, 0, split, 0, best_k, split, spans, edges)
-            self.trace(d, left, 0, split, best_k, split, 0, spans, edges)
-        if r > 1:
-            least -= span_score(d, split, n)
-            spans.push_back(split)
-            spans.push_back(n)
-            edges.push_back(at_root)
-            self.trace(d, right, split, n, split, best_m, n, spans, edges)
-            self.trace(d, right, split, n, best_m, n, split, spans, edges)
+                    least = cost
+                    best_k[0], best_m[0] = k, m
         return least
 
-    cdef double* half(self, const Distances* d, int s, int t, double* best) noexcept nogil:
+    cdef void trace_half(self, const Distances* d, const double* best, int s, int t, int k, double length,
+                         vector[int]& spans, vector[double]& edges) noexcept nogil:
+        """Spans of a half [s, t), which splits at k, below an edge of this length."""
+        if t - s < 2:
+            return
+        spans.push_back(s)
+        spans.push_back(t)
+        edges.push_back(length)
+        self.trace(d, best, s, t, s, k, t, spans, edges)
+        self.trace(d, best, s, t, k, t, s, spans, edges)
+
+    cdef void half(self, const Distances* d, int s, int t, double* best) noexcept nogil:
         """Best subtrees of all spans within [s, t) but itself, with the edge above them, for every parent."""
         cdef int h = t - s, length, i, j, x
         self.slopes.resize(h + 1)
@@ -155,23 +162,41 @@ cdef class Workspace:
         for length in range(2, h):
             for i in range(s, t - length + 1):
                 self.cell(d, best, s, t, i, i + length)
-        return best
 
     cdef void cell(self, const Distances* d, double* best, int s, int t, int i, int j) noexcept nogil:
         """All parents of [i, j) at once; arrays over x count from s."""
         cdef int n = d.n, h = t - s, k, x
         cdef size_t w = n + 1
-        cdef double below, total, weight_a, weight_b, value, score = span_score(d, i, j)
+        cdef double below, total, weight_a, weight_b
         cdef double* out = best + place(h, i - s, j - s, 0)
-        cdef double* slope = self.slopes.data()
-        cdef double* offset = self.offsets.data()
-        cdef double* level = self.levels.data()
         cdef double* q = self.sums.data() + s
-        cdef const double* inverse = self.inverse.data()
         cdef const double* row_i = d.sums + i * w
         cdef const double* row_k
         cdef const double* row_j = d.sums + j * w
-        # slope, offset: factors of Q[x] and of the sum of a whole row; level: what no k changes
+        self.factors(d, s, t, i, j)
+        for x in range(h + 1):
+            out[x] = INFINITY
+        for k in range(i + 1, j):
+            row_k = d.sums + k * w
+            weight_a, weight_b = self.inverse[k - i], self.inverse[j - k]
+            for x in range(h + 1):
+                q[x] = weight_a * (row_k[s + x] - row_i[s + x]) + weight_b * (row_j[s + x] - row_k[s + x])
+            total = weight_a * (row_k[n] - row_i[n]) + weight_b * (row_j[n] - row_k[n])
+            below = (best[place(h, i - s, k - s, j - s)] + best[place(h, k - s, j - s, i - s)]
+                     - 0.5 * mean(d, i, k, k, j))
+            right_of(out, self.slopes.data(), self.offsets.data(), self.levels.data(), q, self.inverse.data(),
+                     i - s, j - s, h, total, below)
+            left_of(out, self.slopes.data(), self.offsets.data(), self.levels.data(), q, self.inverse.data(),
+                    i - s, j - s, total, below)
+
+    cdef void factors(self, const Distances* d, int s, int t, int i, int j) noexcept nogil:
+        """For all parents of [i, j): the factors of Q[x] and of the sum of a whole row, and what no k changes."""
+        cdef int n = d.n, x
+        cdef double score = span_score(d, i, j)
+        cdef double* slope = self.slopes.data()
+        cdef double* offset = self.offsets.data()
+        cdef double* level = self.levels.data()
+        cdef const double* inverse = self.inverse.data()
         for x in range(j + 1, t + 1):
             slope[x - s] = 0.25 * (inverse[x - j] - inverse[n - x + i])
             offset[x - s] = 0.25 * inverse[n - x + i]
@@ -180,18 +205,6 @@ cdef class Workspace:
             slope[x - s] = 0.25 * (inverse[n - j + x] - inverse[i - x])
             offset[x - s] = 0.25 * inverse[n - j + x]
             level[x - s] = -0.5 * mean_outside(d, x, i, x, j) - score
-        for x in range(h + 1):
-            out[x] = INFINITY
-        for k in range(i + 1, j):
-            row_k = d.sums + k * w
-            weight_a, weight_b = inverse[k - i], inverse[j - k]
-            for x in range(h + 1):
-                q[x] = weight_a * (row_k[s + x] - row_i[s + x]) + weight_b * (row_j[s + x] - row_k[s + x])
-            total = weight_a * (row_k[n] - row_i[n]) + weight_b * (row_j[n] - row_k[n])
-            below = (best[place(h, i - s, k - s, j - s)] + best[place(h, k - s, j - s, i - s)]
-                     - 0.5 * mean(d, i, k, k, j))
-            right_of(out, slope, offset, level, q, inverse, i - s, j - s, h, total, below)
-            left_of(out, slope, offset, level, q, inverse, i - s, j - s, total, below)
 
     cdef void trace(self, const Distances* d, const double* best, int s, int t, int i, int j, int x,
                     vector[int]& spans, vector[double]& edges) noexcept nogil:

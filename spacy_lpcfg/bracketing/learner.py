@@ -54,6 +54,13 @@ class SpectralBracketer:
     sequences: SequenceSettings | None = None
     self_training: SelfTraining | None = field(default_factory=SelfTraining)
 
+    def __post_init__(self) -> None:
+        if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
+            raise ValueError(
+                "Expected m and n_distances of 1 or more, and gamma above 0; got "
+                f"m = {self.m}, n_distances = {self.n_distances}, gamma = {self.gamma}."
+            )
+
     @classmethod
     def preset(cls, name: str, **settings: Any) -> SpectralBracketer:
         """The settings of the paper (`paper`), or the best ones (`default`); `settings` change single ones.

@@ -40,6 +40,13 @@ class SelfTraining:
     first_verb: float | None = 2.0
     is_flat: bool = True
 
+    def __post_init__(self) -> None:
+        if self.n_rounds < 1 or self.max_length < 3 or not (self.in_trees > 0 and self.elsewhere > 0):
+            raise ValueError(
+                "Expected n_rounds of 1 or more, max_length of 3 or more, and pseudo-counts above 0; got "
+                f"{self.n_rounds}, {self.max_length}, {self.in_trees} and {self.elsewhere}."
+            )
+
 
 class Text(NamedTuple):
     """Sentences of three or more words to train on, one after the other.

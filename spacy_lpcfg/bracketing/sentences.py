@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -123,10 +122,3 @@ def chunks(sentences: Iterable[Sentence], n_tokens: int = 200_000) -> Iterator[C
             words, tags, offsets = [], [], [0]
     if words:
         yield Chunk(words, np.array(tags, dtype=np.int8), np.array(offsets))
-
-
-def batches(sentences: Iterable[Sentence], size: int = 1000) -> Iterator[list[Sentence]]:
-    """Sentences in lists of some `size`."""
-    iterator = iter(sentences)
-    while batch := list(islice(iterator, size)):
-        yield batch
