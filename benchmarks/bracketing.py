@@ -51,7 +51,7 @@ SETTINGS = {
     "default, 30 dimensions": replace(DEFAULT, embedding=CCA(size=30)),
     "default, anchors of the paper": replace(DEFAULT, anchors=PaperAnchors(), m=7),
     "1 round": self_trained(n_rounds=1),
-    "8 rounds": self_trained(n_rounds=8),
+    "4 rounds": self_trained(n_rounds=4),
     "no words as symbols": self_trained(n_words=0),
     "top bracket of the paper": self_trained(first_verb=None),
     "binary trees": self_trained(is_flat=False),
