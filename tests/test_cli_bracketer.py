@@ -127,6 +127,9 @@ def test_cli_brackets_tagged_words(model, tagged):
         first, empty, last = run("parse", model, tagged, *options, text=text).stdout.split("\n")[:-1]
         assert (empty, last) == ("", "( (VB Go))")
     assert run("parse", model, "-", text=TAGGED).stdout.split("\n")[0] == first
+    zipped = tagged.with_suffix(".gz")
+    zipped.write_bytes(gzip.compress(tagged.read_bytes()))
+    assert run("parse", model, zipped).stdout.split("\n")[0] == first
     (tree,) = trees_in(first)
     assert tree.words == ["The", "dog", "barked", "-LRB-", "at", "cats", "-RRB-", "."]
     assert tree.tags == ["DT", "NN", "VBD", "-LRB-", "IN", "NNS", "-RRB-", "."]

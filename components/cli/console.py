@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -81,19 +81,15 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 
 
 def read_lines(path: str) -> Iterator[str]:
-    """The lines of a UTF-8 file, or of stdin for "-", without their ends.
+    """The lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
 
-    RAISES (ValueError): With file and line, where it is not UTF-8.
+    RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
     """
-    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{path}:{number}: Expected UTF-8, but got the byte {error.object[error.start]:#04x}. "
-                    "Convert the file, for instance with iconv."
-                ) from error
+    from spacy_lpcfg.trees import brackets
+
+    lines = brackets.decode_lines(sys.stdin.buffer, path) if path == STDIN else brackets.read_lines(path)
+    for line in lines:
+        yield line.rstrip("\r\n")
 
 
 @contextmanager

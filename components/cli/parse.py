@@ -229,11 +229,10 @@ def _bracket_sentences(
 def _kind_for_bracketer(nlp: "Language", file: str) -> Input:
     """Text if the pipeline tags it; else what the first line of the file looks like; of stdin, tagged words."""
     from spacy_lpcfg.bracketing.tagged import is_bracketed
-    from spacy_lpcfg.trees.brackets import read_lines as read_any_lines
 
     if _assigned(nlp) & {"token.tag", "token.pos"}:
         return Input.text
-    first = None if file == STDIN else next(filter(str.strip, read_any_lines(file)), None)
+    first = None if file == STDIN else next(filter(str.strip, read_lines(file)), None)
     return Input.trees if first is not None and is_bracketed(first) else Input.tagged
 
 
