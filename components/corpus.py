@@ -36,7 +36,8 @@ def make_treebank_reader(
     path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, or their folders
     limit (int): most trees to read; 0 means all
     skip_bad (bool): count broken trees and log their number, instead of raising TreebankError
-    gold_tags (bool): give the tags to the Docs to be parsed too, for a parser with `tags = "given"`
+    gold_tags (bool): give the tags, fine and coarse, to the Docs to be parsed too, for a parser with `tags = "given"`
+        and for a bracketer
     spans_key (str): where the trees lie in `Doc.spans`
     RETURNS (callable): `nlp -> iterator of Example`
     """
@@ -111,6 +112,7 @@ class Treebank:
             words=[token.text for token in reference],
             sent_starts=[token.is_sent_start for token in reference],
             tags=[token.tag_ for token in reference] if self.gold_tags else None,
+            pos=[token.pos_ for token in reference] if self.gold_tags else None,
         )
 
 

@@ -5,14 +5,27 @@ registered function of your own can return a learner with any of them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any, Protocol, cast, get_type_hints, runtime_checkable
 
 import spacy
+from spacy.vocab import Vocab
 
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Bracketer,
+    Brown,
+    EmbeddingError,
+    GivenVectors,
+    PaperAnchors,
+    SelfTraining,
+    SpectralBracketer,
+    TagGroups,
+)
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
 from spacy_lpcfg.learning import (
     EM,
@@ -55,8 +68,8 @@ class OnlineLearner(Protocol):
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
-def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
-    """A function that makes a learner of flat settings; its signature is what spaCy checks a config against.
+def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
+    """A function that makes a learner, or a part of one, of flat settings; spaCy checks a config by its signature.
 
     learner (type): a dataclass of settings, all of which have defaults
     names (str): settings of the learner, apart by blanks
@@ -64,7 +77,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
     """
     defaults = learner()
 
-    def make(**settings: Any) -> Learner:
+    def make(**settings: Any) -> Any:
         for part, own in nested.items():
             given = {name: settings.pop(name) for name in own.split() if name in settings}
             settings[part] = replace(getattr(defaults, part), **given)
@@ -74,7 +87,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Learner]:
     for part, own in nested.items():
         parameters += _parameters(getattr(defaults, part), own)
     make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    make.__doc__ = f"The learner `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
+    make.__doc__ = f"The object `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
     return make
 
 
@@ -175,3 +188,70 @@ def read_grammar(path: Path) -> Callable[[], Grammar | Ensemble]:
     RETURNS (callable): gives the grammar; raises GrammarError for anything else
     """
     return partial(grammar_from_disk, path)
+
+
+# Brackets without a treebank ---------------------------------------------------------------------
+
+
+def make_spectral_bracketer(preset: str = "default", **settings: Any) -> SpectralBracketer:
+    """The learner `spacy-lpcfg.SpectralBracketer.v1`.
+
+    preset (str): "paper" or "default"
+    settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset, and
+        `self_training` and `sequences` may be False for none
+    """
+    given = {name: None if value is False else value for name, value in settings.items() if value is not None}
+    return SpectralBracketer.preset(preset, **given)
+
+
+def _signature(learner: type) -> Signature:
+    """`preset`, and the settings of a learner, each of which may be None."""
+    hints = get_type_hints(learner)
+    plain = (bool, int, float, str)
+    parameters = [Parameter("preset", Parameter.KEYWORD_ONLY, default="default", annotation=str)]
+    for field in fields(learner):
+        kind: Any = hints[field.name] | None if hints[field.name] in plain else Any
+        parameters.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind))
+    return Signature(parameters)
+
+
+make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: ignore[attr-defined]
+
+
+make_cca = factory(CCA, "size window min_count max_words")
+make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count max_words")
+make_paper_anchors = factory(PaperAnchors, "")
+make_tag_groups = factory(TagGroups, "n_groups")
+make_sequence_settings = factory(SequenceSettings, "prior min_count max_length")
+make_self_training = factory(
+    SelfTraining, "n_rounds max_length max_sentences n_words in_trees elsewhere first_verb is_flat"
+)
+
+
+@dataclass(frozen=True)
+class VocabVectors:
+    """The vectors `spacy-lpcfg.VocabVectors.v1`: those that the pipeline's vocabulary holds when it is initialized.
+
+    size (int): as of `spacy_lpcfg.bracketing.GivenVectors`
+    """
+
+    size: int = GivenVectors.size
+
+    def of(self, vocab: Vocab) -> GivenVectors:
+        """The vectors of a vocabulary; raises EmbeddingError if it has none."""
+        rows = {vocab.strings[key]: row for key, row in vocab.vectors.key2row.items() if row >= 0}
+        if not rows:
+            raise EmbeddingError(
+                "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
+                "a pipeline with vectors, such as en_core_web_md, or learn others with spacy-lpcfg.CCA.v1."
+            )
+        return GivenVectors(tuple(rows), vocab.vectors.data[list(rows.values())], self.size)
+
+
+def read_bracketer(path: Path) -> Callable[[], Bracketer]:
+    """The reader `spacy-lpcfg.read_bracketer.v1`.
+
+    path (Path): a file written by `Bracketer.to_disk`
+    RETURNS (callable): gives the bracketer; raises BracketerError for anything else
+    """
+    return partial(Bracketer.from_disk, path)

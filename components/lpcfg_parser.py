@@ -5,30 +5,27 @@ enough. An online learner makes its start there, and learns from the trees of ev
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, Literal, NamedTuple, Optional
 
-import srsly
 from spacy.language import Language
-from spacy.pipeline import Sentencizer, TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
-from thinc.api import Model, Shim
+from thinc.api import Model
 
 from spacy_lpcfg.chart import Parse, parser_of
 from spacy_lpcfg.components.constituents import (
     KEY,
     register_extensions,
     rooted_trees,
-    sentence_bounds,
     set_parses,
     texts_of,
     words_of,
 )
+from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, refuse_sample, set_sentence_starts
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
 from spacy_lpcfg.trees import Tree, escape_tokens
@@ -38,10 +35,6 @@ register_extensions()
 Tags = Literal["model", "given", "prior"]
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
-_NO_SENTENCES = (
-    "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
-    "component before it that splits sentences better."
-)
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "grammar, but not the counts to go on from. Freeze it, or learn it anew."
@@ -90,21 +83,24 @@ def make_lpcfg_parser(
     )
 
 
-class GrammarShim(Shim):
-    """A Grammar, if there is one yet, as the part of a thinc Model that is not thinc's."""
+class GrammarShim(LearnedShim):
+    """A Grammar, or what makes one when it is first needed, and the parser by it."""
 
-    _model: Grammar | Ensemble | None
     _make: Callable[[], Grammar | Ensemble] | None = None
     _parser: Optional["TextParser"] = None
 
+    @staticmethod
+    def read(data: bytes) -> Grammar | Ensemble:
+        return grammar_from_bytes(data)
+
     @property
-    def grammar(self) -> Grammar | Ensemble | None:
+    def learned(self) -> Grammar | Ensemble | None:
         if self._make is not None:
-            self.grammar = self._make()
+            self.learned = self._make()
         return self._model
 
-    @grammar.setter
-    def grammar(self, grammar: Grammar | Ensemble | None) -> None:
+    @learned.setter
+    def learned(self, grammar: Grammar | Ensemble | None) -> None:
         self._model, self._make, self._parser = grammar, None, None
 
     def grammar_of(self, make: Callable[[], Grammar | Ensemble]) -> None:
@@ -114,36 +110,18 @@ class GrammarShim(Shim):
     @property
     def parser(self) -> Optional["TextParser"]:
         """The parser by the grammar, made when it is first needed."""
-        grammar = self.grammar
+        grammar = self.learned
         if self._parser is None and grammar is not None:
             self._parser = TextParser(grammar)
         return self._parser
 
-    def to_bytes(self) -> bytes:
-        grammar = self.grammar
-        return b"" if grammar is None else grammar.to_bytes()
-
-    def from_bytes(self, data: bytes) -> "GrammarShim":
-        self.grammar = grammar_from_bytes(data) if data else None
-        return self
-
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self.grammar, "_make": None, "_parser": None}
-
-    def finish_update(self, optimizer: Any) -> None:
-        """There are no gradients."""
-
-    def to_device(self, device_type: str, device_id: int) -> None:
-        """A grammar stays on the CPU."""
+        return {**self.__dict__, "_model": self.learned, "_make": None, "_parser": None}
 
 
 def grammar_model() -> Model:
     """A thinc Model that holds a grammar, for spaCy to save; it computes nothing."""
-    return Model("lpcfg", _no_forward, shims=[GrammarShim(None)])
-
-
-def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
-    raise NotImplementedError("This Model only holds a grammar: use the component's `predict`.")
+    return holder("lpcfg", GrammarShim(None))
 
 
 class TextParser:
@@ -169,7 +147,7 @@ class DocParse(NamedTuple):
     parses: list[Parse | None]
 
 
-class LPCFGParser(TrainablePipe):
+class LPCFGParser(LearnedPipe):
     """Parses each sentence of a Doc; see `constituents.py` for what it writes.
 
     vocab (Vocab): of the pipeline
@@ -183,6 +161,8 @@ class LPCFGParser(TrainablePipe):
     threshold (float): posterior probability below which a span is left out; 0 keeps all
     scorer (callable): `examples -> scores`
     """
+
+    error = GrammarError
 
     def __init__(
         self,
@@ -205,18 +185,17 @@ class LPCFGParser(TrainablePipe):
         self.threshold = threshold
         self.scorer = scorer
         self._fit: OnlineFit | None = None
-        self._warned: set[str] = set()
 
     # The grammar
 
     @property
     def grammar(self) -> Grammar | Ensemble | None:
         """The grammar; None before training."""
-        return self.model.shims[0].grammar
+        return self.model.shims[0].learned
 
     @grammar.setter
     def grammar(self, grammar: Grammar | Ensemble | None) -> None:
-        self.model.shims[0].grammar = grammar
+        self.model.shims[0].learned = grammar
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -270,7 +249,7 @@ class LPCFGParser(TrainablePipe):
         first = next(treebank, None)
         if first is None:
             return
-        _refuse_sample(nlp)
+        refuse_sample(nlp, "grammar")
         if isinstance(self.learner, OnlineLearner):
             self._fit = self.learner.online(chain([first], treebank))
             self.model.shims[0].grammar_of(self._fit.grammar)
@@ -308,7 +287,7 @@ class LPCFGParser(TrainablePipe):
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
             self.model.shims[0].grammar_of(self._fit.grammar)
         elif isinstance(self.learner, OnlineLearner) and trees:
-            self._warn_once(_NO_START)
+            self.warn_once(_NO_START)
         return losses
 
     # Parsing
@@ -330,13 +309,7 @@ class LPCFGParser(TrainablePipe):
         return [self._parse(parser, doc) for doc in docs]
 
     def _parse(self, parser: TextParser, doc: Doc) -> DocParse:
-        if doc.has_annotation("SENT_START"):
-            starts, bounds = None, sentence_bounds(doc)
-        else:
-            self._warn_once(_NO_SENTENCES)
-            starts = Sentencizer().predict([doc])[0]
-            firsts = [i for i, is_start in enumerate(starts) if is_start]
-            bounds = list(zip(firsts, [*firsts[1:], len(doc)]))
+        starts, bounds = self.find_sentences(doc)
         return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
 
     def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
@@ -350,9 +323,7 @@ class LPCFGParser(TrainablePipe):
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
         """Write the trees, and sentence boundaries where there were none."""
         for doc, found in zip(docs, scores):
-            if found.sent_starts is not None:
-                for token, is_start in zip(doc, found.sent_starts):
-                    token.is_sent_start = is_start
+            set_sentence_starts(doc, found.sent_starts)
             set_parses(
                 doc,
                 found.parses,
@@ -361,39 +332,8 @@ class LPCFGParser(TrainablePipe):
                 set_tags=self.set_tags,
             )
 
-    def _warn_once(self, text: str) -> None:
-        if text not in self._warned:
-            warnings.warn(text.format(self.name), stacklevel=2)
-            self._warned.add(text)
-
     # Scoring and storage
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""
         return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
-        """Load the component; raises GrammarError for damaged or foreign data."""
-        try:
-            if "model" not in exclude:
-                srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
-            return super().from_bytes(bytes_data, exclude=exclude)
-        except Exception as error:
-            raise GrammarError(f"These bytes are no saved {self.name!r}: {error}") from error
-
-    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
-        """Load the component; raises GrammarError for a damaged or foreign folder."""
-        try:
-            return super().from_disk(path, exclude=exclude)
-        except Exception as error:
-            raise GrammarError(f"{path} holds no saved {self.name!r}: {error}") from error
-
-
-def _refuse_sample(nlp: Language | None) -> None:
-    """Refuse to learn from the sample that spaCy passes to `initialize` of a streamed corpus."""
-    training = nlp.config.get("training", {}) if nlp is not None else {}
-    if training.get("max_epochs") == -1:
-        raise ValueError(
-            "With training.max_epochs = -1 spaCy streams the corpus, and the grammar would be "
-            "learned from its first 100 examples only. Set training.max_epochs = 1."
-        )

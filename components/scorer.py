@@ -1,7 +1,7 @@
-"""EVALB scores of Docs, under the keys that spaCy's commands print."""
+"""EVALB scores and unlabelled scores of Docs, under the keys that spaCy's commands print."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Any
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_lpcfg.bracketing import is_punctuation
 from spacy_lpcfg.components.constituents import KEY, sentence_bounds, trees, words_of
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.evalb import COLLINS, PRF, Params, evaluate
+from spacy_lpcfg.trees.unlabelled import SCORES, UnlabelledScore, score_brackets, unlabelled_totals
 
 _NAMES = ("p", "r", "f")
 
@@ -43,7 +45,7 @@ def score_constituents(
         complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
         spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
     """
-    pairs = [pair for eg in examples if spans_key in eg.reference.spans for pair in _pairs(eg, spans_key)]
+    pairs = _all_pairs(examples, spans_key, spans_key)
     evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
     found = evaluation.scores()
     scores: dict[str, Any] = {
@@ -63,9 +65,57 @@ def _fractions(prf: PRF) -> dict[str, float]:
     return dict(zip(_NAMES, (prf.precision / 100, prf.recall / 100, prf.fmeasure / 100)))
 
 
-def _pairs(eg: Example, key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
+def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
+    """The scorer `spacy-lpcfg.bracket_scorer.v1`.
+
+    gold_key (str): where the gold trees lie in `Doc.spans`
+    RETURNS (callable): `examples -> scores`; it can be pickled
+    """
+    return partial(score_unlabelled, gold_key=gold_key)
+
+
+def score_unlabelled(
+    examples: Iterable[Example], *, spans_key: str = "brackets", gold_key: str = KEY, **_: Any
+) -> dict[str, Any]:
+    """Compare predicted brackets with those of gold trees, by `spacy_lpcfg.trees.unlabelled`.
+
+    Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
+
+    examples (iterable of Example): those whose reference lacks gold trees do not count
+    spans_key (str): where the predicted brackets lie in `Doc.spans`
+    gold_key (str): where the gold trees lie
+    RETURNS (dict): as fractions, None if no reference has trees: brackets_f, brackets_f_with_sentence,
+        brackets_sentence_f, brackets_sentence_f_with_sentence, and precision, recall and F1 without the whole
+        sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, which have two words or more.
+    """
+    totals = unlabelled_totals(_unlabelled(*pair) for pair in _all_pairs(examples, gold_key, spans_key))
+    found: dict[str, Any] = {f"brackets_{name}": value for name, value in totals.as_dict().items()}
+    scores = {name: value / 100 for name, value in found.items() if not name.endswith(SCORES[0])}
+    scores.update({f"spans_{spans_key}_{name}": value for name, value in _fractions(totals.inner).items()})
+    known = scores if totals.n_sentences else dict.fromkeys(scores)
+    return {**known, f"brackets_{SCORES[0]}": totals.n_sentences}
+
+
+def _unlabelled(golds: Sequence[Tree], tests: Sequence[Tree]) -> UnlabelledScore:
+    """The score of a stretch, as if it were one sentence."""
+    tags = [tag for tree in golds for tag in tree.tags]
+    words = [word for tree in golds for word in tree.words]
+    keep = [not is_punctuation(tag, word) for tag, word in zip(tags, words)]
+    return score_brackets(_brackets(golds), _brackets(tests), keep)
+
+
+def _brackets(forest: Sequence[Tree]) -> Iterator[tuple[int, int]]:
+    for offset, tree in zip(accumulate(map(len, forest), initial=0), forest):
+        yield from ((offset + start, offset + end) for start, end, _ in tree.spans())
+
+
+def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> list[tuple[list[Tree], list[Tree]]]:
+    return [pair for eg in examples if gold_key in eg.reference.spans for pair in _pairs(eg, gold_key, test_key)]
+
+
+def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
     """Gold and predicted trees of the shortest stretches that are whole sentences in both."""
-    gold, test = _Side(eg.reference, key), _Side(eg.predicted, key)
+    gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(
             f"The Docs of an Example have different text: {eg.reference.text[:50]!r} and "

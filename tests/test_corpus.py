@@ -109,3 +109,13 @@ def test_corpus_without_trees_is_an_error(tmp_path):
 def test_corpus_makes_a_word_of_white_space_visible():
     doc = tree_to_doc(NLP.vocab, list(parse_trees("(X (NN \u00a0) (NN b))")))
     assert trees(doc)[0].words == ["_", "b"]
+
+
+def test_corpus_gives_coarse_tags_with_the_fine_ones(tmp_path):
+    doc = tree_to_doc(NLP.vocab, list(parse_trees("(S (NP (PRP It)) (VP (VBZ works)))")))
+    for token, pos in zip(doc, ("PRON", "VERB")):
+        token.pos_ = pos
+    DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "trees.spacy")
+    for gold_tags, wanted in ((True, ["PRON", "VERB"]), (False, ["", ""])):
+        (eg,) = Treebank(tmp_path / "trees.spacy", gold_tags=gold_tags)(NLP)
+        assert [token.pos_ for token in eg.predicted] == wanted

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import srsly
 
-from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.trees import parse_trees, read_trees
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -50,7 +50,7 @@ def test_project_runs_all_and_skips_what_is_done(project):
 
 def test_project_has_a_command_for_each_learner():
     commands = {command["name"]: command["script"] for command in srsly.read_yaml(ROOT / "project.yml")["commands"]}
-    learners = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
+    learners = {path.stem for path in (ROOT / "configs").glob("*.cfg")} - {"bracketer"}
     assert {name for name, script in commands.items() if script == [f"${{vars.all_with}} {name}"]} == learners
 
 
@@ -61,3 +61,18 @@ def test_project_takes_another_treebank_and_learner(project):
     assert (project / "training" / "pcfg" / "model-best").is_dir()
     assert "nothing changed" not in run(project, "clean")
     assert not (project / "training").exists()
+
+
+def test_project_learns_a_bracketer_from_tags(project):
+    """From a text that has no trees, and compared with trees."""
+    trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))
+    lines = (" ".join(f"{word}/{tag}" for word, tag in zip(tree.words, tree.tags)) for tree in trees)
+    (project / "tagged.txt").write_text("\n".join(lines), encoding="utf-8")
+    output = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
+    assert "BRACKETS_F" in output
+    rows = {line.split()[0]: line for line in output.splitlines() if " / " in line}
+    assert {"left_branching", "ccm", "upper_bound", "spectral_bracketer"} <= set(rows)
+    assert (project / "training" / "bracketer" / "model-best").is_dir()
+    again = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
+    assert again.count("nothing changed") == 1
+    assert rows["spectral_bracketer"] in again

@@ -9,11 +9,16 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 
+from spacy_lpcfg.bracketing import Brackets
+from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.components.constituents import KEY, set_trees
 from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.components.scorer import make_constituency_scorer
+from spacy_lpcfg.components.scorer import make_bracket_scorer, make_constituency_scorer
+from spacy_lpcfg.components.spectral_bracketer import set_brackets
+from spacy_lpcfg.components.tagged_text import DocSentence
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.evalb import evaluate
+from spacy_lpcfg.trees.unlabelled import score_brackets, unlabelled_totals
 
 VOCAB = Vocab()
 GOLD = "(S (NP (DT The) (NN cat)) (VP (VBD saw) (NP (PRP him))) (. .))"
@@ -101,3 +106,62 @@ def test_scorer_reads_parameter_files_and_can_be_pickled(tmp_path):
     relabelled = GOLD.replace("VP", "XP")
     assert scorer([example(GOLD, relabelled)])["evalb_f"] == 1.0
     assert make_constituency_scorer()([example(GOLD, relabelled)])["evalb_f"] == 0.75
+
+
+# Unlabelled
+
+
+def bracketed(doc: Doc, spans: list[tuple[int, int]]) -> Doc:
+    """A Doc of one sentence with these brackets."""
+    sentence = DocSentence(list(range(len(doc))), TaggedSentence(tuple(t.text for t in doc), ("",) * len(doc)))
+    set_brackets(doc, [sentence], [Brackets(tuple(spans), (1.0,) * len(spans))])
+    return doc
+
+
+def gold_doc(text: str) -> Doc:
+    return tree_to_doc(VOCAB, list(parse_trees(text)))
+
+
+UNLABELLED = "(S (NP (DT The) (NN dog)) (, ,) (VP (VBD saw) (NP (DT a) (NN cat))) (. .))"
+
+
+def test_scorer_of_brackets_counts_as_the_library_does():
+    reference = gold_doc(UNLABELLED)
+    spans = [(0, 6), (0, 2), (3, 6), (3, 5)]
+    predicted = bracketed(reference.copy(), spans)
+    found = make_bracket_scorer()([Example(predicted, reference)])
+    keep = [True, True, False, True, True, True, False]
+    totals = unlabelled_totals([score_brackets([(0, 7), (0, 2), (3, 6), (4, 6)], spans, keep)])
+    assert found == {
+        "brackets_f": pytest.approx(totals.f / 100),
+        "brackets_f_with_sentence": pytest.approx(totals.f_with_sentence / 100),
+        "brackets_sentence_f": pytest.approx(totals.sentence_f / 100),
+        "brackets_sentence_f_with_sentence": pytest.approx(totals.sentence_f_with_sentence / 100),
+        "spans_brackets_p": pytest.approx(2 / 3),
+        "spans_brackets_r": pytest.approx(2 / 3),
+        "spans_brackets_f": pytest.approx(2 / 3),
+        "brackets_n_sentences": 1,
+    }
+
+
+def test_scorer_of_brackets_compares_other_tokens_by_their_text():
+    """The dog, saw a ca|t: the brackets over the same characters match."""
+    reference = gold_doc(UNLABELLED)
+    words = ["The", "dog", ",", "saw", "a", "ca", "t", "."]
+    predicted = Doc(VOCAB, words=words, spaces=[True] * 5 + [False] * 3, sent_starts=[1] + [0] * 7)
+    bracketed(predicted, [(0, 7), (0, 2), (3, 7), (4, 7)])
+    found = make_bracket_scorer()([Example(predicted, reference)])
+    assert (found["brackets_f"], found["brackets_f_with_sentence"]) == (1, 1)
+
+
+def test_scorer_of_brackets_reads_gold_where_it_is_told():
+    reference = gold_doc(UNLABELLED)
+    predicted = bracketed(reference.copy(), [(0, 6)])
+    assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] is None
+    reference.spans["elsewhere"] = list(reference.spans[KEY])
+    assert make_bracket_scorer("elsewhere")([Example(predicted, reference)])["brackets_f"] == 0
+
+
+def test_scorer_of_brackets_can_be_pickled():
+    scorer = pickle.loads(pickle.dumps(make_bracket_scorer()))
+    assert scorer([])["brackets_n_sentences"] == 0

@@ -13,8 +13,11 @@ import pytest
 import spacy
 from spacy.tokens import DocBin
 
+from spacy_lpcfg.bracketing import SpectralBracketer, universal
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.tagged_text import TaggedText
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
@@ -195,3 +198,84 @@ def test_commands_benchmark_speed(model, folder):
 def test_commands_refuse_a_streamed_corpus(folder, paths):
     with pytest.raises(AssertionError, match="max_epochs = -1"):
         spacy_command("train", folder / "config.cfg", *paths, "--training.max_epochs", -1)
+
+
+# The bracketer
+
+BRACKETER = """
+[nlp]
+lang = "en"
+pipeline = ["spectral_bracketer"]
+
+[components]
+
+[components.spectral_bracketer]
+factory = "spectral_bracketer"
+
+[components.spectral_bracketer.learner]
+@misc = "spacy-lpcfg.SpectralBracketer.v1"
+preset = "paper"
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy.Corpus.v1"
+path = "{folder}/tagged.spacy"
+
+[corpora.dev]
+@readers = "spacy-lpcfg.TaggedText.v1"
+path = "{folder}/tagged.spacy"
+limit = 5
+
+[training]
+max_epochs = 1
+max_steps = 1
+eval_frequency = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def bracketer(folder):
+    """A bracketer trained on plain Docs with `token.pos_` and nothing else, as any tagged corpus gives them."""
+    nlp = spacy.blank("en")
+    docs = [eg.reference for eg in TaggedText(SAMPLE / "train.mrg")(nlp)]
+    DocBin(docs=docs, attrs=["ORTH", "SPACY", "POS", "SENT_START"]).to_disk(folder / "tagged.spacy")
+    (folder / "bracketer.cfg").write_text(BRACKETER.format(folder=folder.as_posix()), encoding="utf-8")
+    spacy_command("init", "fill-config", folder / "bracketer.cfg", folder / "filled.cfg")
+    assert "Config is valid" in spacy_command("debug", "config", folder / "filled.cfg")
+    spacy_command("train", folder / "filled.cfg", "--output", folder / "bracketer")
+    return folder / "bracketer" / "model-last"
+
+
+def test_commands_train_a_bracketer_on_tagged_docs(bracketer):
+    nlp = spacy.load(bracketer)
+    learned = nlp.get_pipe("spectral_bracketer").bracketer
+    sentences = [
+        TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
+    ]
+    assert learned.to_bytes() == SpectralBracketer.preset("paper").fit(lambda: sentences).to_bytes()
+
+
+def test_commands_apply_a_bracketer_in_two_processes(bracketer, folder):
+    applied = folder / "bracketed.spacy"
+    spacy_command("apply", bracketer, folder / "tagged.spacy", applied, "--n-process", 2, "--force")
+    nlp = spacy.load(bracketer)
+    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
+    assert len(docs) == 600
+    plain = DocBin().from_disk(folder / "tagged.spacy").get_docs(nlp.vocab)
+    for doc, wanted in zip(docs[:30], nlp.pipe(plain)):
+        assert trees(doc, "brackets") == trees(wanted, "brackets")
+
+
+def test_commands_package_a_bracketer(bracketer, folder):
+    spacy_command("package", bracketer, folder, "--name", "brackets", "--version", "0.0.1", "--force")
+    (package,) = folder.glob("en_brackets-0.0.1")
+    site = folder / "brackets_site"
+    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]
+    python("-m", "pip", "install", *options, site, package)
+    code = (
+        "import spacy; from spacy.tokens import Doc; nlp = spacy.load('en_brackets'); "
+        "doc = nlp(Doc(nlp.vocab, words=['Who', 'left', '?'], pos=['PRON', 'VERB', 'PUNCT'], sent_starts=[1, 0, 0])); "
+        "print([(span.text, span.label_) for span in doc.spans['brackets']])"
+    )
+    assert "[('Who left', 'X')]" in python("-c", code, python_path=site)

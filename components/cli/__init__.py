@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typer
 
+from spacy_lpcfg.components.cli.bracketer import bracketing_table, learn_bracketer
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.language_model import learn_lm, perplexity
@@ -17,15 +18,16 @@ from spacy_lpcfg.components.cli.parse import parse
 
 lpcfg_cli = typer.Typer(
     name="lpcfg",
-    help="Constituency parsing with latent-variable PCFGs: learn, parse, evaluate, convert, perplexity.",
+    help="Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-for command in (parse, evaluate, convert, perplexity):
+for command in (parse, evaluate, bracketing_table, convert, perplexity):
     lpcfg_cli.command()(command)
 
 

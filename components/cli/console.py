@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -59,20 +59,37 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Itera
     return tqdm(items, unit=f" {unit}", disable=hidden or None, leave=False)
 
 
-def read_lines(path: str) -> Iterator[str]:
-    """The lines of a UTF-8 file, or of stdin for "-", without their ends.
+@contextmanager
+def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
+    """A function to call with the name of a step and how far it has come; each step has a bar on stderr in turn."""
+    from tqdm import tqdm
 
-    RAISES (ValueError): With file and line, where it is not UTF-8.
+    bars: dict[str, tqdm] = {}
+
+    def tell(step: str, n: int) -> None:
+        if step not in bars:
+            for bar in bars.values():
+                bar.close()
+            bars[step] = tqdm(desc=step, unit="", disable=None, leave=False)
+        bars[step].update(n - bars[step].n)
+
+    try:
+        yield tell
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
+def read_lines(path: str) -> Iterator[str]:
+    """The lines of a UTF-8 file, plain or compressed with gzip, or of stdin for "-", without their ends.
+
+    RAISES (TreebankError): With file and line, where it is not UTF-8, or damaged.
     """
-    with nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb") as file:
-        for number, line in enumerate(file, start=1):
-            try:
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise ValueError(
-                    f"{path}:{number}: Expected UTF-8, but got the byte {error.object[error.start]:#04x}. "
-                    "Convert the file, for instance with iconv."
-                ) from error
+    from spacy_lpcfg.trees import brackets
+
+    lines = brackets.decode_lines(sys.stdin.buffer, path) if path == STDIN else brackets.read_lines(path)
+    for line in lines:
+        yield line.rstrip("\r\n")
 
 
 @contextmanager

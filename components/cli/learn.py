@@ -1,7 +1,5 @@
 """`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
-import os
-import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from enum import Enum
@@ -11,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.console import log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -21,7 +20,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
 learn_cli = typer.Typer(
-    name="learn", help="Learn a pipeline from a treebank, or a language model from text.", no_args_is_help=True
+    name="learn",
+    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
+    no_args_is_help=True,
 )
 
 
@@ -38,7 +39,7 @@ class Method(str, Enum):
 
 @learn_cli.callback()
 def learn() -> None:
-    """Learn a pipeline from a treebank, or a language model from text."""
+    """Learn a pipeline from a treebank or tagged text, or a language model from text."""
 
 
 @learn_cli.command("lpcfg")
@@ -77,10 +78,10 @@ def learn_lpcfg(
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
     output = output.resolve()
-    _check_folder(output)
+    check_folder(output)
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
-    nlp = _blank(lang)
+    nlp = blank_pipeline(lang)
     held_out = list(_read(dev or [], skip_bad))
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     train = _read(trees, skip_bad)
@@ -93,24 +94,8 @@ def learn_lpcfg(
         f1 = _score(learned.grammar, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    _save(nlp, output)
+    save_pipeline(nlp, output)
     print(f"saved to {output}")
-
-
-def _check_folder(output: Path) -> None:
-    """Refuse to replace what is not a pipeline."""
-    is_pipeline = all((output / name).is_file() for name in ("meta.json", "config.cfg"))
-    if output.is_dir() and any(output.iterdir()) and not is_pipeline:
-        raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
-
-
-def _blank(lang: str) -> "Language":
-    import spacy
-
-    try:
-        return spacy.blank(lang)
-    except ImportError as error:
-        raise typer.BadParameter(str(error), param_hint="--lang") from error
 
 
 def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator["Tree"]:
@@ -253,18 +238,3 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
 def _as_json(step: "Step") -> dict[str, Any]:
     """A step by its names, with null for what is not known."""
     return {name: None if value != value else value for name, value in step._asdict().items()}
-
-
-def _save(nlp: "Language", output: Path) -> None:
-    """Write the pipeline beside its place, and put it there when it is complete."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = output.with_name(f"{output.name}.{os.getpid()}.tmp")
-    old = output.with_name(f"{output.name}.{os.getpid()}.old")
-    try:
-        nlp.to_disk(temporary)
-        if output.exists():
-            os.replace(output, old)
-        os.replace(temporary, output)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

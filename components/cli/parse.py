@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.grammar import Ensemble, Grammar
     from spacy_lpcfg.trees import Tree
 
@@ -52,9 +53,15 @@ class Parsed(NamedTuple):
 
 @reporting_errors
 def parse(
-    model: Annotated[str, typer.Argument(metavar="DIR", help="Folder or package of a pipeline with an lpcfg_parser.")],
+    model: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or a spectral_bracketer."),
+    ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8; - is stdin.")],
-    kind: Annotated[Input, typer.Option("--input", help="What FILE holds, see above.")] = Input.text,
+    kind: Annotated[
+        Input | None,
+        typer.Option("--input", help="What FILE holds, see above. [default: text; for a bracketer see above]"),
+    ] = None,
     tags: Annotated[
         Tags | None,
         typer.Option(help="Tag by the grammar, or take what is given. [default: given if tagged, else model]"),
@@ -76,6 +83,9 @@ def parse(
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out
 
+    A bracketer needs tags. Unless a component of its pipeline sets them, FILE has to hold trees or tagged words, and
+    without --input its first line tells which; stdin is tagged then. Its brackets have the label X.
+
     Words are printed as they came, but for round brackets, which become -LRB- and -RRB-. stderr says how many
     sentences got a makeshift tree because the grammar has none for them.
 
@@ -83,41 +93,64 @@ def parse(
     Example:
         echo "The old ferry was sold." | spacy-lpcfg parse model/ -
     """
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+
     _check(file, kind, tags)
-    nlp, component, grammar = _load(model)
-    label = grammar.root_label or None if root is None else root
-    if kind == Input.text:
-        if tags:
-            component.tags = tags.value
-        parses = _parse_text(nlp, component.spans_key, read_lines(file), label)
+    nlp, component = _load(model)
+    if isinstance(component, LPCFGParser):
+        parses = _parse(nlp, component, file, kind or Input.text, tags, root)
     else:
-        sentences = _SENTENCES[kind](file)
-        if (tags or _DEFAULT_TAGS[kind]) == Tags.model:
-            sentences = (Sentence(words, None) for words, _ in sentences)
-        parses = _parse_sentences(grammar, sentences, label)
+        parses = _bracket(nlp, component, file, kind or _kind_for_bracketer(nlp, file), tags, root or "")
     _write(parses, output)
 
 
-def _check(file: str, kind: Input, tags: Tags | None) -> None:
+def _check(file: str, kind: Input | None, tags: Tags | None) -> None:
     if kind == Input.tokens and tags == Tags.given:
         raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
     if file != STDIN and not Path(file).is_file():
         raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
 
 
-def _load(model: str) -> tuple["Language", "LPCFGParser", "Grammar | Ensemble"]:
-    """A pipeline, its first `lpcfg_parser`, and the grammar of that."""
+def _load(model: str) -> tuple["Language", "LPCFGParser | SpectralBracketerPipe"]:
+    """A pipeline, and its first component that has learned to parse or to bracket."""
     import spacy
 
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
     nlp = spacy.load(model)
     for _, component in nlp.pipeline:
-        if isinstance(component, LPCFGParser) and component.grammar is not None:
-            return nlp, component, component.grammar
+        if isinstance(component, (LPCFGParser, SpectralBracketerPipe)) and component.learned is not None:
+            return nlp, component
     raise ValueError(
-        f"{model} has no lpcfg_parser with a grammar, but {nlp.pipe_names}. Make one with `spacy-lpcfg learn lpcfg`."
+        f"{model} has no lpcfg_parser with a grammar and no spectral_bracketer that has learned, but {nlp.pipe_names}. "
+        "Make one with `spacy-lpcfg learn`."
     )
+
+
+def _parse(
+    nlp: "Language", component: "LPCFGParser", file: str, kind: Input, tags: Tags | None, root: str | None
+) -> Iterator[Parsed]:
+    grammar = component.learned
+    label = grammar.root_label or None if root is None else root
+    if kind == Input.text:
+        if tags:
+            component.tags = tags.value
+        return _parse_text(nlp, component.spans_key, read_lines(file), label)
+    sentences = _SENTENCES[kind](file)
+    if (tags or _DEFAULT_TAGS[kind]) == Tags.model:
+        sentences = (Sentence(words, None) for words, _ in sentences)
+    return _parse_sentences(grammar, sentences, label)
+
+
+def _bracket(
+    nlp: "Language", component: "SpectralBracketerPipe", file: str, kind: Input, tags: Tags | None, root: str
+) -> Iterator[Parsed]:
+    if kind == Input.tokens or tags == Tags.model:
+        raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
+    if kind == Input.text:
+        return _parse_text(nlp, component.spans_key, read_lines(file), root)
+    return _bracket_sentences(component, _SENTENCES[kind](file), root)
 
 
 def _write(parses: Iterable[Parsed], output: Path | None) -> None:
@@ -135,12 +168,16 @@ def _write(parses: Iterable[Parsed], output: Path | None) -> None:
 # Text --------------------------------------------------------------------------------------------
 
 
+def _assigned(nlp: "Language") -> set[str]:
+    """What the components of a pipeline say that they set."""
+    return {attribute for name in nlp.pipe_names for attribute in nlp.get_pipe_meta(name).assigns}
+
+
 def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | None) -> Iterator[Parsed]:
     """Parse documents in the pipeline; if nothing in it finds sentences, spaCy's rule for punctuation does."""
     from spacy_lpcfg.components.constituents import trees
 
-    assigned = {attribute for name in nlp.pipe_names for attribute in nlp.get_pipe_meta(name).assigns}
-    if not assigned & {"doc.sents", "token.is_sent_start"}:
+    if not _assigned(nlp) & {"doc.sents", "token.is_sent_start"}:
         nlp.add_pipe("sentencizer", first=True)
     for doc in nlp.pipe(lines):
         for tree, status in zip(trees(doc, key), doc.spans[key].attrs["status"]):
@@ -167,6 +204,36 @@ def _parse_sentences(
         found = parser.parse(escape_tokens(words, known=known), tags)
         tree = Tree.from_spans(_printable(words), _printable(found.tags), found.spans)
         yield Parsed(_bracketed(tree, root), found.status)
+
+
+def _bracket_sentences(
+    component: "SpectralBracketerPipe", sentences: Iterable[Sentence], root: str
+) -> Iterator[Parsed]:
+    """Bracket by the bracketer alone; words that no bracket holds together are below the root."""
+    from spacy_lpcfg.components.spectral_bracketer import BRACKETED, LABEL
+    from spacy_lpcfg.trees import Tree, unescape_token
+
+    for words, tags in sentences:
+        if not words:
+            yield Parsed("", _EMPTY)
+            continue
+        assert tags is not None
+        found = component.bracket([unescape_token(word) for word in words], tags).spans
+        spans = [(start, end, LABEL) for start, end in found]
+        if len(words) > 1 and found[:1] != ((0, len(words)),):
+            spans.insert(0, (0, len(words), ""))
+        tree = Tree.from_spans(_printable(words), _printable(tags), spans)
+        yield Parsed(_bracketed(tree, root), BRACKETED)
+
+
+def _kind_for_bracketer(nlp: "Language", file: str) -> Input:
+    """Text if the pipeline tags it; else what the first line of the file looks like; of stdin, tagged words."""
+    from spacy_lpcfg.bracketing.tagged import is_bracketed
+
+    if _assigned(nlp) & {"token.tag", "token.pos"}:
+        return Input.text
+    first = None if file == STDIN else next(filter(str.strip, read_lines(file)), None)
+    return Input.trees if first is not None and is_bracketed(first) else Input.tagged
 
 
 def _read_tokens(file: str) -> Iterator[Sentence]:
@@ -207,5 +274,10 @@ def _printable(texts: Iterable[str]) -> list[str]:
 
 
 def _bracketed(tree: "Tree", root: str | None) -> str:
-    """The tree on one line, under the root label, unless it is None or stands there already."""
-    return f"{tree}" if root is None or tree.label == root else f"({root} {tree})"
+    """The tree on one line, under the root label, unless it is None or stands there already.
+
+    An unlabelled node is no constituent, but the root of words that none holds together: it gets the label.
+    """
+    if root is None or tree.label == root:
+        return f"{tree}"
+    return f"({root} {' '.join(map(str, tree.children)) if not tree.label and tree.children else tree})"

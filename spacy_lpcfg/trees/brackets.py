@@ -98,7 +98,7 @@ def read_trees(
         file that is not UTF-8 or a damaged gzip file. (OSError): For a file that cannot be opened.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        yield from parse_trees(_read_lines(path), path=os.fspath(path), on_error=on_error)
+        yield from parse_trees(read_lines(path), path=os.fspath(path), on_error=on_error)
 
 
 def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
@@ -319,28 +319,36 @@ def _without_names(tree: Tree) -> Tree | None:
     return Tree("", children) if children else None
 
 
-def _read_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 file, plain or compressed."""
-    number = 0
+def read_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a UTF-8 file, plain or compressed with gzip (told by the content); errors as of `decode_lines`."""
     with open(path, "rb") as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
-        stream = gzip.GzipFile(fileobj=file) if is_zipped else file
-        try:
-            for number, line in enumerate(stream, 1):
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise TreebankError(
-                f"Expected UTF-8, but got the byte {error.object[error.start]:#04x}. Convert the "
-                "file, for instance with iconv.",
-                os.fspath(path),
-                number,
-            ) from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TreebankError(
-                f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the file again.",
-                os.fspath(path),
-                number + 1,
-            ) from error
+        yield from decode_lines(gzip.GzipFile(fileobj=file) if is_zipped else file, os.fspath(path))
+
+
+def decode_lines(stream: Iterable[bytes], path: str) -> Iterator[str]:
+    """The lines of a stream in UTF-8, with or without a byte order mark.
+
+    stream (iterable of bytes): such as an open file; path (str): what to call it in errors.
+    RAISES (TreebankError): With file and line, for what is not UTF-8 or a damaged gzip file.
+    """
+    number = 0
+    try:
+        for number, line in enumerate(stream, 1):
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise TreebankError(
+            f"Expected UTF-8, but got the byte {error.object[error.start]:#04x}. Convert the "
+            "file, for instance with iconv.",
+            path,
+            number,
+        ) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise TreebankError(
+            f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the file again.",
+            path,
+            number + 1,
+        ) from error
 
 
 @contextmanager

@@ -1,0 +1,192 @@
+"""`spacy-lpcfg learn bracketer` and `spacy-lpcfg bracketing-table`: brackets from tagged text, without a treebank."""
+
+import json
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log_skipped, progress, progress_of_steps, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.bracketing.comparison import Table
+    from spacy_lpcfg.bracketing.tagged import TaggedSentence
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.trees import TreebankError
+
+_SCORES = {
+    "F1 of all brackets together": ("f", "f_with_sentence"),
+    "mean F1 of sentences": ("sentence_f", "sentence_f_with_sentence"),
+}
+_TO_BEAT = ("right_branching_inside_top", "ccm")
+
+
+class Preset(str, Enum):
+    default = "default"
+    paper = "paper"
+
+
+class Attribute(str, Enum):
+    tag = "tag"
+    pos = "pos"
+
+
+@reporting_errors
+def learn_bracketer(
+    tagged: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TAGGED...",
+            exists=True,
+            dir_okay=False,
+            help="Bracketed files or lines of word/tag, .gz or not, or .spacy.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    preset: Annotated[
+        Preset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
+    ] = Preset.default,
+    attr: Annotated[
+        Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
+    ] = Attribute.tag,
+    tag_map: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A file with a tag and its universal tag on each line."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is random in learning.")] = 0,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
+) -> None:
+    """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
+
+    Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory.
+    Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
+
+    \b
+    Example:
+        spacy-lpcfg learn bracketer text.tagged.gz train.mrg -o model/
+        spacy-lpcfg parse model/ dev.mrg
+        spacy-lpcfg bracketing-table model/ dev.mrg
+    """
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.components.tagged_text import read_tag_map
+
+    output = output.resolve()
+    check_folder(output)
+    nlp = blank_pipeline(lang)
+    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
+    config = {"learner": learner, "attr": attr.value, "seed": seed}
+    component = nlp.add_pipe("spectral_bracketer", config=config)
+    assert isinstance(component, SpectralBracketerPipe)
+    component.mapping = read_tag_map(tag_map) if tag_map else {}
+    text = _Text(tagged, attr, skip_bad)
+    with progress_of_steps() as tell:
+        component.learn(text, progress=tell)
+    log_skipped(list(text.errors.values()))
+    print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
+    save_pipeline(nlp, output)
+    print(f"saved to {output}")
+
+
+class _Text:
+    """Tagged sentences that are read from their files at every call, and counted."""
+
+    def __init__(self, paths: list[Path], attr: Attribute, skip_bad: bool) -> None:
+        self.paths = paths
+        self.attr = attr
+        self.skip_bad = skip_bad
+        self.errors: dict[tuple[str, int], TreebankError] = {}
+        self.n_sentences = self.n_tokens = 0
+
+    def __call__(self) -> "Iterator[TaggedSentence]":
+        from spacy_lpcfg.components.tagged_text import read_sentences
+
+        self.n_sentences = self.n_tokens = 0
+        on_error = self._note if self.skip_bad else None
+        for sentence in read_sentences(self.paths, attr=self.attr.value, on_error=on_error):
+            self.n_sentences += 1
+            self.n_tokens += len(sentence.words)
+            yield sentence
+
+    def _note(self, error: "TreebankError") -> None:
+        self.errors[error.path, error.line] = error
+
+
+@reporting_errors
+def bracketing_table(
+    model: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder or package of a pipeline with a spectral_bracketer.")
+    ],
+    trees: Annotated[
+        list[Path],
+        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files with the right trees."),
+    ],
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help="Tagged text for CCM, beside TREES; may be given again."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random trees.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
+) -> None:
+    """Score a bracketer on trees, beside baselines, CCM (Klein and Manning 2002) and the upper bound.
+
+    Unlabelled F1 over sentences of at most 10, 20 and 40 words and over all, without punctuation: of the brackets of
+    all sentences together, and as the mean over sentences; both without the brackets of whole sentences, and with
+    them as in Klein and Manning (2002) and Parikh et al. (2014). CCM learns from the tags of TREES, and of --text.
+
+    \b
+    Example:
+        spacy-lpcfg bracketing-table model/ dev.mrg --text train.mrg
+    """
+    from spacy_lpcfg.bracketing.comparison import compare, gold_sentences
+    from spacy_lpcfg.components.tagged_text import read_sentences
+    from spacy_lpcfg.trees import read_trees
+
+    component = _load(model)
+    golds = list(gold_sentences(progress(read_trees(trees), "trees")))
+    table = compare(component.bracket, golds, text=read_sentences(text or []), seed=seed, progress=progress)
+    if as_json:
+        found = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}
+        print(json.dumps(found))
+    else:
+        print("\n".join(_lines(table)))
+
+
+def _load(model: str) -> "SpectralBracketerPipe":
+    import spacy
+
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    nlp = spacy.load(model)
+    for _, component in nlp.pipeline:
+        if isinstance(component, SpectralBracketerPipe) and component.bracketer is not None:
+            return component
+    raise ValueError(
+        f"{model} has no spectral_bracketer that has learned, but {nlp.pipe_names}. Make one with `spacy-lpcfg learn "
+        "bracketer`."
+    )
+
+
+def _lines(table: "Table") -> Iterator[str]:
+    """Two tables, with by how much the bracketer is above what it has to beat below each."""
+    from spacy_lpcfg.bracketing.comparison import BRACKETER
+
+    first = next(iter(table.values()))
+    for title, names in _SCORES.items():
+        yield f"{title}: without / with the brackets of whole sentences"
+        yield _line("words", [limit if limit == "all" else f"<= {limit}" for limit in first])
+        for system, row in table.items():
+            yield _line(system, [" / ".join(f"{getattr(each, name):.1f}" for name in names) for each in row.values()])
+        for rival in _TO_BEAT if BRACKETER in table else ():
+            pairs = zip(table[BRACKETER].values(), table[rival].values())
+            margins = [[getattr(own, name) - getattr(other, name) for name in names] for own, other in pairs]
+            yield _line(f"above {rival}", [" / ".join(f"{margin:+.1f}" for margin in each) for each in margins])
+        yield ""
+    yield _line("sentences", [str(totals.n_sentences) for totals in first.values()])
+
+
+def _line(head: str, cells: list[str]) -> str:
+    return f"{head:<34}" + "".join(f"{cell:>15}" for cell in cells)

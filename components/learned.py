@@ -1,0 +1,130 @@
+"""What the components that learn in `initialize` have in common: how what they learned is kept, and sentences found."""
+
+import warnings
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import srsly
+from spacy.language import Language
+from spacy.pipeline import Sentencizer, TrainablePipe
+from spacy.tokens import Doc
+from thinc.api import Model, Shim
+
+from spacy_lpcfg.components.constituents import sentence_bounds
+
+_NO_SENTENCES = (
+    "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
+    "component before it that splits sentences better."
+)
+
+
+class LearnedShim(Shim):
+    """What was learned, if anything was yet, as the part of a thinc Model that is not thinc's."""
+
+    _model: Any
+
+    @staticmethod
+    def read(data: bytes) -> Any:
+        """The inverse of the `to_bytes` of what was learned."""
+        raise NotImplementedError
+
+    @property
+    def learned(self) -> Any:
+        return self._model
+
+    @learned.setter
+    def learned(self, value: Any) -> None:
+        self._model = value
+
+    def to_bytes(self) -> bytes:
+        return b"" if self.learned is None else self.learned.to_bytes()
+
+    def from_bytes(self, data: bytes) -> "LearnedShim":
+        self.learned = self.read(data) if data else None
+        return self
+
+    def finish_update(self, optimizer: Any) -> None:
+        """There are no gradients."""
+
+    def to_device(self, device_type: str, device_id: int) -> None:
+        """What was learned stays on the CPU."""
+
+
+def holder(name: str, shim: LearnedShim) -> Model:
+    """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing."""
+    return Model(name, _no_forward, shims=[shim])
+
+
+def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
+    raise NotImplementedError("This Model only holds what was learned: use the component's `predict`.")
+
+
+class LearnedPipe(TrainablePipe):
+    """A trainable component whose model is a `holder`.
+
+    error (type): what it raises for damaged and foreign data
+    """
+
+    error: ClassVar[type[ValueError]]
+
+    def __init__(self, vocab: Any, model: Model, name: str) -> None:
+        super().__init__(vocab, model, name)
+        self._warned: set[str] = set()
+
+    @property
+    def learned(self) -> Any:
+        """What was learned; None before training."""
+        return self.model.shims[0].learned
+
+    def find_sentences(self, doc: Doc) -> tuple[list[bool] | None, list[tuple[int, int]]]:
+        """Start and end of each sentence of a Doc.
+
+        RETURNS (list of bool or None, list of (int, int)): for each token whether it begins a sentence, where the Doc
+            had no sentence boundaries; the sentences
+        """
+        if doc.has_annotation("SENT_START"):
+            return None, sentence_bounds(doc)
+        self.warn_once(_NO_SENTENCES)
+        starts = Sentencizer().predict([doc])[0]
+        firsts = [i for i, is_start in enumerate(starts) if is_start]
+        return starts, list(zip(firsts, [*firsts[1:], len(doc)]))
+
+    def warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            warnings.warn(text.format(self.name), stacklevel=2)
+            self._warned.add(text)
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
+        """Load the component; raises `error` for damaged or foreign data."""
+        try:
+            if "model" not in exclude:
+                srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
+            return super().from_bytes(bytes_data, exclude=exclude)
+        except Exception as error:
+            raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
+
+    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
+        """Load the component; raises `error` for a damaged or foreign folder."""
+        try:
+            return super().from_disk(path, exclude=exclude)
+        except Exception as error:
+            raise self.error(f"{path} holds no saved {self.name!r}: {error}") from error
+
+
+def set_sentence_starts(doc: Doc, starts: list[bool] | None) -> None:
+    """Write the boundaries that `LearnedPipe.find_sentences` found, if it had to find any."""
+    for token, is_start in zip(doc, starts or ()):
+        token.is_sent_start = is_start
+
+
+def refuse_sample(nlp: Language | None, what: str) -> None:
+    """Refuse to learn from the sample that spaCy passes to `initialize` of a streamed corpus.
+
+    what (str): what would be learned
+    """
+    training = nlp.config.get("training", {}) if nlp is not None else {}
+    if training.get("max_epochs") == -1:
+        raise ValueError(
+            f"With training.max_epochs = -1 spaCy streams the corpus, and the {what} would be "
+            "learned from its first 100 examples only. Set training.max_epochs = 1."
+        )

@@ -1,0 +1,374 @@
+"""The trainable component `spectral_bracketer`: brackets without labels, learned from tagged text without a treebank.
+
+All is learned in `initialize`, from a stream of Docs or of files, and `update` has nothing to do: one epoch of
+`spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `constituents.py`), under a key of
+their own, all with the label `LABEL`, so that what reads trees reads them as well.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example, validate_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
+from spacy_lpcfg.bracketing.tagged import TaggedSentence
+from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
+from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, refuse_sample, set_sentence_starts
+from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
+
+KEY = "brackets"
+LABEL = "X"
+"""The Penn Treebank's label for what is a constituent of no known kind."""
+BRACKETED = "parsed"
+
+_KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
+_NOT_LEARNED = (
+    "{!r} has no bracketer yet. Train it (`spacy train`, or `spacy-lpcfg learn bracketer TAGGED --output DIR`), or "
+    "call nlp.initialize with tagged Docs."
+)
+
+Sentences = Callable[[], Iterable[TaggedSentence]]
+
+
+class BracketLearner(Protocol):
+    """What makes a bracketer of tagged text."""
+
+    def fit(
+        self, sentences: Sentences, *, seed: int = 0, progress: Callable[[str, int], None] | None = None
+    ) -> Bracketer: ...
+
+
+@Language.factory(
+    "spectral_bracketer",
+    assigns=["doc.spans"],
+    default_config={
+        "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
+        "spans_key": KEY,
+        "attr": "pos",
+        "seed": 0,
+        "scorer": {"@scorers": "spacy-lpcfg.bracket_scorer.v1"},
+    },
+    default_score_weights={
+        "brackets_f": 1.0,
+        "brackets_f_with_sentence": 0.0,
+        "brackets_sentence_f": 0.0,
+        "brackets_sentence_f_with_sentence": 0.0,
+    },
+)
+def make_spectral_bracketer(
+    nlp: Language,
+    name: str,
+    learner: BracketLearner,
+    spans_key: str,
+    attr: Attr,
+    seed: int,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> "SpectralBracketerPipe":
+    """The factory `spectral_bracketer`; settings as for `SpectralBracketerPipe`."""
+    return SpectralBracketerPipe(
+        nlp.vocab,
+        bracketer_model(),
+        name,
+        learner=learner,
+        spans_key=spans_key,
+        attr=attr,
+        seed=seed,
+        scorer=scorer,
+    )
+
+
+class BracketerShim(LearnedShim):
+    """A Bracketer, if there is one yet."""
+
+    @staticmethod
+    def read(data: bytes) -> Bracketer:
+        return Bracketer.from_bytes(data)
+
+
+def bracketer_model() -> Model:
+    """A thinc Model that holds a bracketer, for spaCy to save; it computes nothing."""
+    return holder("bracketer", BracketerShim(None))
+
+
+class DocBrackets(NamedTuple):
+    """What `predict` finds out about a Doc.
+
+    sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
+    sentences (list of DocSentence): with the words' positions in the Doc
+    brackets (list of Brackets): one a sentence, over its words
+    """
+
+    sent_starts: list[bool] | None
+    sentences: list[DocSentence]
+    brackets: list[Brackets]
+
+
+class SpectralBracketerPipe(LearnedPipe):
+    """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
+
+    vocab (Vocab): of the pipeline
+    model (Model): as made by `bracketer_model`
+    name (str): of the component
+    learner (BracketLearner): makes the bracketer of tagged text
+    spans_key (str): where the brackets go in `Doc.spans`
+    attr (str): the tags: "pos" for `token.pos_`, "tag" for `token.tag_`
+    seed (int): of all that is random in learning
+    scorer (callable): `examples -> scores`
+    """
+
+    error = BracketerError
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "spectral_bracketer",
+        *,
+        learner: BracketLearner,
+        spans_key: str = KEY,
+        attr: Attr = "pos",
+        seed: int = 0,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(vocab, model, name)
+        self.learner = learner
+        self.spans_key = spans_key
+        self.attr = attr
+        self.seed = seed
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"mapping": {}}  # which spaCy saves
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """Universal tags of tags that `spacy_lpcfg.bracketing.universal` does not know, put in place of these in
+        learning and in bracketing. Saved with the component, since a config cannot hold tags such as "#" and "$,"."""
+        return self.cfg["mapping"]
+
+    @mapping.setter
+    def mapping(self, mapping: dict[str, str]) -> None:
+        self.cfg["mapping"] = dict(mapping)
+
+    @property
+    def bracketer(self) -> Bracketer | None:
+        """The bracketer; None before training."""
+        return self.model.shims[0].learned
+
+    @bracketer.setter
+    def bracketer(self, bracketer: Bracketer | None) -> None:
+        self.model.shims[0].learned = bracketer
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The one label that brackets have."""
+        return (LABEL,)
+
+    # Learning
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        mapping: dict[str, str] | None = None,
+        sentences: Sentences | None = None,
+        bracketer: Callable[[], Bracketer] | None = None,
+    ) -> None:
+        """Learn from the tags of the reference Docs, or of a text, or take a ready bracketer.
+
+        get_examples (callable): gives the whole training corpus; it is gone through several times
+        nlp (Language): the pipeline, for its training settings
+        labels (list of str): has to hold `LABEL`, if it is not None
+        mapping (dict of str to str): universal tags of tags not known otherwise; None keeps those that are there
+        sentences (callable): gives a tagged text to learn from instead; it is called several times
+        bracketer (callable): gives a ready bracketer; nothing is learned
+
+        Without words in the text a bracketer that is already there stays. Raises ValueError if there is neither, if the
+        corpus is streamed, or if there is too little text; Untagged if it has no tags.
+        """
+        if labels is not None and LABEL not in labels:
+            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {labels}.")
+        if mapping is not None:
+            self.mapping = mapping
+        if bracketer is not None:
+            self.bracketer = bracketer()
+            return
+        text = sentences or partial(self._text, get_examples)
+        if self._has_words(text):
+            if sentences is None:
+                refuse_sample(nlp, "bracketer")
+            self.learn(text, progress=_StepLog(self.name))
+        if self.bracketer is None:
+            raise ValueError(
+                f"{self.name!r} found no text to learn from: no reference Doc has a word. Read the corpus with "
+                "spacy-lpcfg.TaggedText.v1, or give a ready bracketer in [initialize.components]."
+            )
+
+    def learn(self, sentences: Sentences, *, progress: Callable[[str, int], None] | None = None) -> None:
+        """Learn the bracketer.
+
+        sentences (callable): gives a tagged text, anew at every call
+        progress (callable): told the name of each step, and how far it has come
+
+        Raises ValueError if there is too little text.
+        """
+        mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
+        self.bracketer = self._learner().fit(mapped, seed=self.seed, progress=progress)
+        logger.info("%s: learned a bracketer", self.name)
+
+    def _learner(self) -> BracketLearner:
+        """The learner, with the vectors of the vocabulary if it is to use them."""
+        learner: Any = self.learner
+        embedding = getattr(learner, "embedding", None)
+        return replace(learner, embedding=embedding.of(self.vocab)) if isinstance(embedding, VocabVectors) else learner
+
+    def _has_words(self, text: Sentences) -> bool:
+        """Whether there is a text to learn from; one without tags is none for a component that has learned already."""
+        try:
+            return any(sentence.words for sentence in text())
+        except Untagged:
+            if self.bracketer is None:
+                raise
+            self.warn_once(_KEPT)
+            return False
+
+    def _text(self, get_examples: Callable[[], Iterable[Example]]) -> Iterator[TaggedSentence]:
+        for eg in get_examples():
+            sentences = self._sentences(eg.reference, sentence_bounds(eg.reference))
+            yield from (each.tagged for each in sentences if each.positions)
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Do nothing: all is learned in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, "SpectralBracketerPipe.update")
+        return losses
+
+    # Bracketing
+
+    def predict(self, docs: Iterable[Doc]) -> list[DocBrackets]:
+        """Bracket Docs without changing them.
+
+        docs (iterable of Doc): tagged, with or without sentence boundaries
+        RETURNS (list of DocBrackets): one a Doc
+
+        Raises ValueError if there is no bracketer yet; Untagged; never because of a text.
+        """
+        if self.bracketer is None:
+            raise ValueError(_NOT_LEARNED.format(self.name))
+        found = []
+        for doc in docs:
+            starts, bounds = self.find_sentences(doc)
+            found.append((starts, self._sentences(doc, bounds)))
+        brackets = iter(
+            self.bracketer.bracket_all([each.tagged for _, sentences in found for each in self._retagged(sentences)])
+        )
+        return [DocBrackets(starts, sents, [next(brackets) for _ in sents]) for starts, sents in found]
+
+    def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
+        """The brackets of a sentence outside of any Doc.
+
+        words, tags (sequence of str): with punctuation; tags as of the text that was learned from
+        RETURNS (Brackets): spans over the words, in pre-order, and a score for each
+
+        Raises ValueError if there is no bracketer yet, or not as many tags as words.
+        """
+        if self.bracketer is None:
+            raise ValueError(_NOT_LEARNED.format(self.name))
+        return self.bracketer.bracket(*_with(TaggedSentence(tuple(words), tuple(tags)), self.mapping))
+
+    def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
+        try:
+            return doc_sentences(doc, bounds, self.attr)
+        except Untagged as error:
+            raise Untagged(f"{self.name!r}: {error}") from error
+
+    def _retagged(self, sentences: list[DocSentence]) -> list[DocSentence]:
+        if not self.mapping:
+            return sentences
+        return [DocSentence(each.positions, _with(each.tagged, self.mapping)) for each in sentences]
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
+        """Write the brackets, and sentence boundaries where there were none."""
+        for doc, found in zip(docs, scores):
+            set_sentence_starts(doc, found.sent_starts)
+            set_brackets(doc, found.sentences, found.brackets, key=self.spans_key, set_tags=self.attr != "tag")
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score the predicted brackets with the component's scorer."""
+        return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
+
+
+def set_brackets(
+    doc: Doc,
+    sentences: Sequence[DocSentence],
+    brackets: Sequence[Brackets],
+    *,
+    key: str = KEY,
+    set_tags: bool = True,
+) -> None:
+    """Write brackets to `doc.spans[key]`: one Span a bracket, in pre-order, sentence by sentence.
+
+    doc (Doc): with sentence boundaries
+    sentences (sequence of DocSentence), brackets (sequence of Brackets): one a sentence
+    key (str): key of `doc.spans`
+    set_tags (bool): write the tags to the group's attrs, which has them where `token.tag_` has others
+
+    The attrs are those of `constituents.py`: `scores` (float32, (n_spans,)), one of each span, from 0 to 1; `status`,
+    one of each sentence; `tags`.
+    """
+    label = doc.vocab.strings.add(LABEL)
+    spans = [
+        Span(doc, positions[start], positions[end - 1] + 1, label)
+        for (positions, _), (found, _) in zip(sentences, brackets)
+        for start, end in found
+    ]
+    attrs: dict[str, Any] = {
+        "format": FORMAT,
+        "scores": np.array([score for each in brackets for score in each.scores], dtype=np.float32),
+        "status": [BRACKETED if each.positions else EMPTY for each in sentences],
+    }
+    if set_tags:
+        tags = [""] * len(doc)
+        for positions, tagged in sentences:
+            for position, tag in zip(positions, tagged.tags):
+                tags[position] = tag
+        attrs["tags"] = tags
+    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+
+
+class _StepLog:
+    """Logs the steps of learning as they begin."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._step = ""
+
+    def __call__(self, step: str, n: int) -> None:
+        if step != self._step:
+            logger.info("%s: %s", self._name, step)
+            self._step = step
+
+
+def _with(sentence: TaggedSentence, mapping: dict[str, str]) -> TaggedSentence:
+    return TaggedSentence(sentence.words, tuple(mapping.get(tag, tag) for tag in sentence.tags))
+
+
+def _mapped(sentences: Sentences, mapping: dict[str, str]) -> Iterator[TaggedSentence]:
+    return (_with(TaggedSentence(*sentence), mapping) for sentence in sentences())

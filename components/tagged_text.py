@@ -1,0 +1,232 @@
+"""Tagged text for the bracketer: from Docs, from files, and as a spaCy corpus."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from spacy.language import Language
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import logger
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.bracketing import universal
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import UNIVERSAL
+from spacy_lpcfg.components.constituents import sentence_bounds
+from spacy_lpcfg.trees import TreebankError
+from spacy_lpcfg.trees.brackets import read_lines
+
+Attr = Literal["pos", "tag"]
+Paths = str | Path | Sequence[str | Path]
+
+_SETTERS = {
+    "pos": "a 'morphologizer', or a 'tagger' with an 'attribute_ruler' after it",
+    "tag": "a 'tagger' or an 'lpcfg_parser'",
+}
+_OTHER: dict[Attr, Attr] = {"pos": "tag", "tag": "pos"}
+_BINARY = ".spacy"
+
+
+class Untagged(ValueError):
+    """A Doc without the tags that brackets are learned from and found by."""
+
+
+class DocSentence(NamedTuple):
+    """A sentence of a Doc without its whitespace tokens.
+
+    positions (list of int): of its words in the Doc
+    tagged (TaggedSentence): their texts and tags
+    """
+
+    positions: list[int]
+    tagged: TaggedSentence
+
+
+def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> list[DocSentence]:
+    """The words and tags of the sentences of a Doc.
+
+    doc (Doc): with tags; a word that has none gets the tag ""
+    bounds (iterable of (int, int)): start and end of each sentence
+    attr ("pos" or "tag"): whether the tags are `token.pos_` or `token.tag_`
+    RETURNS (list of DocSentence): one a sentence, without words perhaps
+
+    Raises Untagged if no word has a tag.
+    """
+    texts = [token.text for token in doc]
+    is_word = [bool(text) and not text.isspace() for text in texts]
+    ids = doc.to_array(attr.upper()).tolist() if len(doc) else []
+    if any(is_word) and not any(tag for tag, kept in zip(ids, is_word) if kept):
+        raise Untagged(_untagged(doc, attr))
+    names = {tag: doc.vocab.strings[tag] if tag else "" for tag in set(ids)}
+    found = []
+    for start, end in bounds:
+        positions = [i for i in range(start, end) if is_word[i]]
+        words, tags = tuple(texts[i] for i in positions), tuple(names[ids[i]] for i in positions)
+        found.append(DocSentence(positions, TaggedSentence(words, tags)))
+    return found
+
+
+def _untagged(doc: Doc, attr: Attr) -> str:
+    other = _OTHER[attr]
+    has_other = " It has token." + other + f"_: set attr = {other!r} to use that." if _has(doc, other) else ""
+    return (
+        f"Expected a Doc with token.{attr}_, but no word of {doc.text[:40]!r} has it. Put a component that sets it "
+        f"before this one: {_SETTERS[attr]}.{has_other} In `spacy train`, a corpus reader such as "
+        "spacy-lpcfg.TaggedText.v1 keeps the tags that a corpus has."
+    )
+
+
+def _has(doc: Doc, attr: Attr) -> bool:
+    return any(doc.to_array(attr.upper()).tolist())
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def read_sentences(
+    paths: Paths, *, attr: Attr = "tag", on_error: Callable[[TreebankError], None] | None = None
+) -> Iterator[TaggedSentence]:
+    """The tagged sentences of files, one at a time.
+
+    paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files
+    attr ("pos" or "tag"): the tags of Docs in `.spacy` files
+    on_error (callable): as of `read_tagged`
+
+    Raises TreebankError, which names file and line; Untagged; ValueError for a file that is no `.spacy` file.
+    """
+    for path in _list(paths):
+        if path.suffix != _BINARY:
+            yield from read_tagged(path, on_error=on_error)
+            continue
+        for doc in _docs(path, Vocab()):
+            try:
+                yield from (each.tagged for each in doc_sentences(doc, sentence_bounds(doc), attr) if each.positions)
+            except Untagged as error:
+                raise Untagged(f"{path}: {error}") from error
+
+
+def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
+    try:
+        docs = DocBin().from_disk(path)
+    except Exception as error:
+        raise ValueError(f"{path} is no .spacy file, or damaged: copy it or make it again ({error})") from error
+    return docs.get_docs(vocab)
+
+
+def _list(paths: Paths) -> list[Path]:
+    return [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
+
+
+def make_sentence_reader(path: str | Path | list[str] | list[Path], attr: Attr = "tag") -> "SentenceReader":
+    """The reader `spacy-lpcfg.tagged_sentences.v1`; settings as of `SentenceReader`."""
+    return SentenceReader(path, attr)
+
+
+class SentenceReader:
+    """Tagged sentences of files, from the start at every call, and never all of them in memory.
+
+    path (path or list of paths), attr ("pos" or "tag"): as of `read_sentences`
+    """
+
+    def __init__(self, path: Paths, attr: Attr = "tag") -> None:
+        self.path = path
+        self.attr = attr
+
+    def __call__(self) -> Iterator[TaggedSentence]:
+        return read_sentences(self.path, attr=self.attr)
+
+
+def read_tag_map(path: str | Path) -> dict[str, str]:
+    """The reader `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
+
+    path (path): a file with a tag and one of `UNIVERSAL` on each line, apart by blanks
+
+    Raises TreebankError, which names file and line, for anything else.
+    """
+    tag_map = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        items = line.split()
+        if len(items) == 2 and items[1] in UNIVERSAL:
+            tag_map[items[0]] = items[1]
+        elif items:
+            expected = f"Expected a tag and one of {', '.join(UNIVERSAL)}, separated by blanks"
+            raise TreebankError(f"{expected}, but got {line.strip()!r}.", str(path), number)
+    return tag_map
+
+
+# Corpora -----------------------------------------------------------------------------------------
+
+
+def make_tagged_text_reader(
+    path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
+) -> "TaggedText":
+    """The reader `spacy-lpcfg.TaggedText.v1`; settings as of `TaggedText`."""
+    return TaggedText(path, limit=limit, skip_bad=skip_bad)
+
+
+class TaggedText:
+    """A corpus of tagged sentences, of which nothing but words and tags is read.
+
+    path (path or list of paths): files as of `read_sentences`
+    limit (int): most sentences to read; 0 means all
+    skip_bad (bool): count broken trees and lines and log their number, instead of raising TreebankError
+    """
+
+    def __init__(self, path: Paths | None, *, limit: int = 0, skip_bad: bool = False) -> None:
+        if not path:
+            raise ValueError("The tagged text has no path: set it, for example by --paths.train FILE.")
+        self.path = path
+        self.limit = limit
+        self.skip_bad = skip_bad
+
+    def __call__(self, nlp: Language) -> Iterator[Example]:
+        """Read the text as Examples of one sentence each, with the same words and tags on both sides.
+
+        YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
+            are as there, and an Example is a Doc.
+
+        Raises ValueError if there is no sentence, and as `read_sentences`.
+        """
+        errors: list[TreebankError] = []
+        n_docs = 0
+        for doc in islice(self._docs(nlp.vocab, errors), self.limit or None):
+            n_docs += 1
+            yield Example(doc.copy(), doc)
+        if errors:
+            logger.warning("%d broken trees or lines were skipped, the first at %s", len(errors), errors[0])
+        if not n_docs:
+            raise ValueError(f"No sentences in {', '.join(map(str, _list(self.path)))}: expected trees or word/tag.")
+
+    def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
+        on_error = errors.append if self.skip_bad else None
+        for path in _list(self.path):
+            if path.suffix == _BINARY:
+                yield from (_only_tags(doc) for doc in _docs(path, vocab))
+            else:
+                yield from (tagged_doc(vocab, sentence) for sentence in read_tagged(path, on_error=on_error))
+
+
+def tagged_doc(vocab: Vocab, sentence: TaggedSentence) -> Doc:
+    """A Doc of one sentence, with its tags and their universal tags."""
+    words, tags = sentence
+    return Doc(
+        vocab,
+        words=["_" if word.isspace() else word for word in words],
+        tags=list(tags),
+        pos=[universal(tag) for tag in tags],
+        sent_starts=[i == 0 for i in range(len(words))],
+    )
+
+
+def _only_tags(doc: Doc) -> Doc:
+    has_starts = doc.has_annotation("SENT_START")
+    return Doc(
+        doc.vocab,
+        words=[token.text for token in doc],
+        spaces=[bool(token.whitespace_) for token in doc],
+        tags=[token.tag_ for token in doc],
+        pos=[token.pos_ for token in doc],
+        sent_starts=[token.is_sent_start for token in doc] if has_starts else None,
+    )

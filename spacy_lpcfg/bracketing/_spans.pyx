@@ -1,0 +1,271 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Spans by what they hold and what stands around them: their keys, their scores, and the trees of the best scores.
+
+The spans of two or more words of a sentence of n words lie in a row: [0, 2), [0, 3), ... [0, n), [1, 3), ...; those of
+many sentences lie one after the other. Symbols are numbers from 1 to 255, and 0 is the boundary of the sentence.
+"""
+
+import numpy as np
+
+from libc.math cimport INFINITY, exp
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.vector cimport vector
+
+# What a symbol may be to the brackets that treebanks leave out: bits of its flags.
+NOMINAL, MODIFIER, OPENS_NONE, ADVERB, VERB = 1, 2, 4, 8, 16
+
+cdef enum:
+    _NOMINAL = 1
+    _MODIFIER = 2
+    _OPENS_NONE = 4
+    _ADVERB = 8
+    _VERB = 16
+
+
+cdef inline size_t row(int n, int i) noexcept nogil:
+    """Place of [i, i + 2) in the row of a sentence of n words."""
+    return <size_t>i * (n - 1) - <size_t>i * (i - 1) // 2
+
+
+cdef inline double at(const double* chart, int n, int i, int j) noexcept nogil:
+    return chart[row(n, i) + j - i - 2] if j - i > 1 else 0
+
+
+cdef inline int length_class(int length) noexcept nogil:
+    """1 to 5 stand for themselves; then come 6 and 7, 8 to 10, 11 to 15, 16 to 23, and more."""
+    if length < 6:
+        return length
+    if length < 11:
+        return 6 if length < 8 else 7
+    return 8 if length < 16 else 9 if length < 24 else 10
+
+
+cdef inline int64_t yield_key(const uint8_t* symbols, const int32_t* segments, int i, int j) noexcept nogil:
+    """What a span holds: all symbols up to five, else the first and the last; its length; punctuation between them."""
+    cdef int64_t key = 2 * length_class(j - i) + (segments[j - 1] != segments[i])
+    cdef int k
+    if j - i > 5:
+        return (key << 16) | (symbols[i] << 8) | symbols[j - 1]
+    for k in range(i, j):
+        key = (key << 8) | symbols[k]
+    return key
+
+
+cdef inline int64_t context_key(const uint8_t* symbols, const int32_t* segments, int n, int i, int j) noexcept nogil:
+    """What stands around a span: a symbol and whether there is punctuation, on either side; below zero."""
+    cdef int64_t left = 1, right = 1
+    if i > 0:
+        left = 2 * <int64_t>symbols[i - 1] + (segments[i] != segments[i - 1])
+    if j < n:
+        right = 2 * <int64_t>symbols[j] + (segments[j] != segments[j - 1])
+    return -1 - ((left << 9) | right)
+
+
+def span_keys(const int32_t[::1] lengths, const uint8_t[::1] symbols, const int32_t[::1] segments):
+    """Yield and context of every span.
+
+    lengths (int32, (n_sentences,)): words of each sentence.
+    symbols (uint8, (n,)), segments (int32, (n,)): of all words; a segment is a stretch without punctuation.
+    RETURNS (tuple): int64 (n_spans,), twice; no yield is a context.
+    """
+    cdef size_t span = 0, word = 0, total = 0
+    cdef int s, n, i, j
+    for s in range(lengths.shape[0]):
+        total += <size_t>lengths[s] * (lengths[s] - 1) // 2
+    yields_array, contexts_array = np.empty(total, np.int64), np.empty(total, np.int64)
+    cdef int64_t[::1] yields = yields_array, contexts = contexts_array
+    with nogil:
+        for s in range(lengths.shape[0]):
+            n = lengths[s]
+            for i in range(n - 1):
+                for j in range(i + 2, n + 1):
+                    yields[span] = yield_key(&symbols[word], &segments[word], i, j)
+                    contexts[span] = context_key(&symbols[word], &segments[word], n, i, j)
+                    span += 1
+            word += n
+    return yields_array, contexts_array
+
+
+cdef void best_below(const double* scores, double* chart, double* ends, int n, int start, int end) noexcept nogil:
+    """Scores of the best trees of all spans within [start, end).
+
+    ends: as chart, but those with the same end side by side, (n + 1, n + 1).
+    """
+    cdef int i, j, k
+    cdef size_t w = n + 1
+    cdef double best
+    cdef double* out
+    cdef const double* by_end
+    for i in range(end - 1, start - 1, -1):
+        out = chart + row(n, i) - i - 2
+        ends[(i + 1) * w + i] = 0
+        for j in range(i + 2, end + 1):
+            by_end = ends + j * w
+            best = by_end[i + 1]
+            for k in range(i + 2, j):
+                best = max(best, out[k] + by_end[k])
+            out[j] = best + scores[row(n, i) + j - i - 2]
+            ends[j * w + i] = out[j]
+
+
+cdef int best_split(const double* chart, int n, int i, int j) noexcept nogil:
+    """The first of the best places to split [i, j)."""
+    cdef int k, chosen = i + 1
+    cdef double best = -INFINITY, total
+    for k in range(i + 1, j):
+        total = at(chart, n, i, k) + at(chart, n, k, j)
+        if total > best:
+            best, chosen = total, k
+    return chosen
+
+
+cdef int top_split(const double* scores, double* chart, double* ends, int n, int split) noexcept nogil:
+    """Fill the chart; the top bracket, which is given or, if 0, the best one."""
+    if split > 0:
+        best_below(scores, chart, ends, n, 0, split)
+        best_below(scores, chart, ends, n, split, n)
+        return split
+    best_below(scores, chart, ends, n, 0, n)
+    return best_split(chart, n, 0, n)
+
+
+cdef void mark(const double* chart, uint8_t* chosen, int n, int i, int j) noexcept nogil:
+    """Choose the spans of the best tree of [i, j)."""
+    cdef int split
+    if j - i < 2:
+        return
+    chosen[row(n, i) + j - i - 2] = 1
+    split = best_split(chart, n, i, j)
+    mark(chart, chosen, n, i, split)
+    mark(chart, chosen, n, split, j)
+
+
+def best_trees(const int32_t[::1] lengths, const double[::1] scores, const int32_t[::1] splits):
+    """The tree of each sentence that maximises the sum of the scores of its spans.
+
+    lengths (int32, (n_sentences,)): words of each, two or more.
+    scores (float64, (n_spans,)): of all spans.
+    splits (int32, (n_sentences,)): top brackets, or 0 for the best one.
+    RETURNS (uint8, (n_spans,)): whether each span is in its sentence's tree.
+    """
+    cdef int s, n, split
+    cdef size_t span = 0
+    cdef vector[double] chart, ends
+    chosen_array = np.zeros(scores.shape[0], np.uint8)
+    cdef uint8_t[::1] chosen = chosen_array
+    with nogil:
+        for s in range(lengths.shape[0]):
+            n = lengths[s]
+            chart.resize(max(chart.size(), row(n, n)))
+            ends.resize(max(ends.size(), <size_t>(n + 1) * (n + 1)))
+            split = top_split(&scores[span], chart.data(), ends.data(), n, splits[s])
+            chosen[span + n - 2] = 1
+            mark(chart.data(), &chosen[span], n, 0, split)
+            mark(chart.data(), &chosen[span], n, split, n)
+            span += row(n, n)
+    return chosen_array
+
+
+cdef class SpanScores:
+    """Scores of yields and contexts by their keys, in a table with open addresses, and what to leave out of trees."""
+
+    cdef vector[int64_t] keys
+    cdef vector[float] values
+    cdef vector[uint8_t] used
+    cdef uint64_t mask
+    cdef double unseen_yield, unseen_context
+    cdef uint8_t flags[256]
+
+    def __init__(self, const int64_t[::1] keys, const float[::1] values, double unseen_yield, double unseen_context,
+                 const uint8_t[::1] flags):
+        """keys (int64, (n,)), values (float32, (n,)): of yields and contexts; the rest are scores of unseen ones.
+
+        flags (uint8, (256,)): of symbols; see `is_left_out`.
+        """
+        cdef size_t size = 16, place
+        cdef int k
+        while size < 2 * <size_t>keys.shape[0]:
+            size *= 2
+        self.mask = size - 1
+        self.keys.assign(size, 0)
+        self.values.assign(size, 0)
+        self.used.assign(size, 0)
+        self.unseen_yield, self.unseen_context = unseen_yield, unseen_context
+        for k in range(256):
+            self.flags[k] = flags[k]
+        for k in range(keys.shape[0]):
+            place = self.find(keys[k])
+            self.keys[place], self.values[place], self.used[place] = keys[k], values[k], 1
+
+    cdef size_t find(self, int64_t key) noexcept nogil:
+        """Place of a key, or the free one where it belongs."""
+        cdef uint64_t hashed = <uint64_t>key * <uint64_t>0x9E3779B97F4A7C15
+        cdef size_t place = (hashed ^ (hashed >> 32)) & self.mask
+        while self.used[place] and self.keys[place] != key:
+            place = (place + 1) & self.mask
+        return place
+
+    cdef double value(self, int64_t key) noexcept nogil:
+        cdef size_t place = self.find(key)
+        if self.used[place]:
+            return self.values[place]
+        return self.unseen_context if key < 0 else self.unseen_yield
+
+    cdef void score(self, const uint8_t* symbols, const int32_t* segments, int n, double* scores) noexcept nogil:
+        cdef int i, j
+        for i in range(n - 1):
+            for j in range(i + 2, n + 1):
+                scores[row(n, i) + j - i - 2] = (
+                    self.value(yield_key(symbols, segments, i, j)) + self.value(context_key(symbols, segments, n, i, j))
+                )
+
+    cdef bint is_left_out(self, const uint8_t* symbols, int i, int j, int start, int end) noexcept nogil:
+        """Whether treebanks have no bracket where the best tree has [i, j) below [start, end).
+
+        They have none that begins with a symbol that OPENS_NONE, none of an ADVERB before a VERB, none beside a single
+        MODIFIER before a NOMINAL symbol, and none beside a single NOMINAL symbol after one.
+        """
+        cdef uint8_t first = self.flags[symbols[i]]
+        if first & _OPENS_NONE or (first & _ADVERB and self.flags[symbols[i + 1]] & _VERB):
+            return True
+        if start == i - 1 and self.flags[symbols[i - 1]] & _MODIFIER and first & _NOMINAL:
+            return True
+        return end == j + 1 and (self.flags[symbols[j - 1]] & self.flags[symbols[j]] & _NOMINAL) != 0
+
+    cdef void outline(self, const double* scores, const double* chart, const uint8_t* symbols, int n, int i, int j,
+                      int start, int end, vector[int]& spans, vector[double]& found) noexcept nogil:
+        """The spans of the best tree of [i, j), whose parent is [start, end), in pre-order."""
+        cdef int split
+        if j - i < 2:
+            return
+        if not self.is_left_out(symbols, i, j, start, end):
+            spans.push_back(i)
+            spans.push_back(j)
+            found.push_back(scores[row(n, i) + j - i - 2])
+        split = best_split(chart, n, i, j)
+        self.outline(scores, chart, symbols, n, i, split, i, j, spans, found)
+        self.outline(scores, chart, symbols, n, split, j, i, j, spans, found)
+
+    def decode(self, bytes symbols, const int32_t[::1] segments, int split):
+        """The best tree of a sentence of n >= 2 words without what is left out, and without the whole sentence.
+
+        symbols (bytes of length n), segments (int32, (n,)): of the words; split (int): as of `best_trees`.
+        RETURNS (tuple): spans (list of (int, int)) in pre-order; the logistic function of their scores (list of float).
+        """
+        cdef const uint8_t* text = symbols
+        cdef int n = segments.shape[0]
+        cdef vector[double] scores, chart, ends, found
+        cdef vector[int] spans
+        cdef size_t k
+        with nogil:
+            scores.resize(row(n, n))
+            chart.resize(row(n, n))
+            ends.resize(<size_t>(n + 1) * (n + 1))
+            self.score(text, &segments[0], n, scores.data())
+            split = top_split(scores.data(), chart.data(), ends.data(), n, split)
+            self.outline(scores.data(), chart.data(), text, n, 0, split, 0, n, spans, found)
+            self.outline(scores.data(), chart.data(), text, n, split, n, 0, n, spans, found)
+        return (
+            [(spans[2 * k], spans[2 * k + 1]) for k in range(found.size())],
+            [1 / (1 + exp(-found[k])) for k in range(found.size())],
+        )

@@ -1,0 +1,129 @@
+"""The frozen result of learning: words and tags in, brackets out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
+from spacy_lpcfg.bracketing.span_model import SpanModel
+from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
+from spacy_lpcfg.bracketing.top import heuristic_split
+from spacy_lpcfg.grammar.storage import Stored
+
+__all__ = ["Bracketer", "BracketerError", "Brackets"]
+
+_LONGEST = {"metric": 60, "spans": 400}
+
+
+class Brackets(NamedTuple):
+    """The brackets of a sentence.
+
+    spans (tuple of (int, int)): half-open, over all its tokens; of two or more words that are no punctuation, neither
+        beginning nor ending with punctuation; in pre-order, the whole sentence first.
+    scores (tuple of float): from 0 to 1, one for each span: the logistic function of how much speaks for it, which is 1
+        for the whole sentence. With scores of spans that is the logarithm of how much likelier what it holds and what
+        stands around it are of a bracket; without, the length of the edge above it.
+    """
+
+    spans: tuple[tuple[int, int], ...]
+    scores: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bracketer(Stored):
+    """Brackets sentences.
+
+    metric (MetricModel): distances, of which it makes minimal trees where there are no scores of spans.
+    span_model (SpanModel or None): scores of spans, learned from such trees.
+    meta (dict): what was learned from what, for people; strings, numbers and lists.
+    """
+
+    metric: MetricModel
+    span_model: SpanModel | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
+        """The brackets of a sentence; none of less than two words. They depend on its words and tags alone.
+
+        Sentences of more words than can be bracketed at once (60 by the metric, 400 by scores) are cut into pieces,
+        where possible at punctuation, that hang on each other to the right.
+        RAISES (ValueError): If there are not as many tags as words.
+        """
+        sentence = plain(words, tags)
+        places, n = sentence.places, len(sentence.places)
+        if n < 2:
+            return Brackets((), ())
+        spans, scores = [(places[0], places[-1] + 1)], [1.0]
+        for (start, end), score in self._below(words, sentence):
+            spans.append((places[start], places[end - 1] + 1))
+            scores.append(score)
+        return Brackets(tuple(spans), tuple(scores))
+
+    def bracket_all(self, sentences: Iterable[Sentence]) -> list[Brackets]:
+        """The brackets of many sentences; errors as of `bracket`."""
+        return [self.bracket(words, tags) for words, tags in sentences]
+
+    def _below(self, words: Sequence[str], sentence: Plain) -> Iterator[tuple[tuple[int, int], float]]:
+        """Brackets among the words of a sentence without the whole of it, with their scores."""
+        n = len(sentence.places)
+        if n <= _LONGEST["metric" if self.span_model is None else "spans"]:
+            yield from zip(*self._tree(words, sentence))
+            return
+        pieces = _pieces(sentence.segments, _LONGEST["metric" if self.span_model is None else "spans"])
+        for number, (start, end) in enumerate(pieces):
+            if 0 < number < len(pieces) - 1:
+                yield (start, n), 0.5
+            if end - start > 1:
+                yield (start, end), 0.5
+                for (i, j), score in zip(*self._tree(words, _part(sentence, start, end))):
+                    yield (start + i, start + j), score
+
+    def _tree(self, words: Sequence[str], sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:
+        segments = np.array(sentence.segments, dtype=np.int32)
+        if self.span_model is not None:
+            symbols = self.span_model.symbols.encode(words, sentence)
+            return self.span_model.spans(symbols, segments, self.span_model.split(sentence, symbols))
+        tags = np.array(sentence.universal, dtype=np.int32)
+        spans, edges = self.metric.tree(tags, segments, heuristic_split(sentence))
+        scores = 1 / (1 + np.exp(-np.clip(edges, -500, 500)))
+        return [(i, j) for i, j in spans.tolist()], scores.tolist()
+
+    def to_bytes(self) -> bytes:
+        """The bracketer as msgpack with a checksum."""
+        return pack_parts(self.metric, self.span_model, self.meta)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Bracketer:
+        """The bracketer that `to_bytes` wrote.
+
+        RAISES (BracketerError): On bytes that are damaged, foreign, of another format or inconsistent.
+        """
+        return cls(*unpack_parts(data))
+
+
+def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
+    """Stretches of at most `longest` words, cut at the last punctuation in reach, if there is any."""
+    n, pieces, start = len(segments), [], 0
+    while n - start > longest:
+        cuts = [i for i in range(start + 1, start + longest) if segments[i] != segments[i - 1]]
+        end = cuts[-1] if cuts else start + longest
+        pieces.append((start, end))
+        start = end
+    return [*pieces, (start, n)]
+
+
+def _part(sentence: Plain, start: int, end: int) -> Plain:
+    """The words [start, end) of a sentence and the punctuation between them, as a sentence; places stay as they are."""
+    places = sentence.places[start:end]
+    tokens = [token if places[0] <= place <= places[-1] else None for place, token in enumerate(sentence.tokens)]
+    return Plain(
+        places,
+        sentence.universal[start:end],
+        sentence.segments[start:end],
+        [token or sentence.tokens[places[0]]._replace(is_word=False, kind=0) for token in tokens],
+    )

@@ -1,0 +1,131 @@
+"""Brown clusters (Brown et al. 1992) as vectors of words: classes that make a class bigram model of the text likely.
+
+Differs from Brown et al.: the classes are found by exchange (Martin, Liermann and Ney 1998), which ends at a better
+likelihood than their mergers, and only then merged into a tree, of which a class has its path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.bracketing._brown import exchange
+from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, Vocabulary, context_counts
+
+
+@dataclass(frozen=True)
+class Brown:
+    """Vectors of log2(C) + C numbers (section 4.1 of Parikh, Cohen and Xing 2014): the first bits of a class's path in
+    the tree of mergers, and which class it is.
+
+    n_clusters (int): C, a power of two.
+    n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
+    path_weight (float): of the bits, where that of the class is 1.
+    min_count (int): of a word; max_words (int): that have a class of their own, others go by their tag.
+    """
+
+    n_clusters: int = 64
+    n_sweeps: int = 10
+    path_weight: float = 1.0
+    min_count: int = 3
+    max_words: int = 20_000
+
+    def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
+        """Learn from text; nothing in it is random.
+
+        RAISES (EmbeddingError): If there are not as many words as clusters, or C is no power of two.
+        """
+        n_bits = int(self.n_clusters).bit_length() - 1
+        if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
+            raise EmbeddingError(f"Expected a power of two as the number of clusters, got {self.n_clusters}.")
+        vocabulary = Vocabulary.learn(chunks(), min_count=self.min_count, most=self.max_words)
+        if len(vocabulary.words) < self.n_clusters:
+            raise EmbeddingError(
+                f"Expected at least {self.n_clusters} different words that occur {self.min_count} times or more, for "
+                f"as many clusters; got {len(vocabulary.words)}. Give more text, or a smaller `n_clusters`."
+            )
+        (counts,) = context_counts(chunks(), vocabulary, 1)
+        classes, pairs = cluster(counts, self.n_clusters, self.n_sweeps)
+        bits = np.array([_bits(path, n_bits) for path in merge_paths(pairs[:-1, :-1])], dtype=np.float32)
+        vectors = np.concatenate([self.path_weight * bits, np.eye(self.n_clusters, dtype=np.float32)], axis=1)
+        return Embedding(vocabulary, vectors[classes[:-1]])
+
+
+def cluster(counts: csr_array, n_clusters: int, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
+    """Classes of words, and how often they follow each other.
+
+    counts ((V + 1, V + 1)): how often each word stands before each other; the last one is the boundary of sentences.
+    RETURNS (tuple): int32 (V + 1,), of which the boundary has class C; int64 (C + 1, C + 1).
+    """
+    n = counts.shape[0]
+    usage = counts.sum(axis=1)[:-1] + counts.sum(axis=0)[:-1]
+    classes = np.full(n, n_clusters, dtype=np.int32)
+    classes[np.argsort(-usage, kind="stable")] = np.arange(n - 1) % n_clusters
+    coo = counts.tocoo()
+    pairs = np.zeros((n_clusters + 1, n_clusters + 1), dtype=np.int64)
+    np.add.at(pairs, (classes[coo.row], classes[coo.col]), coo.data.astype(np.int64))
+    first, second = pairs.sum(axis=1), pairs.sum(axis=0)
+    for _ in range(n_sweeps):
+        if not exchange(*_rows(counts), *_rows(counts.T.tocsr()), classes, pairs, first, second, n_clusters):
+            break
+    return classes, pairs
+
+
+def log_likelihood(pairs: np.ndarray) -> float:
+    """That of a text's classes, up to what does not depend on them: sum of N(g, h) log(N(g, h) / (N(g) N(h)))."""
+    return _n_log_n(pairs).sum() - _n_log_n(pairs.sum(axis=0)).sum() - _n_log_n(pairs.sum(axis=1)).sum()
+
+
+def merge_paths(pairs: np.ndarray) -> list[str]:
+    """Merge classes two by two, each time those that lose least likelihood; the path of each from the root, "0110".
+
+    pairs (int, (C, C)): how often classes follow each other.
+    """
+    table = pairs.astype(np.float64)
+    members = [[k] for k in range(len(table))]
+    paths = [""] * len(table)
+    while len(members) > 1:
+        i, j = _cheapest(table)
+        for bit, side in (("0", i), ("1", j)):
+            for k in members[side]:
+                paths[k] = bit + paths[k]
+        members[i] += members.pop(j)
+        table[i] += table[j]
+        table[:, i] += table[:, j]
+        table = np.delete(np.delete(table, j, axis=0), j, axis=1)
+    return paths
+
+
+def _cheapest(table: np.ndarray) -> tuple[int, int]:
+    """The two classes i < j whose merger loses least likelihood."""
+    n = len(table)
+    i, j = np.triu_indices(n, 1)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    worth = _n_log_n(table)
+    own = worth.sum(axis=1) + worth.sum(axis=0) - np.diag(worth) - _n_log_n(rows) - _n_log_n(columns)
+    merged_rows, merged_columns = table[i] + table[j], table[:, i].T + table[:, j].T
+    places = np.arange(len(i))
+    corner = merged_rows[places, i] + merged_rows[places, j]
+    for side in (merged_rows, merged_columns):
+        side[places, i] = side[places, j] = 0
+    together = _n_log_n(merged_rows).sum(axis=1) + _n_log_n(merged_columns).sum(axis=1) + _n_log_n(corner)
+    together -= _n_log_n(rows[i] + rows[j]) + _n_log_n(columns[i] + columns[j])
+    apart = own[i] + own[j] - worth[i, j] - worth[j, i]
+    best = int(np.argmin(apart - together))
+    return int(i[best]), int(j[best])
+
+
+def _bits(path: str, n: int) -> list[int]:
+    """The first n bits; a shorter path ends in zeros."""
+    return [int(bit) for bit in path[:n].ljust(n, "0")]
+
+
+def _rows(counts: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return counts.indptr.astype(np.int32), counts.indices.astype(np.int32), counts.data.astype(np.int64)
+
+
+def _n_log_n(counts: np.ndarray) -> np.ndarray:
+    counts = np.asarray(counts, dtype=np.float64)
+    return counts * np.log(np.maximum(counts, 1))

@@ -1,0 +1,152 @@
+"""Learning a bracketer from tagged text: algorithm 1 of Parikh, Cohen and Xing (2014), and beyond it self-training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.anchors import PaperAnchors, TagAnchors, TagGroups
+from spacy_lpcfg.bracketing.bracketer import Bracketer
+from spacy_lpcfg.bracketing.covariances import covariances, shared_covariances
+from spacy_lpcfg.bracketing.embeddings import CCA, Embedder
+from spacy_lpcfg.bracketing.metric import distance_table, smooth
+from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.sampling import sample
+from spacy_lpcfg.bracketing.self_training import SelfTraining, Text, train, tree_mask
+from spacy_lpcfg.bracketing.sentences import Chunk, Plain, Sentence, chunks, plain
+from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
+from spacy_lpcfg.bracketing.span_model import SpanModel
+from spacy_lpcfg.bracketing.symbols import Symbols
+from spacy_lpcfg.bracketing.top import heuristic_split, learn_top
+
+Sentences = Callable[[], Iterable[Sentence]]
+Progress = Callable[[str, int], None]
+
+
+class TooFewSentences(ValueError):
+    """A text without a sentence to learn from."""
+
+
+@dataclass(frozen=True)
+class SpectralBracketer:
+    """Learner of a bracketer. Without arguments it is the best one; `preset("paper")` is that of the paper.
+
+    embedding (Embedder): of the words: `CCA`, `Brown`, `GivenVectors`.
+    anchors (TagAnchors): what two positions must have in common to share a covariance.
+    m (int): singular values that make a distance.
+    gamma (float): bandwidth of the kernel.
+    n_distances (int): larger distances between words are taken for this one.
+    apart (float): distance that punctuation between two words adds.
+    sequences (SequenceSettings or None): tag sequences with distances of their own.
+    self_training (SelfTraining or None): what comes after the spectral trees.
+    """
+
+    embedding: Embedder = field(default_factory=CCA)
+    anchors: TagAnchors = field(default_factory=TagGroups)
+    m: int = 10
+    gamma: float = 0.4
+    n_distances: int = 40
+    apart: float = 10.0
+    sequences: SequenceSettings | None = None
+    self_training: SelfTraining | None = field(default_factory=SelfTraining)
+
+    def __post_init__(self) -> None:
+        if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
+            raise ValueError(
+                "Expected m and n_distances of 1 or more, and gamma above 0; got "
+                f"m = {self.m}, n_distances = {self.n_distances}, gamma = {self.gamma}."
+            )
+
+    @classmethod
+    def preset(cls, name: str, **settings: Any) -> SpectralBracketer:
+        """The settings of the paper (`paper`), or the best ones (`default`); `settings` change single ones.
+
+        RAISES (ValueError): For another name.
+        """
+        if name not in ("paper", "default"):
+            raise ValueError(f"Expected the preset 'paper' or 'default', got {name!r}.")
+        paper = {"anchors": PaperAnchors(), "m": 7, "apart": 0.0, "self_training": None}
+        return cls(**({**paper, **settings} if name == "paper" else settings))
+
+    def fit(self, sentences: Sentences, *, seed: int = 0, progress: Progress | None = None) -> Bracketer:
+        """Learn from tagged text.
+
+        sentences (callable): gives (words, tags) of all sentences, anew at every call, so that none are kept but a
+            sample for self-training.
+        seed (int): of all that is random.
+        progress (callable or None): called with the name of a step and the number of sentences, or of rounds, done.
+        RAISES (ValueError): On too little text for the settings, with how much is needed.
+        """
+        say = progress or (lambda step, n: None)
+        metric = self._metric(sentences, seed, say)
+        meta: dict[str, Any] = {"embedding": type(self.embedding).__name__, "m": self.m, "gamma": self.gamma}
+        meta |= {"groups": metric.groups.tolist(), "apart": self.apart, "rounds": 0}
+        if self.self_training is None:
+            return Bracketer(metric, None, meta)
+        spans, n_sentences = self._span_model(sentences, metric, self.self_training, seed, say)
+        meta |= {"rounds": self.self_training.n_rounds, "trees": n_sentences}
+        return Bracketer(metric, spans, meta)
+
+    def _metric(self, sentences: Sentences, seed: int, say: Progress) -> MetricModel:
+        def read(step: str) -> Iterator[Chunk]:
+            n = 0
+            for chunk in chunks(sentences()):
+                yield chunk
+                n += len(chunk.offsets) - 1
+                say(step, n)
+            if n == 0:
+                raise TooFewSentences("Expected tagged text with at least one word, got none.")
+
+        groups = self.anchors.fit(lambda: read("anchors"))
+        embedding = self.embedding.fit(lambda: read("vectors"), seed=seed)
+        table = covariances(read("covariances"), embedding, groups, int(1.5 * self.n_distances))
+        distances = distance_table(table, m=self.m, gamma=self.gamma, n_distances=self.n_distances)
+        if self.sequences is None:
+            return MetricModel(groups, distances, self.apart)
+        means, _ = smooth(table, self.gamma, self.n_distances)
+        own = sequence_distances(
+            lambda: read("sequences"), embedding, partial(shared_covariances, means, groups), self.m, self.sequences
+        )
+        return MetricModel(groups, distances, self.apart, own)
+
+    def _span_model(
+        self, sentences: Sentences, metric: MetricModel, settings: SelfTraining, seed: int, say: Progress
+    ) -> tuple[SpanModel, int]:
+        """Self-training on a sample, and the size of the sample."""
+        chosen = sample(
+            sentences(), settings.max_sentences, seed=seed, lengths=range(3, settings.max_length + 1), progress=say
+        )
+        if not chosen:
+            raise TooFewSentences(
+                f"Expected sentences of 3 to {settings.max_length} words to make trees of, got none. Give more text, "
+                "or a larger `max_length`."
+            )
+        symbols = Symbols.learn(chosen, settings.n_words)
+        encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in _plain_words(chosen)]
+        text = _text(encoded)
+        trees = tree_mask(text.lengths, [_tree(metric, s, split) for (s, _), split in zip(encoded, text.splits)])
+        table = train(text, trees, settings, lambda done: say("rounds", done))
+        top = None if settings.first_verb is None else learn_top(encoded, first=settings.first_verb)
+        return SpanModel(symbols, *table, top, settings.is_flat), len(chosen)
+
+
+def _plain_words(sentences: Iterable[Sentence]) -> Iterator[tuple[Any, Plain]]:
+    return ((words, plain(words, tags)) for words, tags in sentences)
+
+
+def _text(encoded: list[tuple[Plain, bytes]]) -> Text:
+    return Text(
+        np.array([len(sentence.places) for sentence, _ in encoded], dtype=np.int32),
+        np.frombuffer(b"".join(symbols for _, symbols in encoded), dtype=np.uint8),
+        np.array([segment for sentence, _ in encoded for segment in sentence.segments], dtype=np.int32),
+        np.array([heuristic_split(sentence) for sentence, _ in encoded], dtype=np.int32),
+    )
+
+
+def _tree(metric: MetricModel, sentence: Plain, split: int) -> np.ndarray:
+    tags, segments = (np.array(each, dtype=np.int32) for each in (sentence.universal, sentence.segments))
+    return metric.tree(tags, segments, int(split))[0]

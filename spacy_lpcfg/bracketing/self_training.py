@@ -1,0 +1,136 @@
+"""Self-training: scores of spans, learned from trees, make better trees, from which better scores are learned.
+
+Hard EM on the model of Klein and Manning (2002), in which the yield and the context of every span are drawn according
+to whether it is a bracket. It starts from spectral trees; started from right-branching or random ones it ends several
+points lower. The top bracket stays as it is throughout, since with a free one every round makes the trees worse.
+Differs from theirs: (1) the best trees instead of expectations; (2) yields of more than five words are known by their
+ends and their length; (3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.bracketing._spans import best_trees, span_keys
+
+
+@dataclass(frozen=True)
+class SelfTraining:
+    """Settings.
+
+    n_rounds (int): of scores and trees.
+    max_length (int): words of a sentence, without punctuation, that trees are made of.
+    max_sentences (int): a sample of the text's sentences; more are not kept.
+    n_words (int): the most frequent words are symbols of their own.
+    in_trees, elsewhere (float): pseudo-counts of every yield and context as a bracket, and as none.
+    first_verb (float): as `first` of `TopScores`; None for the paper's rule of the top bracket.
+    is_flat (bool): as of `SpanModel`.
+    """
+
+    n_rounds: int = 8
+    max_length: int = 25
+    max_sentences: int = 30_000
+    n_words: int = 30
+    in_trees: float = 0.5
+    elsewhere: float = 2.0
+    first_verb: float | None = 2.0
+    is_flat: bool = True
+
+    def __post_init__(self) -> None:
+        if self.n_rounds < 1 or self.max_length < 3 or not (self.in_trees > 0 and self.elsewhere > 0):
+            raise ValueError(
+                "Expected n_rounds of 1 or more, max_length of 3 or more, and pseudo-counts above 0; got "
+                f"{self.n_rounds}, {self.max_length}, {self.in_trees} and {self.elsewhere}."
+            )
+
+
+class Text(NamedTuple):
+    """Sentences of three or more words to train on, one after the other.
+
+    lengths (int32, (n_sentences,)); symbols (uint8, (n,)), segments (int32, (n,)): of the words, as of `Plain`.
+    splits (int32, (n_sentences,)): the top brackets.
+    """
+
+    lengths: np.ndarray
+    symbols: np.ndarray
+    segments: np.ndarray
+    splits: np.ndarray
+
+
+class SpanTable(NamedTuple):
+    """Scores of yields and contexts by key; fields as of `SpanModel`."""
+
+    keys: np.ndarray
+    values: np.ndarray
+    unseen: np.ndarray
+
+
+def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
+    """Whether each span of each sentence is in its tree, uint8 (n_spans,).
+
+    trees (sequence of int, (n, 2)): the spans of each, with or without the whole sentence, which always is in it.
+    """
+    counts = lengths.astype(np.int64) * (lengths - 1) // 2
+    mask = np.zeros(counts.sum(), np.uint8)
+    start = 0
+    for n, spans, count in zip(lengths.tolist(), trees, counts.tolist()):
+        i, j = spans[:, 0].astype(np.int64), spans[:, 1]
+        mask[start + i * (n - 1) - i * (i - 1) // 2 + j - i - 2] = 1
+        mask[start + n - 2] = 1
+        start += count
+    return mask
+
+
+def train(
+    text: Text, in_tree: np.ndarray, settings: SelfTraining, on_round: Callable[[int], None] | None = None
+) -> SpanTable:
+    """Scores of yields and contexts after some rounds.
+
+    in_tree (uint8, (n_spans,)): the trees to begin with, as of `tree_mask`.
+    on_round (callable or None): called with the number of rounds that are done.
+    """
+    views = [_View.of(keys) for keys in span_keys(text.lengths, text.symbols, text.segments)]
+    is_whole = tree_mask(text.lengths, [np.zeros((0, 2), np.int64)] * len(text.lengths)).astype(bool)
+    scores: list[np.ndarray] = []
+    for done in range(1, settings.n_rounds + 1):
+        scores = [view.log_odds(in_tree, is_whole, settings) for view in views]
+        in_tree = best_trees(text.lengths, sum(s[v.ids] for s, v in zip(scores, views)), text.splits)
+        if on_round is not None:
+            on_round(done)
+    counts = [view.counts(in_tree, is_whole) for view in views]
+    kept = [(in_trees > 0) | (elsewhere > 1) for in_trees, elsewhere in counts]
+    keys = np.concatenate([view.keys[k] for view, k in zip(views, kept)])
+    values = np.concatenate([s[:-1][k] for s, k in zip(scores, kept)])
+    return SpanTable(keys, values.astype(np.float32), np.array([s[-1] for s in scores]))
+
+
+class _View(NamedTuple):
+    """One of two views of the spans.
+
+    keys (int64, (n_keys,)): sorted; ids (int32, (n_spans,)): places in them.
+    """
+
+    keys: np.ndarray
+    ids: np.ndarray
+
+    @classmethod
+    def of(cls, keys: np.ndarray) -> _View:
+        unique, ids = np.unique(keys, return_inverse=True)
+        return cls(unique, ids.reshape(-1).astype(np.int32))
+
+    def counts(self, in_tree: np.ndarray, is_whole: np.ndarray) -> np.ndarray:
+        """How often each key is that of a bracket, and of none, float64 (2, n_keys); whole sentences do not count."""
+        places = [np.flatnonzero((in_tree == value) & ~is_whole) for value in (1, 0)]
+        return np.stack([np.bincount(self.ids[p], minlength=len(self.keys)).astype(np.float64) for p in places])
+
+    def log_odds(self, in_tree: np.ndarray, is_whole: np.ndarray, settings: SelfTraining) -> np.ndarray:
+        """log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last one is that of an unseen key."""
+        logs = []
+        for counts, pseudo in zip(self.counts(in_tree, is_whole), (settings.in_trees, settings.elsewhere)):
+            smoothed = np.append(counts, 0.0) + pseudo
+            logs.append(np.log(smoothed / smoothed.sum()))
+        return logs[0] - logs[1]

@@ -1,0 +1,81 @@
+"""Latent tree models to sample from (equation 1 and assumption 1 of Parikh, Cohen and Xing 2014), for experiments.
+
+A shape is a binary tree without labels: a leaf is the number of its word, any other node the pair of its children.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+Shape = int | tuple
+Span = tuple[int, int]
+
+
+def random_shape(start: int, end: int, rng: np.random.Generator) -> Shape:
+    """A binary tree over the words [start, end), every part of which is split anywhere with the same probability."""
+    if end - start == 1:
+        return start
+    split = int(rng.integers(start + 1, end))
+    return (random_shape(start, split, rng), random_shape(split, end, rng))
+
+
+def leaves(shape: Shape) -> list[int]:
+    """The words of a shape from left to right."""
+    return [shape] if isinstance(shape, int) else leaves(shape[0]) + leaves(shape[1])
+
+
+def spans(shape: Shape) -> list[Span]:
+    """Spans of two or more words in pre-order."""
+    if isinstance(shape, int):
+        return []
+    inside = leaves(shape)
+    return [(inside[0], inside[-1] + 1), *spans(shape[0]), *spans(shape[1])]
+
+
+class LatentModel(NamedTuple):
+    """Latent vectors along a tree, each a linear map of the one above and noise, and vectors of words below them.
+
+    shape (Shape): the tree.
+    maps (dict of float64, (m, m)): of every span of the tree, from the latent vector above to its own.
+    emissions (list of float64, (p, m)): of every word, from the latent vector above it.
+    noise (float): standard deviation of what is added to the vectors of words.
+    """
+
+    shape: Shape
+    maps: dict[Span, np.ndarray]
+    emissions: list[np.ndarray]
+    noise: float
+
+    @classmethod
+    def random(cls, shape: Shape, m: int, p: int, noise: float, rng: np.random.Generator) -> LatentModel:
+        """With parameters of its own for every node."""
+        maps = {span: random_map(m, rng) for span in spans(shape)}
+        return cls(shape, maps, [random_emission(m, p, rng) for _ in leaves(shape)], noise)
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Vectors of the words of n sentences, float64 (n, n_words, p)."""
+        p, m = self.emissions[0].shape
+        out = np.zeros((n, len(self.emissions), p))
+
+        def visit(node: Shape, above: np.ndarray) -> None:
+            if isinstance(node, int):
+                out[:, node] = above @ self.emissions[node].T + self.noise * rng.normal(size=(n, p))
+                return
+            latent = above @ self.maps[spans(node)[0]].T + 0.5 * rng.normal(size=(n, m))
+            visit(node[0], latent)
+            visit(node[1], latent)
+
+        visit(self.shape, rng.normal(size=(n, m)))
+        return out
+
+
+def random_map(m: int, rng: np.random.Generator) -> np.ndarray:
+    """Between latent vectors: of full rank, and such that some is forgotten on the way."""
+    return np.linalg.qr(rng.normal(size=(m, m)))[0] * rng.uniform(0.6, 0.9, size=m)
+
+
+def random_emission(m: int, p: int, rng: np.random.Generator) -> np.ndarray:
+    """From a latent vector to that of a word."""
+    return rng.normal(size=(p, m)) / np.sqrt(m)

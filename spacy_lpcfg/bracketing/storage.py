@@ -1,0 +1,111 @@
+"""A bracketer's parts as checked bytes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
+from spacy_lpcfg.bracketing.span_model import SpanModel
+from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
+from spacy_lpcfg.bracketing.top import TopScores
+from spacy_lpcfg.grammar.storage import StorageError, pack, unpack
+
+_KIND = "bracketer"
+_VERSION = 1
+_METRIC = {"groups": "int32", "distances": "float64", "sequence_tags": "uint8", "sequence_distances": "float64"}
+_METRIC |= {"sequence_lengths": "int32"}
+_SPANS = {"keys": "int64", "values": "float32", "unseen": "float64", "top_values": "float32"}
+
+
+class BracketerError(ValueError):
+    """A bracketer that is damaged, foreign or inconsistent."""
+
+
+def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any]) -> bytes:
+    """The bytes of a bracketer."""
+    values: dict[str, Any] = {
+        "groups": metric.groups,
+        "distances": metric.distances,
+        "apart": float(metric.apart),
+        "sequence_tags": np.frombuffer(b"".join(metric.sequences), dtype=np.uint8),
+        "sequence_lengths": np.array([len(tags) for tags in metric.sequences], dtype=np.int32),
+        "sequence_distances": np.concatenate([np.zeros(0), *map(np.ravel, metric.sequences.values())]),
+        "meta": json.dumps(meta),
+        "has_spans": spans is not None,
+    }
+    if spans is not None:
+        values |= {name: getattr(spans, name) for name in ("keys", "values", "unseen", "is_flat")}
+        values["lexical"] = spans.symbols.lexical
+        values["top_values"] = np.zeros(0, np.float32) if spans.top is None else spans.top.values
+        values["top_first"] = 0.0 if spans.top is None else float(spans.top.first)
+    return pack(_KIND, _VERSION, values)
+
+
+def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, Any]]:
+    """The parts that `pack_parts` was given.
+
+    RAISES (BracketerError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        values = unpack(_KIND, _VERSION, data)
+        meta = json.loads(_plain(values, "meta", str))
+    except (StorageError, json.JSONDecodeError) as error:
+        raise BracketerError(str(error)) from error
+    _require("meta", isinstance(meta, dict))
+    spans = _span_model(values) if _plain(values, "has_spans", bool) else None
+    return _metric_model(values), spans, meta
+
+
+def _metric_model(values: dict[str, Any]) -> MetricModel:
+    groups, distances, tags, own, lengths = (_array(values, name, dtype) for name, dtype in _METRIC.items())
+    _require("groups", groups.shape == (N_UNIVERSAL,) and groups.min() >= 0)
+    _require("distances", distances.ndim == 3 and distances.shape[0] == distances.shape[1] > groups.max())
+    _require("distances", distances.shape[2] > 0)
+    _require("sequences", tags.ndim == own.ndim == lengths.ndim == 1 and bool(np.all(lengths > 1)))
+    sizes = lengths.astype(np.int64)
+    _require("sequences", sizes.sum() == len(tags) and (sizes**2).sum() == len(own))
+    sequences, tag, place = {}, 0, 0
+    for n in sizes.tolist():
+        sequences[tags[tag : tag + n].tobytes()] = own[place : place + n * n].reshape(n, n)
+        tag, place = tag + n, place + n * n
+    return MetricModel(groups, distances, _plain(values, "apart", float), sequences)
+
+
+def _span_model(values: dict[str, Any]) -> SpanModel:
+    keys, scores, unseen, top = (_array(values, name, dtype) for name, dtype in _SPANS.items())
+    _require("scores", keys.ndim == scores.ndim == 1 and len(keys) == len(scores) and unseen.shape == (2,))
+    _require("top bracket", top.shape in ((0,), (2 * N_SYMBOLS,)))
+    first, lexical = _plain(values, "top_first", float), _plain(values, "lexical", tuple)
+    try:
+        symbols = Symbols(lexical)
+    except (AttributeError, ValueError) as error:
+        raise _inconsistent("symbols") from error
+    rule = TopScores(top, first) if len(top) else None
+    return SpanModel(symbols, keys, scores, unseen, rule, _plain(values, "is_flat", bool))
+
+
+def _plain(values: dict[str, Any], name: str, kind: type) -> Any:
+    value = values.get(name)
+    if type(value) is not kind:
+        raise _inconsistent(name)
+    return value
+
+
+def _array(values: dict[str, Any], name: str, dtype: str) -> np.ndarray:
+    array = values.get(name)
+    if not isinstance(array, np.ndarray) or array.dtype != dtype or not np.all(np.isfinite(array)):
+        raise _inconsistent(name)
+    return array
+
+
+def _require(part: str, holds: bool) -> None:
+    if not holds:
+        raise _inconsistent(part)
+
+
+def _inconsistent(part: str) -> BracketerError:
+    return BracketerError(f"This bracketer is inconsistent in its {part}: copy or learn it again.")

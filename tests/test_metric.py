@@ -1,0 +1,178 @@
+"""Covariances, the spectral metric, and recovery of latent trees as the data grow."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.bracketing.anchors import PaperAnchors
+from spacy_lpcfg.bracketing.covariances import (
+    Covariances,
+    covariances,
+    sequence_covariances,
+    shared_covariances,
+    shrink,
+)
+from spacy_lpcfg.bracketing.embeddings import Embedding, Vocabulary
+from spacy_lpcfg.bracketing.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.metric import (
+    TooLittleText,
+    distance_table,
+    kernel,
+    log_volume,
+    smooth,
+    spectral_distances,
+)
+from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
+from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distances
+from spacy_lpcfg.bracketing.simulation import LatentModel, leaves, random_shape, spans
+
+WORDS = ["a", "b", "c", "d"]
+TAGS = ["NOUN", "VERB", "DET"]
+
+
+def random_text(n: int, seed: int, longest: int = 6) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(1, longest + 1, size=n)
+    return [(tuple(rng.choice(WORDS, k)), tuple(rng.choice(TAGS, k))) for k in lengths]
+
+
+def random_embedding(p: int, seed: int) -> Embedding:
+    vectors = np.random.default_rng(seed).normal(size=(N_UNIVERSAL + len(WORDS), p))
+    return Embedding(Vocabulary(WORDS), vectors.astype(np.float32))
+
+
+def algorithm_1(text, embedding, groups, sentence, gamma) -> np.ndarray:
+    """Covariances of a sentence by the sums of algorithm 1, over all pairs of positions of all sentences."""
+    anchors = [groups[UNIVERSAL_IDS[tag]] for tag in sentence[1]]
+    n, p = len(anchors), embedding.vectors.shape[1]
+    out = np.zeros((n, n, p, p))
+    for j, k in itertools.combinations(range(n), 2):
+        total = 0.0
+        for words, tags in text:
+            rows = [embedding.vectors[N_UNIVERSAL + WORDS.index(word)].astype(float) for word in words]
+            for a, b in itertools.combinations(range(len(words)), 2):
+                if [groups[UNIVERSAL_IDS[tags[a]]], groups[UNIVERSAL_IDS[tags[b]]]] == [anchors[j], anchors[k]]:
+                    kappa = abs((k - j) - (b - a)) / ((k - j) + (b - a))
+                    weight = max(0.0, 1 - kappa / gamma)
+                    out[j, k] += weight * np.outer(rows[a], rows[b])
+                    total += weight
+        out[j, k] /= total
+    return out
+
+
+def test_metric_table_is_algorithm_1():
+    text, embedding = random_text(60, 0), random_embedding(3, 1)
+    groups = PaperAnchors().fit(lambda: [])
+    sentence = (("a", "b", "c", "d"), ("NOUN", "VERB", "DET", "NOUN"))
+    table = covariances(chunks(text, n_tokens=50), embedding, groups, max_distance=6)
+    means, _ = smooth(table, 0.4, 6)
+    found = shared_covariances(means, groups, np.array([UNIVERSAL_IDS[tag] for tag in sentence[1]]))
+    expected = algorithm_1(text, embedding, groups, sentence, 0.4)
+    left, right = np.triu_indices(4, 1)
+    np.testing.assert_allclose(found[left, right], expected[left, right], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[right, left], np.swapaxes(expected[left, right], 1, 2), rtol=1e-4, atol=1e-5)
+
+
+def test_metric_table_does_not_depend_on_chunks():
+    text, embedding, groups = random_text(50, 2), random_embedding(3, 3), PaperAnchors().fit(lambda: [])
+    tables = [covariances(chunks(text, n_tokens=n), embedding, groups, 5) for n in (7, 1000)]
+    np.testing.assert_allclose(tables[0].sums, tables[1].sums, rtol=1e-4, atol=1e-4)
+    assert np.array_equal(tables[0].counts, tables[1].counts)
+    assert tables[0].counts.sum() == sum(n * (n - 1) // 2 for n in (len(words) for words, _ in text))
+
+
+def test_metric_kernel_is_symmetric_and_has_bandwidth():
+    distances = np.arange(1, 30)
+    weights = kernel(distances[:, None], distances[None, :], 0.4)
+    assert np.array_equal(weights, weights.T)
+    assert np.all(np.diag(weights) == 1)
+    ratio = distances[:, None] / distances[None, :]
+    assert np.array_equal(weights > 1e-12, (ratio < 7 / 3 - 1e-9) & (ratio > 3 / 7 + 1e-9))
+
+
+def test_metric_volume_is_the_product_of_singular_values():
+    matrix = np.random.default_rng(0).normal(size=(4, 5, 5))
+    expected = [np.log(np.linalg.svd(each)[1][:3]).sum() for each in matrix]
+    np.testing.assert_allclose(log_volume(matrix, 3), expected)
+    assert log_volume(np.outer([1.0, 2], [3, 4]), 2) == -np.inf
+
+
+def test_metric_is_additive_on_the_population():
+    """Lemma 1: with exact covariances, distances are sums along the tree, so that the four-point condition holds."""
+    rng = np.random.default_rng(5)
+    m = 2
+    a, b = (np.linalg.qr(rng.normal(size=(3, m)))[0] for _ in range(2))
+    c, d = (rng.normal(size=(3, m)) for _ in range(2))
+    step = np.diag([0.7, 0.5])
+    moments = np.diag([1.0, 2.0])  # of the latent vector above a and b; c and d hang on another one below it
+    below = step @ moments @ step.T + np.eye(m)
+    emissions = [(a, moments, True), (b, moments, True), (c, below, False), (d, below, False)]
+    sigma = np.zeros((4, 4, 3, 3))
+    for i, (x, own, is_above) in enumerate(emissions):
+        for j, (y, _, other_above) in enumerate(emissions):
+            middle = own if is_above == other_above else (moments @ step.T if is_above else step @ moments)
+            sigma[i, j] = x @ middle @ y.T
+    distances = spectral_distances(sigma, m)
+    crossing = [distances[0, 2] + distances[1, 3], distances[0, 3] + distances[1, 2]]
+    assert crossing[0] == pytest.approx(crossing[1])
+    assert distances[0, 1] + distances[2, 3] < crossing[0]
+    assert np.all(np.diag(distances) == 0)
+
+
+def test_metric_backs_off_where_pairs_are_few():
+    rng = np.random.default_rng(0)
+    sums, counts = np.zeros((3, 2, 2, 4, 4), np.float32), np.zeros((3, 2, 2))
+    counts[:, 0, 0] = 100
+    sums[:, 0, 0] = 100 * rng.normal(size=(3, 4, 4))
+    table = distance_table(Covariances(sums, counts), m=2, gamma=0.4, n_distances=5)
+    assert table.shape == (2, 2, 5)
+    assert np.all(np.isfinite(table))
+    np.testing.assert_allclose(table[1, 1, :3], table[0, 0, :3])
+
+
+def test_metric_says_how_much_text_it_needs():
+    empty = Covariances(np.zeros((2, 1, 1, 4, 4), np.float32), np.zeros((2, 1, 1)))
+    with pytest.raises(TooLittleText, match="3 singular values, so at least 3 pairs"):
+        distance_table(empty, m=3, gamma=0.4, n_distances=2)
+    with pytest.raises(ValueError, match="1 to 4 singular values"):
+        distance_table(empty, m=5, gamma=0.4, n_distances=2)
+    with pytest.raises(TooLittleText, match="rank 3"):
+        spectral_distances(sequence_covariances(np.ones((2, 3, 4))), 3)
+
+
+def recovered(model: LatentModel, n: int, m: int, rng: np.random.Generator) -> bool:
+    distances = spectral_distances(sequence_covariances(model.sample(n, rng)), m)
+    found = minimal_tree(distances, len(leaves(model.shape[0])))
+    return [tuple(span) for span in found.spans] == spans(model.shape)[1:]
+
+
+def test_metric_recovers_trees_as_the_data_grow():
+    rng = np.random.default_rng(0)
+    models = [LatentModel.random(random_shape(0, 7, rng), 2, 6, 1.0, rng) for _ in range(12)]
+    few, many = ([recovered(model, n, 2, rng) for model in models] for n in (30, 20_000))
+    assert all(many)
+    assert sum(few) < len(few)
+
+
+def test_metric_of_a_sequence_goes_from_shared_to_own():
+    text, embedding = [(("a", "b", "c"), ("NOUN", "VERB", "DET"))] * 30 + random_text(300, 4), random_embedding(3, 7)
+    tags = np.array([UNIVERSAL_IDS[tag] for tag in ("NOUN", "VERB", "DET")])
+    shared = np.random.default_rng(1).normal(size=(3, 3, 3, 3))
+    shared = shared + np.transpose(shared, (1, 0, 3, 2))
+
+    def distances(prior: float) -> np.ndarray:
+        settings = SequenceSettings(prior=prior, min_count=30)
+        found = sequence_distances(lambda: chunks(text), embedding, lambda tags: shared, 1, settings)
+        return found[tags.astype(np.uint8).tobytes()]
+
+    sentences = [words for words, given in text if given == ("NOUN", "VERB", "DET")]
+    own = sequence_covariances(
+        np.array([[embedding.vectors[N_UNIVERSAL + WORDS.index(w)] for w in s] for s in sentences])
+    )
+    for prior, covariance in ((0.0, own), (1e12, shared), (50.0, shrink(own, len(sentences), shared, 50.0))):
+        expected = -log_volume(covariance, 1)
+        np.fill_diagonal(expected, 0)
+        np.testing.assert_allclose(distances(prior), expected, rtol=1e-4, atol=1e-4)
