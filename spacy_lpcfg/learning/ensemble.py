@@ -18,9 +18,10 @@ from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.tree import Tree
 
-DIVERSE = {"n_states": 24, "tokens_per_state": 20.0}  # what the learners of diverse ensembles differ in from their own
-PIVOTS = {"n_iterations": 0, "dropout": 0.3}
-CLUSTERS = {"dropout": 0.1}
+# Settings of the learners of diverse ensembles, where they differ from their own.
+DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
+PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
+CLUSTERS: dict[str, Any] = {"dropout": 0.1}
 
 
 class Seeded(Reading, Protocol):
@@ -78,7 +79,7 @@ class Ensembles:
         """
         if n_grammars < 2 or n_grammars % 2:
             raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
-        of_both: dict[str, Any] = {"seed": seed, **DIVERSE, **settings}
+        of_both = {"seed": seed, **DIVERSE, **settings}
         return cls((Pivot(**PIVOTS, **of_both), Clusters(**CLUSTERS, **of_both)), n_seeds=n_grammars // 2)
 
     @property
