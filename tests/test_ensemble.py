@@ -173,3 +173,14 @@ def test_damaged_bytes_are_refused(proper):
     for n in (0, 4, 10**9, "3", True):
         with pytest.raises(GrammarError):
             Ensemble.from_bytes(pack(_KIND, _VERSION, {**values, "n_grammars": n}))
+
+
+def test_grammars_of_one_treebank_share_their_lexicon(sample):
+    """Even where most words are too unlikely to keep, and a state may emit none of the others."""
+    lexical = LexicalSettings(least_posterior=0.3)
+    grammars = [
+        learner.fit(sample).lexicon
+        for learner in (Clusters(n_states=8, tokens_per_state=2.0, lexical=lexical), TreebankPCFG(lexical=lexical))
+    ]
+    np.testing.assert_array_equal(grammars[0].offsets, grammars[1].offsets)
+    np.testing.assert_array_equal(grammars[0].symbols, grammars[1].symbols)

@@ -205,6 +205,7 @@ def build_lexicon(
 
 
 _TAG_WEIGHT = 1e-3
+_LEAST_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
 
 
 class _Row(NamedTuple):
@@ -224,6 +225,8 @@ def _smoothed_rows(
     """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
 
     Those of every symbol add up to what they did with the unlikely ones; and those of every state, if none is negative.
+    A state that emits hardly anything but unlikely terminals emits what its symbol does. So which rows there are
+    depends on the treebank alone, and grammars of different latent parameters share them.
     """
     n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
     seen = coo_array(
@@ -249,7 +252,9 @@ def _smoothed_rows(
         kept = (weight > 0) & (weight * totals[a] >= least)
         kept[weight.argmax()] = True
         if is_proper:
-            kept[vectors.argmax(axis=0)[vectors.max(axis=0) > 0]] = True
+            sums = vectors.sum(axis=0)
+            lost = vectors[kept].sum(axis=0) < _LEAST_KEPT * sums
+            vectors[:, lost] = np.outer(weight / weight.sum(), sums[lost])
         scale = _scale(weight, kept)
         vectors *= _scale(vectors, kept) if is_proper else scale
         rows += [_Row(x, a, scale * weight[x], vectors[x]) for x in np.flatnonzero(kept).tolist()]
