@@ -70,11 +70,11 @@ class Bracketer(Stored):
 
     def _below(self, words: Sequence[str], sentence: Plain) -> Iterator[tuple[tuple[int, int], float]]:
         """Brackets among the words of a sentence without the whole of it, with their scores."""
-        n = len(sentence.places)
-        if n <= _LONGEST["metric" if self.span_model is None else "spans"]:
+        n, longest = len(sentence.places), _LONGEST["metric" if self.span_model is None else "spans"]
+        if n <= longest:
             yield from zip(*self._tree(words, sentence))
             return
-        pieces = _pieces(sentence.segments, _LONGEST["metric" if self.span_model is None else "spans"])
+        pieces = _pieces(sentence.segments, longest)
         for number, (start, end) in enumerate(pieces):
             if 0 < number < len(pieces) - 1:
                 yield (start, n), 0.5

@@ -21,7 +21,7 @@ from spacy_lpcfg.bracketing.ccm import CCM
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.bracketing.tags import is_punctuation
 from spacy_lpcfg.bracketing.top import top_split
-from spacy_lpcfg.trees import Tree, remove_empty, unescape_token
+from spacy_lpcfg.trees import Tree, remove_empty
 from spacy_lpcfg.trees.unlabelled import (
     LENGTHS,
     Bracket,
@@ -71,7 +71,7 @@ class GoldSentence:
         rest = remove_empty(tree)
         if rest is None:
             return None
-        tagged = TaggedSentence(tuple(map(unescape_token, rest.words)), tuple(rest.tags))
+        tagged = TaggedSentence.of(rest)
         keep = tuple(not is_punctuation(tag, word) for word, tag in zip(*tagged))
         gold = counted_brackets(((start, end) for start, end, _ in rest.spans()), keep)
         return cls(tagged, keep, gold) if sum(keep) > 1 else None

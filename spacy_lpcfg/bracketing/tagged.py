@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from spacy_lpcfg.trees import TreebankError, parse_trees, remove_empty, unescape_token
+from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, remove_empty, unescape_token
 from spacy_lpcfg.trees.brackets import PathLike, read_lines
 
 OnError = Callable[[TreebankError], None]
@@ -25,6 +25,11 @@ class TaggedSentence(NamedTuple):
 
     words: tuple[str, ...]
     tags: tuple[str, ...]
+
+    @classmethod
+    def of(cls, tree: Tree) -> TaggedSentence:
+        """The words and tags of a tree without empty elements."""
+        return cls(tuple(map(unescape_token, tree.words)), tuple(tree.tags))
 
 
 def read_tagged(paths: PathLike | Iterable[PathLike], *, on_error: OnError | None = None) -> Iterator[TaggedSentence]:
@@ -72,7 +77,7 @@ def _of_trees(lines: Iterable[str], path: str, on_error: OnError | None) -> Iter
     for tree in parse_trees(lines, path=path, on_error=on_error):
         rest = remove_empty(tree)
         if rest is not None:
-            yield TaggedSentence(tuple(map(unescape_token, rest.words)), tuple(rest.tags))
+            yield TaggedSentence.of(rest)
 
 
 def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iterator[TaggedSentence]:

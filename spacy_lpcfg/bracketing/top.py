@@ -77,23 +77,23 @@ class TopScores(NamedTuple):
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
         """The top bracket; 0 for one that is left to the scores of spans, since there is no verb to go by."""
-        at_comma = self._clause(sentence, symbols)
+        verbs = finite_verbs(sentence)
+        at_comma = self._clause(sentence, symbols, verbs)
         if at_comma:
             return at_comma
-        verbs = [verb for verb in finite_verbs(sentence) if verb > 0]
+        verbs = [verb for verb in verbs if verb > 0]
         if len(verbs) < 2:
             return verbs[0] if verbs else 0
         scores = [float(self.values[cue(sentence, symbols, verb)]) for verb in verbs]
         scores[0] += self.first
         return verbs[scores.index(max(scores))]
 
-    def _clause(self, sentence: Plain, symbols: bytes) -> int:
+    def _clause(self, sentence: Plain, symbols: bytes, verbs: Sequence[int]) -> int:
         """The last comma, semicolon or colon after a verb, and before a noun or pronoun that has its own verb; or 0.
 
         That is the next finite verb after it, unless what stands before that is rare before a sentence's only verb,
         as is a relative pronoun. Differs from the paper's first rule in this, and in counting pronouns.
         """
-        verbs = finite_verbs(sentence)
         for split in reversed(_separated(sentence)):
             subject = next((k for k in range(split, len(sentence.places)) if sentence.universal[k] in _SUBJECTS), None)
             if subject is None or not any(is_verb(sentence, k) for k in range(split)):

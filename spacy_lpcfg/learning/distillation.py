@@ -80,7 +80,7 @@ class Distillation:
         )
         weight = self.weight or max(1, round(len(uncertain.leaves) / (2 * len(certain.leaves))))
         nodes = join([certain] * weight + [uncertain])
-        words = count_words(join([certain, uncertain]))
+        words = count_words(certain) + count_words(uncertain)
         return self.student.fit(Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots)))
 
 
