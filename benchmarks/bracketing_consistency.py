@@ -15,7 +15,6 @@ The share of trees that are found exactly, the top bracket given, from N sentenc
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import measure
@@ -120,20 +119,6 @@ def row(n: int, args) -> measure.Row:
     return {"sentences": n, "one tree": 100 * float(alone), **by_name}
 
 
-def plot(rows: list[measure.Row], path: Path) -> None:
-    """Curves of recovered trees over sentences."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for name in list(rows[0])[1:]:
-        axes.semilogx([each["sentences"] for each in rows], [each[name] for each in rows], marker="o", label=name)
-    axes.set_xlabel("sentences")
-    axes.set_ylabel("exact trees, %")
-    axes.legend()
-    figure.savefig(path)
-
-
 def main() -> None:
     arguments = measure.arguments(__doc__)
     sizes = [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000]
@@ -144,11 +129,10 @@ def main() -> None:
     arguments.add_argument("--noise", type=float, default=1.0, metavar="S")
     arguments.add_argument("--plot", type=Path, metavar="FILE", help="draw the curves to this file (.svg, .png)")
     args = arguments.parse_args()
-    if args.plot and not find_spec("matplotlib"):
-        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
+    measure.check_plot(arguments, args.plot)
     rows = [row(n, args) for n in args.sentences]
     if args.plot:
-        plot(rows, args.plot)
+        measure.plot(rows, args.plot, "exact trees, %", y_scale="linear")
     measure.report({"Exact trees, %": rows}, args.json)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
 
@@ -52,6 +51,7 @@ def of_length(sentences: Iterable[TaggedSentence], n: int, count: int = 20) -> l
 
 
 def measured(preset: str, every: int, paths: list[Path], tested: list[TaggedSentence]) -> tuple[Bracketer, measure.Row]:
+    """A bracketer learned from every so many sentences, and what learning and bracketing cost."""
     measure.progress(f"{preset}: every {every}. sentence")
     cost = measure.in_child(learn, preset, paths, every)
     bracketer = Bracketer.from_bytes(cost.result)
@@ -67,20 +67,6 @@ def measured(preset: str, every: int, paths: list[Path], tested: list[TaggedSent
     }
 
 
-def plot(rows: list[measure.Row], path: Path) -> None:
-    """Time of a sentence over its length."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 4), layout="constrained")
-    axes = figure.subplots()
-    for name in list(rows[0])[1:]:
-        axes.loglog([row["words"] for row in rows], [row[name] for row in rows], marker="o", label=name)
-    axes.set_xlabel("words")
-    axes.set_ylabel("CPU microseconds / sentence")
-    axes.legend()
-    figure.savefig(path)
-
-
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
@@ -89,8 +75,7 @@ def main() -> None:
     arguments.add_argument("--lengths", type=int, nargs="+", default=lengths, metavar="N")
     arguments.add_argument("--plot", type=Path, metavar="FILE", help="draw the growth to this file (.svg, .png)")
     args = arguments.parse_args()
-    if args.plot and not find_spec("matplotlib"):
-        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
+    measure.check_plot(arguments, args.plot)
     running = list(islice(read_tagged(args.sentences or args.text[0]), 3_000))
     tested = [sentence for sentence in running if len(words_of(sentence)) <= 60]
     found = [measured(preset, every, args.text, tested) for preset in PRESETS for every in (2, 1)]
@@ -101,7 +86,7 @@ def main() -> None:
         cut = of_length(running, n)
         growth.append({"words": n, **{name: 1e6 * seconds(each, cut) / len(cut) for name, each in whole.items()}})
     if args.plot:
-        plot(growth, args.plot)
+        measure.plot(growth, args.plot, "CPU microseconds / sentence", y_scale="log")
     tables = {"Learning, and the native call": [row for _, row in found], "Microseconds a sentence": growth}
     measure.report(tables, args.json)
 

@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,29 @@ def arguments(docstring: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows of all tables to this file")
     return parser
+
+
+def check_plot(arguments: argparse.ArgumentParser, path: Path | None) -> None:
+    """Refuse to draw to a file, if nothing is there to draw with."""
+    if path and not find_spec("matplotlib"):
+        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
+
+
+def plot(rows: list[Row], path: Path, y_label: str, *, y_scale: str) -> None:
+    """Draw each column of a table over its first one, whose axis is logarithmic.
+
+    y_scale (str): of the other axis: "log" or "linear".
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    x_label, *names = rows[0]
+    for name in names:
+        axes.plot([row[x_label] for row in rows], [row[name] for row in rows], marker="o", label=name)
+    axes.set(xlabel=x_label, ylabel=y_label, xscale="log", yscale=y_scale)
+    axes.legend()
+    figure.savefig(path)
 
 
 def progress(text: str) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -115,8 +114,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=0, metavar="S", help="of the drawn trees")
     arguments.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves, say as a .png")
     args = arguments.parse_args()
-    if args.plot and not find_spec("matplotlib"):
-        arguments.error("--plot needs matplotlib: pip install matplotlib, or leave it out")
+    measure.check_plot(arguments, args.plot)
     learner, trees = Spectral(n_states=args.states), list(read_trees(args.treebank / "train.mrg"))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trees.mrg"
