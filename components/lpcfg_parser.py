@@ -16,7 +16,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import Parse, parser_of
+from spacy_lpcfg.chart import parser_of
 from spacy_lpcfg.components.constituents import (
     KEY,
     register_extensions,
@@ -29,6 +29,7 @@ from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, ref
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
 from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees.parse import Parse
 
 register_extensions()
 
