@@ -85,6 +85,7 @@ class _Reader:
 
     def __init__(self, inventory: Inventory, relations: Relations) -> None:
         self.inventory = inventory
+        self.n_rows, self.n_actions, self.first_word = inventory.n_rows, inventory.n_actions, inventory.first_word
         self.labels = {label: PROJECT + i for i, label in enumerate(inventory.labels)}
         self.tags = {tag: i for i, tag in enumerate(inventory.tags)}
         self.latent_codes = codes(relations.latent)
@@ -106,12 +107,12 @@ class _Reader:
             self.latent.append(related(stack, previous, last_shift, self.latent_codes))
             of_relations = related(stack, previous, last_shift, self.decision_codes)
             self.rows.append(
-                [r * self.inventory.n_rows + row for r, t in enumerate(of_relations) if t != NONE for row in rows[t]]
+                [r * self.n_rows + row for r, t in enumerate(of_relations) if t != NONE for row in rows[t]]
             )
             choices = []
             if stack[0].label != ROOT:
                 mask = mask_of(stack[0].label, stack[1].label)
-                choices.append((0, self.inventory.n_actions, mask, action))
+                choices.append((0, self.n_actions, mask, action))
             own = [action]
             if action == SHIFT:
                 own += self._shift(step, n_words == 0, choices)
@@ -124,11 +125,11 @@ class _Reader:
         """Add the choices of a tag and a word; their rows."""
         inventory, tag = self.inventory, self.tags[step.label]
         word = inventory.outcome_of(tag, step.word, first)
-        choices.append((inventory.n_actions, inventory.first_word, NONE, inventory.n_actions + tag))
+        choices.append((self.n_actions, self.first_word, NONE, self.n_actions + tag))
         start, end = inventory.word_offsets[tag : tag + 2].tolist()
         if end > start + 1:
             choices.append((start, end, NONE, word))
-        return [inventory.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
+        return [self.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
 
     def events(self) -> Events:
         n_choices = np.array([len(each) for each in self.choices], dtype=np.int64)
