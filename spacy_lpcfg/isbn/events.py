@@ -86,14 +86,17 @@ class _Reader:
     def __init__(self, inventory: Inventory, relations: Relations) -> None:
         self.inventory = inventory
         self.n_rows, self.n_actions, self.first_word = inventory.n_rows, inventory.n_actions, inventory.first_word
+        self.word_offsets = inventory.word_offsets.tolist()
         self.labels = {label: PROJECT + i for i, label in enumerate(inventory.labels)}
         self.tags = {tag: i for i, tag in enumerate(inventory.tags)}
-        self.latent_codes = codes(relations.latent)
-        self.decision_codes = codes(relations.decisions)
+        self.latent_codes = codes(relations.latent).tolist()
+        self.decision_codes = codes(relations.decisions).tolist()
         self.lengths: list[int] = []
-        self.latent: list[list[int]] = []
-        self.rows: list[list[int]] = []
-        self.choices: list[list[tuple[int, int, int, int]]] = []
+        self.latent: list[int] = []
+        self.rows: list[int] = []
+        self.n_rows_of: list[int] = []
+        self.choices: list[int] = []
+        self.n_choices_of: list[int] = []
 
     def read(self, steps: Sequence[Step]) -> None:
         """Add a derivation, if all its labels and tags are known."""
@@ -104,42 +107,40 @@ class _Reader:
         rows: list[list[int]] = []
         n_words = 0
         for step, action, (stack, previous, last_shift) in zip(steps, actions, walk(actions)):
-            self.latent.append(related(stack, previous, last_shift, self.latent_codes))
-            of_relations = related(stack, previous, last_shift, self.decision_codes)
-            self.rows.append(
-                [r * self.n_rows + row for r, t in enumerate(of_relations) if t != NONE for row in rows[t]]
-            )
-            choices = []
+            self.latent += related(stack, previous, last_shift, self.latent_codes)
+            n_rows, n_choices = len(self.rows), len(self.choices)
+            for r, t in enumerate(related(stack, previous, last_shift, self.decision_codes)):
+                if t != NONE:
+                    first = r * self.n_rows
+                    self.rows += [first + row for row in rows[t]]
             if stack[0].label != ROOT:
-                mask = mask_of(stack[0].label, stack[1].label)
-                choices.append((0, self.n_actions, mask, action))
+                self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
             own = [action]
             if action == SHIFT:
-                own += self._shift(step, n_words == 0, choices)
+                own += self._shift(step, n_words == 0)
                 n_words += 1
             rows.append(own)
-            self.choices.append(choices)
+            self.n_rows_of.append(len(self.rows) - n_rows)
+            self.n_choices_of.append((len(self.choices) - n_choices) // 4)
         self.lengths.append(len(steps))
 
-    def _shift(self, step: Step, first: bool, choices: list[tuple[int, int, int, int]]) -> list[int]:
+    def _shift(self, step: Step, first: bool) -> list[int]:
         """Add the choices of a tag and a word; their rows."""
         inventory, tag = self.inventory, self.tags[step.label]
         word = inventory.outcome_of(tag, step.word, first)
-        choices.append((self.n_actions, self.first_word, NONE, self.n_actions + tag))
-        start, end = inventory.word_offsets[tag : tag + 2].tolist()
+        self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag
+        start, end = self.word_offsets[tag], self.word_offsets[tag + 1]
         if end > start + 1:
-            choices.append((start, end, NONE, word))
+            self.choices += start, end, NONE, word
         return [self.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
 
     def events(self) -> Events:
-        n_choices = np.array([len(each) for each in self.choices], dtype=np.int64)
-        n_rows = np.array([len(each) for each in self.rows], dtype=np.int64)
         return Events(
             sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),
-            row_offsets=_offsets(n_rows),
-            rows=np.array([row for each in self.rows for row in each], dtype=np.int32),
-            choice_offsets=_offsets(n_choices),
-            choices=np.array([choice for each in self.choices for choice in each], dtype=np.int32).reshape(-1, 4),
+            row_offsets=_offsets(np.array(self.n_rows_of, dtype=np.int64)),
+            rows=np.array(self.rows, dtype=np.int32),
+            choice_offsets=_offsets(np.array(self.n_choices_of, dtype=np.int64)),
+            choices=np.array(self.choices, dtype=np.int32).reshape(-1, 4),
             masks=self.inventory.masks,
         )

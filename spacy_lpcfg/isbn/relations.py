@@ -13,7 +13,7 @@ certain nodes were last on top of the stack, and to the decisions at certain oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -107,10 +107,13 @@ def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
             stack[-1] = below._replace(left_child=left_child, right_child=t)
 
 
-def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: np.ndarray) -> list[int]:
-    """The position that each relation leads to from a state of `walk`, NONE for none."""
+def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: Iterable[Sequence[int]]) -> list[int]:
+    """The position that each relation leads to from a state of `walk`, NONE for none.
+
+    codes (iterable of (depth, field)): of the relations.
+    """
     found = []
-    for depth, field in codes.tolist():
+    for depth, field in codes:
         if depth == NO_ELEMENT:
             found.append((previous, last_shift)[field])
         else:
