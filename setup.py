@@ -8,7 +8,7 @@ KERNELS += [f"spacy_lpcfg.chart.{name}" for name in ("_context", "_forest", "_co
 KERNELS += [f"spacy_lpcfg.learning.{name}" for name in ("_expectations", "_loglinear")]
 KERNELS += [f"spacy_lpcfg.bracketing.{name}" for name in ("_binary_trees", "_latent_tree", "_spans", "_brown")]
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h", "spacy_lpcfg/isbn/mean_field.h"]
-KERNELS += ["spacy_lpcfg.isbn._network"]
+KERNELS += [f"spacy_lpcfg.isbn.{name}" for name in ("_network", "_adam")]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd"]
 
 setup(
