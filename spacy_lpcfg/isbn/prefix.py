@@ -40,7 +40,7 @@ class PrefixTree:
     log_probability: float
 
     def __str__(self) -> str:
-        """In brackets, of which those that are open are not closed: ... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN x)"""
+        """In brackets, of which open ones are not closed: ... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN fish)"""
         nodes = (f"({node.label} {' '.join(map(str, node.children))}" for node in self.open)
         return " ".join(f"... {part}" for part in (*nodes, self.last))
 
