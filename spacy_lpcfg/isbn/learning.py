@@ -58,7 +58,8 @@ class ISBNLearner:
     batch_size (int): trees of a step.
     learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
-    weight_decay (float): what a step takes from the weights is this times its rate.
+    weight_decay (float): a step maximises the log-likelihood of its trees less half of this times the squares of the
+        weights.
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
     relations (Relations): of the positions.

@@ -20,7 +20,8 @@ class Training:
     network (Network): to begin with.
     events (Events): the sequences.
     rates (float64, (n_steps,)): of learning, at each step that will be.
-    weight_decay (float): what a step takes from the weights, but not from biases, is this times its rate.
+    weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
+        all weights but the biases.
     averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
         no average.
     dropout (float): probability that latent relations pass the mean of a unit of a position as 0.
