@@ -140,11 +140,10 @@ class ISBNLearner:
 
     def _meta(self, n_trees: int, history: list[Epoch]) -> dict[str, Any]:
         """How it was learned: nothing in it depends on the machine."""
-        settings = asdict(self)
-        del settings["n_jobs"]
+        settings = {name: value for name, value in asdict(self).items() if name not in ("n_jobs", "relations")}
         steps = [
-            {"network": step.network, "epoch": step.epoch, "log_likelihood": step.log_likelihood}
-            | ({} if np.isnan(step.dev) else {"dev": step.dev})
+            {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
+            | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
             for step in history
         ]
         return {"learner": settings, "n_trees": n_trees, "history": steps}
@@ -157,6 +156,9 @@ class ISBNLearner:
         for name in ("dropout", "averaging"):
             if not 0 <= (getattr(self, name) or 0) < 1:
                 raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
+        for name in ("learn_rate", "weight_decay"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
 
 
 def count_words(events: Events, inventory: Inventory) -> int:
