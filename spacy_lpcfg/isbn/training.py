@@ -56,12 +56,12 @@ class Training:
     def step(self, sequences: Sequence[int] | np.ndarray) -> float:
         """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout."""
         some = self.events.select(sequences)
-        touched = self._touched(some)
-        for name, rows in touched.items():
-            self._tables[name].fetch(rows, self.n_steps)
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
         sweep = Sweep(some, self._weights, self.start.approximation, self.start.n_states, keep)
+        touched = self._touched(some, sweep.plan.ranges)
+        for name, rows in touched.items():
+            self._tables[name].fetch(rows, self.n_steps)
         log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())
         self.n_steps += 1
         for name, rows in touched.items():
@@ -76,14 +76,12 @@ class Training:
             averages[name] = table.averages.reshape(self._weights[name].shape)
         return self.start.of(unpad(averages, self.start.n_states))
 
-    def _touched(self, events: Events) -> dict[str, np.ndarray]:
-        """The rows of each table that a step on some events uses."""
+    def _touched(self, events: Events, ranges: np.ndarray) -> dict[str, np.ndarray]:
+        """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
-        touched["decision_weights"] = _distinct(events.rows, len(self._weights["decision_weights"]))
-        ranges = np.unique(events.choices[:, :2], axis=0).tolist()
-        outcomes = [np.arange(first, end) for first, end in ranges]
-        touched["outcome_weights"] = _distinct(np.concatenate(outcomes), len(self._weights["outcome_weights"]))
-        return touched
+        outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
+        used = {"decision_weights": events.rows, "outcome_weights": np.concatenate([np.zeros(0, dtype=int), *outcomes])}
+        return touched | {name: _distinct(rows, len(touched[name])) for name, rows in used.items()}
 
 
 def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:
