@@ -8,9 +8,9 @@ from isbn_reference import random_events, random_parameters
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
 from spacy_lpcfg.isbn._adam import Schedule, Table
-from spacy_lpcfg.isbn.learning import Epoch, ISBNLearner
+from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
-from spacy_lpcfg.isbn.training import Training
+from spacy_lpcfg.isbn.training import Ascent, Epoch, Training
 from spacy_lpcfg.trees import Tree, parse_trees
 
 TEXTS = [
@@ -92,7 +92,7 @@ def test_training_raises_the_likelihood_of_any_events(approximation):
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
 def test_learner_learns_a_treebank_by_heart(approximation):
-    seen: list[Epoch] = []
+    seen: list[LearningEpoch] = []
     learner = replace(QUICK, approximation=approximation, n_states=16, n_epochs=60, learn_rate=0.1, dropout=0.0)
     learner = replace(learner, weight_decay=0.0, averaging=0.9)
     model = learner.fit(TREES, dev=TREES[:1], on_epoch=seen.append)
@@ -108,6 +108,26 @@ def test_learner_learns_a_treebank_by_heart(approximation):
         "log_likelihood": round(seen[-1].log_likelihood, 6),
         "dev": round(seen[-1].dev, 6),
     }
+
+
+def test_ascent_keeps_the_epoch_that_is_best_on_held_out_sequences():
+    rng = np.random.default_rng(4)
+    events, dev = random_events(rng, n_sequences=4), random_events(rng, n_sequences=4)
+    start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
+    seen: list[Epoch] = []
+    found = Ascent(n_epochs=40, batch_size=2, learn_rate=0.05).fit(start, events, dev=dev, on_epoch=seen.append)
+    best = max(epoch.dev for epoch in seen)
+    assert seen[-1].dev < best
+    assert log_likelihoods(found, dev).sum() == pytest.approx(best)
+
+
+def test_events_without_masks_are_learned_from():
+    rng = np.random.default_rng(4)
+    events = random_events(rng)
+    unmasked = replace(events, choices=events.choices * [1, 1, 0, 1] - [0, 0, 1, 0], masks=np.zeros((0, 4), np.uint8))
+    start = Network("mean-field", **random_parameters(rng, 5, dtype=np.float32))
+    found = Ascent(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
+    assert log_likelihoods(found, unmasked).sum() > log_likelihoods(start, unmasked).sum()
 
 
 def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_threads():
@@ -135,13 +155,13 @@ def test_learner_model_survives_storage():
 def test_learner_learns_from_one_tree_and_from_a_long_one():
     assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
     long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(700)])
-    seen: list[Epoch] = []
+    seen: list[LearningEpoch] = []
     replace(QUICK, approximation="mean-field").fit([long], on_epoch=seen.append)
     assert all(np.isfinite(step.log_likelihood) for step in seen)
 
 
 def test_learner_skips_held_out_trees_with_unknown_labels():
-    seen: list[Epoch] = []
+    seen: list[LearningEpoch] = []
     QUICK.fit(TREES, dev=parse_trees(["(X (Y z))"]), on_epoch=seen.append)
     assert np.isnan(seen[-1].dev)
 
