@@ -57,8 +57,8 @@ class ISBNLearner:
     batch_size (int): trees of a step.
     learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
-    weight_decay (float): a step maximises the log-likelihood of its trees less half of this times the squares of the
-        weights.
+    weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
+        weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
     relations (Relations): of the positions.
@@ -69,11 +69,11 @@ class ISBNLearner:
     n_states: int = 120
     approximation: str = FEED_FORWARD
     n_networks: int = 1
-    n_epochs: int = 18
+    n_epochs: int = 15
     batch_size: int = 5
     learn_rate: float | None = None
     dropout: float | None = None
-    weight_decay: float = 0.01
+    weight_decay: float = 2.0
     averaging: float = 0.999
     cut_off: int = 3
     relations: Relations = Relations()
@@ -102,11 +102,11 @@ class ISBNLearner:
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            networks.append(self.ascent(self.seed + number).fit(start, events, dev=held_out, on_epoch=note))
+            networks.append(self.ascent(self.seed + number, events.n_sequences).fit(start, events, dev=held_out, on_epoch=note))
         return ISBN(inventory, self.relations, tuple(networks), self._meta(events.n_sequences, history))
 
-    def ascent(self, seed: int) -> Ascent:
-        """How the network of a seed learns."""
+    def ascent(self, seed: int, n_trees: int) -> Ascent:
+        """How the network of a seed learns from so many trees."""
         rate = float(np.interp(self.n_states, _STATES, _RATES)) if self.learn_rate is None else self.learn_rate
         dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS)) if self.dropout is None else self.dropout
         return Ascent(
@@ -114,7 +114,7 @@ class ISBNLearner:
             batch_size=self.batch_size,
             learn_rate=rate,
             dropout=dropout,
-            weight_decay=self.weight_decay,
+            weight_decay=self.weight_decay * min(self.batch_size / max(n_trees, 1), 1.0),
             averaging=self.averaging,
             seed=seed,
             n_jobs=self.n_jobs,
