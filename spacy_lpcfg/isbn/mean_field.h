@@ -9,6 +9,12 @@
    void add_products(targets, matrix, sources, n_pairs, n_rows, n_states)
                                              targets[p][i] += sum_j matrix[i, j] * sources[p][j], i < n_rows; several
                                              pairs at a time cost much less than one by one
+   void add_inputs(theta, table, rows, n_rows, n_states)
+                                             theta[i] += sum_r table[rows[r], i]
+   void add_outer_products(sums, coefficients, vectors, n_pairs, n_rows, n_states)
+                                             sums[d, i] += sum_p coefficients[p][d] * vectors[p][i]
+   void average(sum, weights, matrix, n_rows, n_states)
+                                             sum[i] = sum_d weights[d] * matrix[d, i]
    void sigmoid(means, theta, n_states)
 
    struct Choice<Real> {weights, biases, allowed, n_outcomes, n_states}
@@ -18,7 +24,8 @@
                                              both of n_outcomes; returns the logarithm of the normaliser, so that
                                              log P(d) = logits[d] - what it returns; logits of what is not allowed: -inf
    Real normalise(logits, probabilities, choice)
-                                             the same where logits has them already (but for `allowed`)
+                                             the same where logits has them already (but for `allowed`); both may be
+                                             one array
 
    What a decision does to theta, when q are the probabilities under the means of theta (feed-forward: nothing):
    void step(theta, q, choice, chosen, workspace)
@@ -26,8 +33,8 @@
    int settle(theta, means, logits, q, choice, chosen, tolerance, workspace)
                                              "mean-field": the maximum of L below, from theta and q of before; theta,
                                              means, logits and q are then those after; returns the Newton steps.
-                                             tolerance is on the greatest |dL / dmean|: EXACT<Real>() in learning, 0.1
-                                             will do for decoding
+                                             tolerance is on the greatest |dL / dmean|: workspace.exact in learning,
+                                             0.1 will do for decoding
 
    And the adjoints (gradients by theta and W, given those by what came out):
    void choose_adjoint(g, means, q, choice, chosen, workspace)
@@ -80,8 +87,6 @@ template <> struct Precision<double> {
     static constexpr double negligible = 1e-16;
 };
 
-template <typename Real> inline Real EXACT() { return Precision<Real>::residual; }
-
 template <typename Real> struct Choice {
     const Real *weights;    /* (n_outcomes, padded(n_states)) */
     const Real *biases;     /* (n_outcomes,) */
@@ -96,6 +101,7 @@ template <typename Real> struct Workspace {
     std::vector<Real> room;
     std::vector<int32_t> active;
     int width = 0;
+    Real exact = Precision<Real>::residual; /* the tolerance of `settle` in learning */
 
     void fit(const Choice<Real> &choice) {
         width = padded(choice.n_states);
@@ -222,6 +228,34 @@ INLINED void mix(Real *sum, const Real *weights, const Real *rows, int n_rows, i
     memset(sum, 0, width * sizeof(Real));
     for (; d + 8 <= n_rows; d += 8) add_mixed<8>(sum, weights + d, rows + (size_t)d * width, width);
     for (; d < n_rows; ++d) add_mixed<1>(sum, weights + d, rows + (size_t)d * width, width);
+}
+
+template <int N_PAIRS, typename Real>
+INLINED void add_few_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_rows,
+                                    int width) {
+    for (int d = 0; d < n_rows; ++d, sums += width)
+        for (int c = 0; c < width; c += LANES) {
+            typename Precision<Real>::Block block = lanes(sums + c);
+            for (int p = 0; p < N_PAIRS; ++p) block += coefficients[p][d] * lanes(vectors[p] + c);
+            lanes(sums + c) = block;
+        }
+}
+
+template <typename Real>
+INLINED void add_outer_products_of(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
+                                   int n_rows, int n_states) {
+    const int width = padded(n_states);
+    int p = 0;
+    for (; p + 8 <= n_pairs; p += 8) add_few_outer_products<8>(sums, coefficients + p, vectors + p, n_rows, width);
+    for (; p + 2 <= n_pairs; p += 2) add_few_outer_products<2>(sums, coefficients + p, vectors + p, n_rows, width);
+    if (p < n_pairs) add_few_outer_products<1>(sums, coefficients + p, vectors + p, n_rows, width);
+}
+
+template <typename Real>
+INLINED void add_inputs_of(Real *theta, const Real *table, const int32_t *rows, int n_rows, int n_states) {
+    const int width = padded(n_states);
+    for (int r = 0; r < n_rows; ++r)
+        for (int c = 0; c < width; c += LANES) lanes(theta + c) += lanes(table + (size_t)rows[r] * width + c);
 }
 
 /* Softmax */
@@ -459,6 +493,17 @@ INLINED void settle_adjoint_of(Real *g, Real *turns, const Real *means, const Re
     SIMD_CLONES static void add_products(Real *const *targets, const Real *matrix, const Real *const *sources,         \
                                          int n_pairs, int n_rows, int n_states) {                                      \
         add_products_of(targets, matrix, sources, n_pairs, n_rows, n_states);                                          \
+    }                                                                                                                  \
+    SIMD_CLONES static void add_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors,  \
+                                               int n_pairs, int n_rows, int n_states) {                                \
+        add_outer_products_of(sums, coefficients, vectors, n_pairs, n_rows, n_states);                                 \
+    }                                                                                                                  \
+    SIMD_CLONES static void add_inputs(Real *theta, const Real *table, const int32_t *rows, int n_rows,                \
+                                       int n_states) {                                                                 \
+        add_inputs_of(theta, table, rows, n_rows, n_states);                                                           \
+    }                                                                                                                  \
+    SIMD_CLONES static void average(Real *sum, const Real *weights, const Real *matrix, int n_rows, int n_states) {    \
+        mix(sum, weights, matrix, n_rows, padded(n_states));                                                           \
     }                                                                                                                  \
     SIMD_CLONES static void sigmoid(Real *means, const Real *theta, int n_states) {                                    \
         sigmoid_of(means, theta, n_states);                                                                            \
