@@ -15,9 +15,8 @@ from spacy_lpcfg.components.cli.console import STDIN, log, progress, read_lines,
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-    from spacy_lpcfg.grammar import Ensemble, Grammar
     from spacy_lpcfg.trees import Tree
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
@@ -93,11 +92,11 @@ def parse(
     Example:
         echo "The old ferry was sold." | spacy-lpcfg parse model/ -
     """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     _check(file, kind, tags)
     nlp, component = _load(model)
-    if isinstance(component, LPCFGParser):
+    if isinstance(component, ParsingPipe):
         parses = _parse(nlp, component, file, kind or Input.text, tags, root)
     else:
         parses = _bracket(nlp, component, file, kind or _kind_for_bracketer(nlp, file), tags, root or "")
@@ -111,16 +110,16 @@ def _check(file: str, kind: Input | None, tags: Tags | None) -> None:
         raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
 
 
-def _load(model: str) -> tuple["Language", "LPCFGParser | SpectralBracketerPipe"]:
+def _load(model: str) -> tuple["Language", "ParsingPipe | SpectralBracketerPipe"]:
     """A pipeline, and its first component that has learned to parse or to bracket."""
     import spacy
 
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
     nlp = spacy.load(model)
     for _, component in nlp.pipeline:
-        if isinstance(component, (LPCFGParser, SpectralBracketerPipe)) and component.learned is not None:
+        if isinstance(component, (ParsingPipe, SpectralBracketerPipe)) and component.learned is not None:
             return nlp, component
     raise ValueError(
         f"{model} has no lpcfg_parser with a grammar and no spectral_bracketer that has learned, but {nlp.pipe_names}. "
@@ -129,10 +128,9 @@ def _load(model: str) -> tuple["Language", "LPCFGParser | SpectralBracketerPipe"
 
 
 def _parse(
-    nlp: "Language", component: "LPCFGParser", file: str, kind: Input, tags: Tags | None, root: str | None
+    nlp: "Language", component: "ParsingPipe", file: str, kind: Input, tags: Tags | None, root: str | None
 ) -> Iterator[Parsed]:
-    grammar = component.learned
-    label = grammar.root_label or None if root is None else root
+    label = component.root_label or None if root is None else root
     if kind == Input.text:
         if tags:
             component.tags = tags.value
@@ -140,7 +138,7 @@ def _parse(
     sentences = _SENTENCES[kind](file)
     if (tags or _DEFAULT_TAGS[kind]) == Tags.model:
         sentences = (Sentence(words, None) for words, _ in sentences)
-    return _parse_sentences(grammar, sentences, label)
+    return _parse_sentences(component.ready_parser(), sentences, label)
 
 
 def _bracket(
@@ -188,20 +186,15 @@ def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | Non
 # Sentences ---------------------------------------------------------------------------------------
 
 
-def _parse_sentences(
-    grammar: "Grammar | Ensemble", sentences: Iterable[Sentence], root: str | None
-) -> Iterator[Parsed]:
-    """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
-    from spacy_lpcfg.chart import parser_of
-    from spacy_lpcfg.trees import Tree, escape_tokens
+def _parse_sentences(parser: "TextParser", sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
+    """Parse without Docs."""
+    from spacy_lpcfg.trees import Tree
 
-    parser = parser_of(grammar)
-    known = grammar.lexicon.words
     for words, tags in sentences:
         if not words:
             yield Parsed("", _EMPTY)
             continue
-        found = parser.parse(escape_tokens(words, known=known), tags)
+        found = parser.parse(words, tags)
         tree = Tree.from_spans(_printable(words), _printable(found.tags), found.spans)
         yield Parsed(_bracketed(tree, root), found.status)
 
