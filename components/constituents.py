@@ -41,7 +41,7 @@ from spacy_lpcfg.trees import Tree, escape_tokens, strip_root
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.chart import Parse
+    from spacy_lpcfg.trees.parse import Parse
 
 KEY = "constituents"
 KEYS = (KEY, "isbn_constituents", "brackets")

@@ -15,13 +15,14 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import Parse, parser_of
+from spacy_lpcfg.chart import parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, Tags, TextParser
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.parse import Parse
 
 register_extensions()
 

@@ -8,10 +8,10 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import Parse
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
 from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees.parse import Parse
 
 Tags = Sequence[str | None]
 

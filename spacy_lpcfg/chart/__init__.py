@@ -1,6 +1,7 @@
 """Coarse-to-fine parsing: forests, marginals, and the trees they choose."""
 
 from spacy_lpcfg.chart.ensemble import EnsembleParser, parser_of
-from spacy_lpcfg.chart.parser import EXHAUSTIVE, Parse, Parser, Settings
+from spacy_lpcfg.chart.parser import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.trees.parse import Parse
 
 __all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings", "parser_of"]

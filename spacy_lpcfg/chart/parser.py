@@ -17,13 +17,7 @@ from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.trees.tree import Span, Tree
-
-PARSED = "parsed"  # the grammar's tree
-COARSE = "coarse"  # the treebank PCFG's tree: the latent weights of every tree add up to nothing
-BACKED_OFF = "backed-off"  # a tree with rules that the grammar lacks
-GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
-SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
+from spacy_lpcfg.trees.parse import BACKED_OFF, COARSE, GLUED, PARSED, SEGMENTED, Parse
 
 DECODINGS = ("brackets", "rules")
 
@@ -73,40 +67,6 @@ EXHAUSTIVE = Settings(
     threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0
 )
 _WIDER = 1e-4  # of the beam, where the first one left no parse
-
-
-@dataclass(frozen=True, eq=False)
-class Parse:
-    """The tree of a sentence, with what the model thinks of its parts.
-
-    words (sequence of str): (n_words,).
-    tags (list[str]): (n_words,); given ones stand as given.
-    spans (list of (start, end, label)): the brackets in pre-order, without the treebank's root label.
-    span_scores (float32, (n_spans,)): posterior of each bracket, in [0, 1]; 0 for one around glued parts.
-    tag_scores (float32, (n_words,)): posterior of each tag, in [0, 1].
-    log_probability (float): natural log of the probability of the sentence, and of its given tags, over the trees
-        that pruning left, so that it is exact with `EXHAUSTIVE`; nan if the grammar is not proper or has no tree over
-        the whole sentence.
-    status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented".
-    """
-
-    words: Sequence[str]
-    tags: list[str]
-    spans: list[Span]
-    span_scores: np.ndarray
-    tag_scores: np.ndarray
-    log_probability: float
-    status: str
-
-    @cached_property
-    def tree(self) -> Tree:
-        """The tree, without the treebank's root label."""
-        return Tree.from_spans(self.words, self.tags, self.spans)
-
-    @property
-    def is_parsed(self) -> bool:
-        """Whether the grammar has a tree over the whole sentence."""
-        return self.status in (PARSED, COARSE)
 
 
 class Parser:

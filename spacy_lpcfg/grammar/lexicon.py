@@ -71,7 +71,7 @@ def ladder(word: str, first: bool) -> list[str]:
     rungs = [word]
     if first and word[:1].isupper():
         rungs.append(word.lower())
-    case, shape, suffix = _case(word, first), _shape(word), _suffix(word.lower())
+    case, shape, suffix = letter_case(word, first), token_shape(word), _suffix(word.lower())
     for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
         name = "<" + " ".join(("form", *filter(None, parts))) + ">"
         if name not in (rungs[-1], UNKNOWN):
@@ -84,7 +84,8 @@ def is_form(name: str) -> bool:
     return name.startswith("<form")
 
 
-def _case(word: str, first: bool) -> str:
+def letter_case(word: str, first: bool) -> str:
+    """What the capitals of a word tell: "CAPS", "Cap", "Init" where they open a sentence, "miXed", or "" for none."""
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
             return "CAPS"
@@ -92,7 +93,8 @@ def _case(word: str, first: bool) -> str:
     return "miXed" if any(char.isupper() for char in word) else ""
 
 
-def _shape(word: str) -> str:
+def token_shape(word: str) -> str:
+    """What is not a letter in a word: "punct" for nothing but that, "num", "alnum", "dash", "dot", or ""."""
     if not any(char.isalnum() for char in word):
         return "punct"
     if any(char.isdigit() for char in word):

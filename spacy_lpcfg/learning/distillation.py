@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from spacy_lpcfg.chart.ensemble import parser_of
-from spacy_lpcfg.chart.parser import PARSED, Settings
+from spacy_lpcfg.chart.parser import Settings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Reading, Treebank
 from spacy_lpcfg.learning.lexical import count_words
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import join
+from spacy_lpcfg.trees.parse import PARSED
 from spacy_lpcfg.trees.transforms import escape_tokens, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 

@@ -1,0 +1,146 @@
+"""Sequences of decisions as flat arrays: what a network learns from. They know nothing of parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.isbn.derivations import PROJECT, SHIFT, Step, derive
+from spacy_lpcfg.isbn.inventory import Inventory, mask_of
+from spacy_lpcfg.isbn.relations import NONE, ROOT, Relations, codes, related, walk
+from spacy_lpcfg.trees.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The positions of sequences of decisions; n positions in all.
+
+    sequence_offsets (int64, (n_sequences + 1,)): positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
+    latent (int32, (n, n_latent)): for each latent relation an earlier position of the same sequence, counted from the
+        sequence's first; -1 for none.
+    row_offsets (int64, (n + 1,)), rows (int32): the rows of `Network.decision_weights` that enter a position.
+    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): the decisions of a position, one after the
+        other: first and end of the range of outcomes, row of `masks` or -1, the outcome chosen.
+    masks (uint8, (n_masks, size)): whether each outcome of a range is allowed.
+    """
+
+    sequence_offsets: np.ndarray
+    latent: np.ndarray
+    row_offsets: np.ndarray
+    rows: np.ndarray
+    choice_offsets: np.ndarray
+    choices: np.ndarray
+    masks: np.ndarray
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.sequence_offsets) - 1
+
+    @property
+    def n_positions(self) -> int:
+        return len(self.latent)
+
+    def select(self, sequences: Sequence[int] | np.ndarray) -> Events:
+        """Some of the sequences, in the order given."""
+        chosen = np.asarray(sequences, dtype=np.int64)
+        sizes = np.diff(self.sequence_offsets)[chosen]
+        positions = _ranges(self.sequence_offsets[chosen], sizes)
+        n_rows, n_choices = np.diff(self.row_offsets)[positions], np.diff(self.choice_offsets)[positions]
+        return Events(
+            sequence_offsets=_offsets(sizes),
+            latent=self.latent[positions],
+            row_offsets=_offsets(n_rows),
+            rows=self.rows[_ranges(self.row_offsets[positions], n_rows)],
+            choice_offsets=_offsets(n_choices),
+            choices=self.choices[_ranges(self.choice_offsets[positions], n_choices)],
+            masks=self.masks,
+        )
+
+
+def _offsets(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+
+def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The numbers of ranges, one after the other."""
+    offsets = _offsets(sizes)
+    return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+
+
+def events_of(trees: Iterable[Tree], inventory: Inventory, relations: Relations) -> Events:
+    """The derivations of trees, but of those with labels or tags that the inventory does not know.
+
+    trees (iterable of Tree): normalized.
+    """
+    reader = _Reader(inventory, relations)
+    for tree in trees:
+        reader.read(derive(tree))
+    return reader.events()
+
+
+class _Reader:
+    """Collects the positions of derivations."""
+
+    def __init__(self, inventory: Inventory, relations: Relations) -> None:
+        self.inventory = inventory
+        self.n_rows, self.n_actions, self.first_word = inventory.n_rows, inventory.n_actions, inventory.first_word
+        self.word_offsets = inventory.word_offsets.tolist()
+        self.labels = {label: PROJECT + i for i, label in enumerate(inventory.labels)}
+        self.tags = {tag: i for i, tag in enumerate(inventory.tags)}
+        self.latent_codes = codes(relations.latent).tolist()
+        self.decision_codes = codes(relations.decisions).tolist()
+        self.lengths: list[int] = []
+        self.latent: list[int] = []
+        self.rows: list[int] = []
+        self.n_rows_of: list[int] = []
+        self.choices: list[int] = []
+        self.n_choices_of: list[int] = []
+
+    def read(self, steps: Sequence[Step]) -> None:
+        """Add a derivation, if all its labels and tags are known."""
+        known = {SHIFT: self.tags, PROJECT: self.labels}
+        if any(step.label not in known[step.kind] for step in steps if step.kind in known):
+            return
+        actions = [self.labels[step.label] if step.kind == PROJECT else step.kind for step in steps]
+        rows: list[list[int]] = []
+        n_words = 0
+        for step, action, (stack, previous, last_shift) in zip(steps, actions, walk(actions)):
+            self.latent += related(stack, previous, last_shift, self.latent_codes)
+            n_rows, n_choices = len(self.rows), len(self.choices)
+            for r, t in enumerate(related(stack, previous, last_shift, self.decision_codes)):
+                if t != NONE:
+                    first = r * self.n_rows
+                    self.rows += [first + row for row in rows[t]]
+            if stack[0].label != ROOT:
+                self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
+            own = [action]
+            if action == SHIFT:
+                own += self._shift(step, n_words == 0)
+                n_words += 1
+            rows.append(own)
+            self.n_rows_of.append(len(self.rows) - n_rows)
+            self.n_choices_of.append((len(self.choices) - n_choices) // 4)
+        self.lengths.append(len(steps))
+
+    def _shift(self, step: Step, first: bool) -> list[int]:
+        """Add the choices of a tag and a word; their rows."""
+        inventory, tag = self.inventory, self.tags[step.label]
+        word = inventory.outcome_of(tag, step.word, first)
+        self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag
+        start, end = self.word_offsets[tag], self.word_offsets[tag + 1]
+        if end > start + 1:
+            self.choices += start, end, NONE, word
+        return [self.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
+
+    def events(self) -> Events:
+        return Events(
+            sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
+            latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),
+            row_offsets=_offsets(np.array(self.n_rows_of, dtype=np.int64)),
+            rows=np.array(self.rows, dtype=np.int32),
+            choice_offsets=_offsets(np.array(self.n_choices_of, dtype=np.int64)),
+            choices=np.array(self.choices, dtype=np.int32).reshape(-1, 4),
+            masks=self.inventory.masks,
+        )

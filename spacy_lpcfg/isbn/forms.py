@@ -1,0 +1,176 @@
+"""Rare and unknown words by their form: case and shape, then ever longer suffixes.
+
+A word's forms are the nodes of a tree from the root to the longest suffix that other rare words share: all words, those
+of its case and shape, those of these that end in its last letter, its last two ... The tags of a form are smoothed
+towards those of the next shorter one (Samuelsson 1993, Brants 2000).
+
+Of the words that the network knows only as the unknown word of their tag, `RareWords` tells which one it is:
+P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the forms of all others. A word
+that is in no tree has the probability of its longest form.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
+
+LONGEST_SUFFIX = 4
+_SUFFIX = " -"
+Seen = Mapping[tuple[str, bool, int], int]
+"""How often each word, as the first of its sentence or not, has a tag."""
+
+
+def forms(word: str, first: bool) -> list[str]:
+    """Names of a word's forms, from the one that holds of all words to the longest suffix.
+
+    first (bool): whether it opens its sentence, where a capital says little.
+    """
+    lower = word.lower()
+    kind = f"{letter_case(word, first)} {token_shape(word)}"
+    longest = min(LONGEST_SUFFIX, len(word) - 1)
+    return ["", kind, *(f"{kind}{_SUFFIX}{lower[-length:]}" for length in range(1, longest + 1))]
+
+
+@dataclass(frozen=True, eq=False)
+class RareWords:
+    """The tags of rare words, and of forms.
+
+    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and forms, with "f ".
+    offsets (int32, (n_names + 1,)): the entries of each in the next two.
+    tags (int32, (n_entries,)): tags that it was seen with.
+    counts (float32, (n_entries,)): how often; of a rare word as the unknown word of the tag, and of a form by all rare
+        words that have it.
+    weights (float32, (n_names,)): share of each name among the words that the unknown word of any tag stands for.
+    tag_weights (float32, (n_tags,)): the sums of P(tag | name) with these weights.
+    form_weight (float): occurrences that the tags of its next shorter form, or of its form, count for.
+    """
+
+    names: tuple[str, ...]
+    offsets: np.ndarray
+    tags: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    tag_weights: np.ndarray
+    form_weight: float
+    _index: dict[str, int] = field(init=False, repr=False)
+    _of_form: dict[str, np.ndarray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.names)})
+        object.__setattr__(self, "_of_form", {})
+
+    @property
+    def n_tags(self) -> int:
+        return len(self.tag_weights)
+
+    def has_word(self, word: str) -> bool:
+        """Whether the word was seen so seldom, or with such a tag, that the network may know it as an unknown one."""
+        return f"w {word}" in self._index
+
+    def frequent_forms(self, least: float) -> tuple[str, ...]:
+        """Forms that were seen so often at least."""
+        counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
+        return tuple(name[2:] for name, count in zip(self.names, counts) if name.startswith("f ") and count >= least)
+
+    def known_forms(self, word: str, first: bool) -> list[str]:
+        """Those of a word's forms that rare words share, from the shortest on; at least the one of all words."""
+        return [form for form in forms(word, first) if f"f {form}" in self._index]
+
+    def tags_of(self, word: str, first: bool) -> np.ndarray:
+        """P(tag | word) where the network knows the word only as the unknown one of its tag, float64 (n_tags,)."""
+        return self._smoothed(f"w {word}", self._tags_of_form(self.known_forms(word, first)[-1]))
+
+    def log_factors(self, word: str, first: bool) -> np.ndarray:
+        """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
+        name = f"w {word}"
+        own = self._index[name if name in self._index else f"f {self.known_forms(word, first)[-1]}"]
+        return np.log(self.tags_of(word, first) * self.weights[own] / self.tag_weights)
+
+    def of_names(self) -> Iterator[np.ndarray]:
+        """P(tag | name) for each name, of words by their forms within a sentence, float64 (n_tags,)."""
+        for name in self.names:
+            yield self.tags_of(name[2:], False) if name.startswith("w ") else self._tags_of_form(name[2:])
+
+    def _tags_of_form(self, form: str) -> np.ndarray:
+        found = self._of_form.get(form)
+        if found is None:
+            kind, _, suffix = form.partition(_SUFFIX)
+            shorter = f"{kind}{_SUFFIX}{suffix[1:]}" if len(suffix) > 1 else kind if suffix else ""
+            below = self._tags_of_form(shorter) if form else np.full(self.n_tags, 1.0 / self.n_tags)
+            self._of_form[form] = found = self._smoothed(f"f {form}", below)
+        return found
+
+    def _smoothed(self, name: str, shorter: np.ndarray) -> np.ndarray:
+        """The tags of a name, smoothed towards those of its next shorter form; those where it is not known."""
+        own = self._index.get(name)
+        if own is None:
+            return shorter
+        entries = slice(self.offsets[own], self.offsets[own + 1])
+        found = self.form_weight * shorter
+        found[self.tags[entries]] += self.counts[entries]
+        return found / found.sum()
+
+
+def count_rare_words(
+    seen: Seen, is_known: Iterable[bool], n_tags: int, *, most_rare: int, form_weight: float
+) -> RareWords:
+    """Rare words and forms of a treebank.
+
+    seen: all its words.
+    is_known (iterable of bool): for each of these whether the network knows the word with this tag.
+    most_rare (int): forms are counted over the words that are seen so often at most, and such a word may have
+        any tag; of others only those that they are seen with.
+    form_weight (float): as of `RareWords`.
+    """
+    total: Counter[str] = Counter()
+    for (word, _, _), count in seen.items():
+        total[word] += count
+    table: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    types: defaultdict[str, set[str]] = defaultdict(set)
+    for ((word, first, tag), count), known in zip(seen.items(), is_known):
+        if total[word] <= most_rare:
+            table[f"w {word}"][tag] += 0 if known else count
+            for form in forms(word, first):
+                table[f"f {form}"][tag] += count
+                types[f"f {form}"].add(word)
+        elif not known:
+            table[f"w {word}"][tag] += count
+    table["f "][0] += 0
+    for name in [name for name, words in types.items() if len(words) == 1 and name != "f "]:
+        del table[name]
+    once = Counter(
+        next(f"f {form}" for form in reversed(forms(word, first)) if f"f {form}" in table)
+        for word, first, _ in seen
+        if total[word] == 1
+    )
+    return _rare_words(table, once, n_tags, form_weight)
+
+
+_LEAST = 0.5
+"""How often a word or form has not been seen that could have been."""
+
+
+def _rare_words(table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int, form_weight: float) -> RareWords:
+    names = tuple(sorted(table))
+    entries = [sorted(item for item in table[name].items() if item[1]) for name in names]
+    offsets = np.cumsum([0, *map(len, entries)]).astype(np.int32)
+    flat = np.array([item for items in entries for item in items], dtype=np.int64).reshape(-1, 2)
+    weights = np.array(
+        [max(once[name] if name.startswith("f ") else sum(table[name].values()), _LEAST) for name in names]
+    )
+    unweighted = RareWords(
+        names=names,
+        offsets=offsets,
+        tags=flat[:, 0].astype(np.int32),
+        counts=flat[:, 1].astype(np.float32),
+        weights=(weights / weights.sum()).astype(np.float32),
+        tag_weights=np.ones(n_tags, dtype=np.float32),
+        form_weight=form_weight,
+    )
+    sums = sum(weight * tags for weight, tags in zip(weights / weights.sum(), unweighted.of_names()))
+    return replace(unweighted, tag_weights=np.asarray(sums, dtype=np.float32))

@@ -1,0 +1,259 @@
+"""What a network knows by number: labels, tags, words and forms.
+
+A step of a derivation is up to three decisions, each among the *outcomes* of a contiguous range: the action; after
+Shift the tag; after the tag the word, unless the tag has no known words. Outcomes are numbered
+
+    0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
+
+and the first word of each tag is its unknown word, for all that were seen too seldom with it. The decisions of a
+step enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the forms of rare
+words, by which unknown words of all tags share what is known of suffixes and shapes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.isbn.derivations import MODIFY, PROJECT, SHIFT
+from spacy_lpcfg.isbn.forms import RareWords, count_rare_words
+from spacy_lpcfg.isbn.relations import LEAF, ROOT
+from spacy_lpcfg.trees.tree import Tree
+
+_CACHE_SIZE = 100_000
+_MOST_CANDIDATES = 8
+_LEAST_LIKELY = 0.002
+
+
+class Candidates(NamedTuple):
+    """What the words of a sentence may be to the network.
+
+    offsets (int32, (n_words + 1,)): the candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
+    tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
+    log_factors (float32, (n_candidates,)): log P(word | outcome): 0 of a word that the network knows with the tag.
+    has_forms (uint8, (n_candidates,)): whether the forms of the word are inputs with this tag.
+    form_offsets (int32, (n_words + 1,)), form_rows (int32): rows of each word's forms.
+    """
+
+    offsets: np.ndarray
+    tags: np.ndarray
+    outcomes: np.ndarray
+    log_factors: np.ndarray
+    has_forms: np.ndarray
+    form_offsets: np.ndarray
+    form_rows: np.ndarray
+
+
+class Word(NamedTuple):
+    """What one word may be to the network: columns of `Candidates`, and the rows of its forms."""
+
+    tags: list[int]
+    outcomes: list[int]
+    log_factors: list[float]
+    has_forms: list[bool]
+    form_rows: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class Inventory:
+    """The labels, tags, words and forms of a network.
+
+    labels (tuple[str, ...]), tags (tuple[str, ...]): by number.
+    word_offsets (int32, (n_tags + 1,)): outcomes of the words of tag t are `word_offsets[t]:word_offsets[t + 1]`.
+    words (tuple[str, ...]): the word of each of these outcomes, in order; "" for the unknown word.
+    forms (tuple[str, ...]): the forms that are inputs.
+    frequent (tuple[str, ...]): words without forms.
+    rare (RareWords): what is known of words that are unknown to the network.
+    """
+
+    labels: tuple[str, ...]
+    tags: tuple[str, ...]
+    word_offsets: np.ndarray
+    words: tuple[str, ...]
+    forms: tuple[str, ...]
+    frequent: tuple[str, ...]
+    rare: RareWords
+    _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
+    _known_tags: dict[str, list[int]] = field(init=False, repr=False)
+    _form_rows: dict[str, int] = field(init=False, repr=False)
+    _frequent: frozenset[str] = field(init=False, repr=False)
+    _cache: dict[tuple[str, bool], Word] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        outcomes: dict[tuple[int, str], int] = {}
+        known_tags: dict[str, list[int]] = {}
+        for tag, (start, end) in enumerate(zip(self.word_offsets.tolist(), self.word_offsets[1:].tolist())):
+            for outcome in range(start + 1, end):
+                word = self.words[outcome - self.first_word]
+                outcomes[tag, word] = outcome
+                known_tags.setdefault(word, []).append(tag)
+        rows = {form: self.n_outcomes + i for i, form in enumerate(self.forms)}
+        for name, value in (
+            ("_outcomes", outcomes),
+            ("_known_tags", known_tags),
+            ("_form_rows", rows),
+            ("_frequent", frozenset(self.frequent)),
+            ("_cache", {}),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_actions(self) -> int:
+        return PROJECT + len(self.labels)
+
+    @property
+    def first_word(self) -> int:
+        """The first outcome that is a word."""
+        return self.n_actions + len(self.tags)
+
+    @property
+    def n_outcomes(self) -> int:
+        return self.first_word + len(self.words)
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_outcomes + len(self.forms)
+
+    @property
+    def masks(self) -> np.ndarray:
+        """Which actions are allowed, uint8 (2 * (n_labels + 1), n_actions); rows as of `mask_of`.
+
+        Nothing is shifted over a leaf, nothing attached to the root by Modify, and no label projected over itself.
+        """
+        masks = np.ones((2 * (len(self.labels) + 1), self.n_actions), dtype=np.uint8)
+        masks[:2, SHIFT] = 0
+        masks[1::2, MODIFY] = 0
+        labels = np.arange(len(self.labels))
+        masks[2 * (1 + labels), PROJECT + labels] = 0
+        masks[2 * (1 + labels) + 1, PROJECT + labels] = 0
+        return masks
+
+    def outcome_of(self, tag: int, word: str, first: bool) -> int:
+        """The outcome of a word under a tag."""
+        found = self._outcomes.get((tag, word))
+        if found is None and first:
+            found = self._outcomes.get((tag, word.lower()))
+        return int(self.word_offsets[tag]) if found is None else found
+
+    def form_rows(self, tag: int, word: str, first: bool) -> list[int]:
+        """Rows of a word's forms, if they are inputs when it has the tag."""
+        known = self.word(word, first)
+        return known.form_rows if self._has_forms(tag, word, first) else []
+
+    def candidates(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Candidates:
+        """What the words of a sentence may be; never fails because of what they are.
+
+        words (sequence of str): in the treebank's spelling.
+        tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
+        """
+        columns = [self.word(word, i == 0) for i, word in enumerate(words)]
+        numbers: dict[str | None, int] = {tag: i for i, tag in enumerate(self.tags)}
+        for i, tag in enumerate(tags or ()):
+            if tag in numbers:
+                columns[i] = self._columns(words[i], i == 0, [numbers[tag]], columns[i].form_rows)
+        return Candidates(
+            offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
+            tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
+            outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
+            log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
+            has_forms=np.array([x for each in columns for x in each.has_forms], dtype=np.uint8),
+            form_offsets=np.array([0, *accumulate(len(each.form_rows) for each in columns)], dtype=np.int32),
+            form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
+        )
+
+    def word(self, word: str, first: bool) -> Word:
+        """What a word may be to the network.
+
+        first (bool): whether it opens its sentence.
+        """
+        found = self._cache.get((word, first))
+        if found is None:
+            if len(self._cache) >= _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[word, first] = found = self._word(word, first)
+        return found
+
+    def _word(self, word: str, first: bool) -> Word:
+        known = {*self._known_tags.get(word, ()), *(self._known_tags.get(word.lower(), ()) if first else ())}
+        likely = self.rare.tags_of(word, first)
+        tags = sorted(known)
+        if not known or self.rare.has_word(word):
+            best = np.argsort(-likely, kind="stable")[:_MOST_CANDIDATES].tolist()
+            tags += [tag for tag in best if tag not in known and (likely[tag] >= _LEAST_LIKELY or not tags)]
+        rows = [self._form_rows[form] for form in self.rare.known_forms(word, first) if form in self._form_rows]
+        return self._columns(word, first, tags, rows)
+
+    def _columns(self, word: str, first: bool, tags: list[int], form_rows: list[int]) -> Word:
+        outcomes = [self.outcome_of(tag, word, first) for tag in tags]
+        is_unknown = [outcome == self.word_offsets[tag] for tag, outcome in zip(tags, outcomes)]
+        factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
+        return Word(
+            tags,
+            outcomes,
+            [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown)],
+            [self._has_forms(tag, word, first) for tag in tags],
+            form_rows,
+        )
+
+    def _has_forms(self, tag: int, word: str, first: bool) -> bool:
+        return self.outcome_of(tag, word, first) == self.word_offsets[tag] or word not in self._frequent
+
+
+def mask_of(label: int, below: int) -> int:
+    """The row of `Inventory.masks` where the top of the stack and the node below it have these labels (of `Cell`)."""
+    return 2 * (label - LEAF) + (below == ROOT)
+
+
+def take_inventory(
+    trees: Iterable[Tree],
+    *,
+    cut_off: int = 3,
+    most_rare: int = 10,
+    form_weight: float = 2.0,
+    least_form: int = 10,
+    least_frequent: int = 10,
+) -> Inventory:
+    """The inventory of a treebank.
+
+    trees (iterable of Tree): normalized.
+    cut_off (int): words seen less often with a tag are unknown to it.
+    most_rare, form_weight: as of `count_rare_words`.
+    least_form (int): forms that fewer rare words have are no inputs.
+    least_frequent (int): words seen as often have no forms as inputs, with tags that they are known with.
+    RAISES (ValueError): If there are no trees.
+    """
+    labels: set[str] = set()
+    seen: Counter[tuple[str, bool, str]] = Counter()
+    for tree in trees:
+        labels.update(node.label for node in tree.nodes() if not node.is_leaf)
+        seen.update((str(leaf.word), i == 0, leaf.label) for i, leaf in enumerate(tree.leaves()))
+    if not seen:
+        raise ValueError("Expected trees to learn from, got none.")
+    tags = sorted({tag for _, _, tag in seen})
+    numbers = {tag: i for i, tag in enumerate(tags)}
+    pairs: Counter[tuple[int, str]] = Counter()
+    totals: Counter[str] = Counter()
+    for (word, _, tag), count in seen.items():
+        pairs[numbers[tag], word] += count
+        totals[word] += count
+    known = [sorted(word for (t, word), n in pairs.items() if t == tag and n >= cut_off) for tag in range(len(tags))]
+    numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
+    is_known = [
+        pairs[tag, word] >= cut_off or (first and pairs[tag, word.lower()] >= cut_off) for word, first, tag in numbered
+    ]
+    rare = count_rare_words(numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight)
+    first_word = PROJECT + len(labels) + len(tags)
+    return Inventory(
+        labels=tuple(sorted(labels)),
+        tags=tuple(tags),
+        word_offsets=np.array(list(accumulate((1 + len(w) for w in known), initial=first_word)), dtype=np.int32),
+        words=tuple(word for words in known for word in ("", *words)),
+        forms=rare.frequent_forms(least_form),
+        frequent=tuple(sorted(word for word, count in totals.items() if count >= least_frequent)),
+        rare=rare,
+    )

@@ -1,0 +1,220 @@
+"""The parameters of incremental sigmoid belief networks, frozen, and a parser's model: networks and their inventory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import srsly
+
+from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
+from spacy_lpcfg.isbn.forms import RareWords
+from spacy_lpcfg.isbn.inventory import Inventory
+from spacy_lpcfg.isbn.relations import Relations
+
+FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
+APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
+PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
+_KIND, _FORMAT = "isbn", 1
+
+
+class ISBNError(ValueError):
+    """A model that is damaged or foreign."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
+
+    approximation (str): how the means of a position's latent units are had from what is known.
+        "feed-forward": from earlier positions alone (section 5.1).
+        "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
+        far (section 5.2, equation 13).
+        "mean-field-step": one natural gradient step towards these.
+    bias (float32, (n_states,)): of the latent units.
+    latent_weights (float32, (n_latent, n_states, n_states)): of each latent relation; [r, i, j] from unit j of the
+        earlier position to unit i.
+    decision_weights (float32, (n_inputs, n_states)): of the inputs to the latent units; row i of decision relation r
+        is input `r * n_rows + i`.
+    outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): of the decisions.
+    RAISES (ValueError): On another approximation, or arrays of other shapes.
+    """
+
+    approximation: str
+    bias: np.ndarray
+    latent_weights: np.ndarray
+    decision_weights: np.ndarray
+    outcome_weights: np.ndarray
+    outcome_bias: np.ndarray
+
+    def __post_init__(self) -> None:
+        check_approximation(self.approximation)
+        n = len(self.bias)
+        shapes = {
+            "bias": (n,),
+            "latent_weights": (len(self.latent_weights), n, n),
+            "decision_weights": (len(self.decision_weights), n),
+            "outcome_weights": (len(self.outcome_weights), n),
+            "outcome_bias": (len(self.outcome_weights),),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(f"Expected {name} of shape {shape}, got {getattr(self, name).shape}.")
+
+    @property
+    def n_states(self) -> int:
+        return len(self.bias)
+
+    @property
+    def parameters(self) -> dict[str, np.ndarray]:
+        """The arrays by name."""
+        return {name: getattr(self, name) for name in PARAMETERS}
+
+    @classmethod
+    def random(
+        cls, approximation: str, *, n_states: int, n_latent: int, n_inputs: int, n_outcomes: int, seed: int = 0
+    ) -> Network:
+        """A network to begin learning from: small normal weights, of a variance that falls with their number."""
+        rng = np.random.default_rng(seed)
+
+        def normal(*shape: int, scale: float) -> np.ndarray:
+            return (scale * rng.standard_normal(shape)).astype(np.float32)
+
+        return cls(
+            approximation,
+            bias=np.zeros(n_states, dtype=np.float32),
+            latent_weights=normal(n_latent, n_states, n_states, scale=n_states**-0.5),
+            decision_weights=normal(n_inputs, n_states, scale=0.1),
+            outcome_weights=normal(n_outcomes, n_states, scale=0.1),
+            outcome_bias=np.zeros(n_outcomes, dtype=np.float32),
+        )
+
+    def of(self, parameters: dict[str, np.ndarray]) -> Network:
+        """The network with other parameters, as single floats."""
+        return Network(self.approximation, **{k: np.ascontiguousarray(parameters[k], np.float32) for k in PARAMETERS})
+
+
+def check_approximation(name: str) -> None:
+    """RAISES (ValueError): On a name that is none."""
+    if name not in APPROXIMATIONS:
+        raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {name!r}.")
+
+
+@dataclass(frozen=True, eq=False)
+class ISBN(Stored):
+    """What a parser by sigmoid belief networks needs.
+
+    inventory (Inventory): what the networks know by number.
+    relations (Relations): how their positions are joined.
+    networks (tuple[Network, ...]): of the same inventory and relations; several decide by the geometric mean of their
+        distributions of each decision.
+    meta (dict): how it was learned.
+    RAISES (ISBNError): If the sizes of the networks do not fit.
+    """
+
+    inventory: Inventory
+    relations: Relations
+    networks: tuple[Network, ...]
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        inventory, relations = self.inventory, self.relations
+        sizes = (len(relations.latent), len(relations.decisions) * inventory.n_rows, inventory.n_outcomes)
+        if not self.networks:
+            raise ISBNError("Expected at least one network.")
+        for network in self.networks:
+            found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
+            if found != sizes:
+                raise ISBNError(
+                    f"Expected networks of {sizes} latent relations, inputs and outcomes, as the inventory and the "
+                    f"relations have, got one of {found}."
+                )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.inventory.labels
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return self.inventory.tags
+
+    def to_bytes(self) -> bytes:
+        """The model as bytes, which `from_bytes` reads."""
+        inventory, rare = self.inventory, self.inventory.rare
+        values: dict[str, Any] = {name: getattr(inventory, name) for name in _INVENTORY}
+        values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
+        values |= {"latent": self.relations.latent, "decisions": self.relations.decisions}
+        values |= {"approximations": [network.approximation for network in self.networks]}
+        for i, network in enumerate(self.networks):
+            values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
+        return pack(_KIND, _FORMAT, {**values, "meta": srsly.json_dumps(self.meta)})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ISBN:
+        """The model of `to_bytes`.
+
+        RAISES (ISBNError): On damaged or foreign bytes.
+        """
+        try:
+            values = unpack(_KIND, _FORMAT, data)
+            rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE})
+            inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
+            networks = tuple(
+                Network(approximation, **{name: values[f"{name}_{i}"] for name in PARAMETERS})
+                for i, approximation in enumerate(values["approximations"])
+            )
+            relations = Relations(values["latent"], values["decisions"])
+            check(inventory)
+            return cls(inventory, relations, networks, srsly.json_loads(values["meta"]))
+        except StorageError as error:
+            raise ISBNError(str(error)) from error
+        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+            raise ISBNError(f"This isbn is damaged: {error!r}. Copy or learn it again.") from error
+
+
+_INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent")
+_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight")
+
+
+def check(inventory: Inventory) -> None:
+    """Whether the parts of a stored inventory fit, so that no kernel reads beyond its arrays.
+
+    RAISES (ValueError): If they do not.
+    """
+    rare, n_tags = inventory.rare, len(inventory.tags)
+    problems = {
+        "tags": n_tags > 0,
+        "words": _are_offsets(inventory.word_offsets, n_tags, inventory.first_word, inventory.n_outcomes),
+        "a word of each tag": bool((np.diff(inventory.word_offsets) > 0).all()),
+        "rare words": _are_offsets(rare.offsets, len(rare.names), 0, len(rare.tags)),
+        "rare tags": len(rare.counts) == len(rare.tags) and bool(((rare.tags >= 0) & (rare.tags < n_tags)).all()),
+        "weights": rare.weights.shape == (len(rare.names),) and rare.tag_weights.shape == (n_tags,),
+        "the form of all words": "f " in rare.names,
+    }
+    wrong = [name for name, holds in problems.items() if not holds]
+    if wrong:
+        raise ValueError(f"The inventory's {', '.join(wrong)} do not fit")
+
+
+def _are_offsets(offsets: np.ndarray, n: int, first: int, last: int) -> bool:
+    return (
+        offsets.shape == (n + 1,)
+        and offsets[0] == first
+        and offsets[-1] == last
+        and bool((np.diff(offsets) >= 0).all())
+    )
+
+
+def start_network(
+    approximation: str, inventory: Inventory, relations: Relations, *, n_states: int, seed: int
+) -> Network:
+    """A network to begin learning from, of the sizes that an inventory and relations have."""
+    return Network.random(
+        approximation,
+        n_states=n_states,
+        n_latent=len(relations.latent),
+        n_inputs=len(relations.decisions) * inventory.n_rows,
+        n_outcomes=inventory.n_outcomes,
+        seed=seed,
+    )
