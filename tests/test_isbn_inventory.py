@@ -97,6 +97,13 @@ def test_events_select(inventory):
         assert np.array_equal(getattr(chosen, name), getattr(alone, name)), name
 
 
+def test_events_join(inventory):
+    alone = [events_of(trees, inventory, Relations()) for trees in (TREES[:1], [], TREES[1:])]
+    joined, wanted = Events.join(alone), events_of(TREES, inventory, Relations())
+    for name in Events.__dataclass_fields__:
+        assert np.array_equal(getattr(joined, name), getattr(wanted, name)), name
+
+
 def test_events_leave_out_unknown_symbols(inventory):
     trees = [Tree("S", [Tree("XX", word="the")]), Tree("FRAG", [Tree("NN", word="the")]), TREES[0]]
     assert events_of(trees, inventory, Relations()).n_sequences == 1
