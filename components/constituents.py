@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.parse import Parse
 
 KEY = "constituents"
-KEYS = (KEY, "isbn_constituents", "brackets")
+ISBN_KEY = "isbn_constituents"
+KEYS = (KEY, ISBN_KEY, "brackets")
 """The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 FORMAT = 1
 EMPTY = "empty"

@@ -54,7 +54,7 @@ class Parsed(NamedTuple):
 def parse(
     model: Annotated[
         str,
-        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or a spectral_bracketer."),
+        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8; - is stdin.")],
     kind: Annotated[
@@ -63,11 +63,14 @@ def parse(
     ] = None,
     tags: Annotated[
         Tags | None,
-        typer.Option(help="Tag by the grammar, or take what is given. [default: given if tagged, else model]"),
+        typer.Option(help="Tag by the model, or take what is given. [default: given if tagged, else model]"),
     ] = None,
     root: Annotated[
         str | None,
         typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
+    ] = None,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Of an isbn_parser: more is slower and better. [default: as it is set]")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
 ) -> None:
@@ -86,7 +89,7 @@ def parse(
     without --input its first line tells which; stdin is tagged then. Its brackets have the label X.
 
     Words are printed as they came, but for round brackets, which become -LRB- and -RRB-. stderr says how many
-    sentences got a makeshift tree because the grammar has none for them.
+    sentences got a makeshift tree because the model has none for them.
 
     \b
     Example:
@@ -96,6 +99,8 @@ def parse(
 
     _check(file, kind, tags)
     nlp, component = _load(model)
+    if beam is not None:
+        _set_beam(component, beam)
     if isinstance(component, ParsingPipe):
         parses = _parse(nlp, component, file, kind or Input.text, tags, root)
     else:
@@ -122,9 +127,17 @@ def _load(model: str) -> tuple["Language", "ParsingPipe | SpectralBracketerPipe"
         if isinstance(component, (ParsingPipe, SpectralBracketerPipe)) and component.learned is not None:
             return nlp, component
     raise ValueError(
-        f"{model} has no lpcfg_parser with a grammar and no spectral_bracketer that has learned, but {nlp.pipe_names}. "
+        f"{model} has no lpcfg_parser, isbn_parser or spectral_bracketer that has learned, but {nlp.pipe_names}. "
         "Make one with `spacy-lpcfg learn`."
     )
+
+
+def _set_beam(component: "ParsingPipe | SpectralBracketerPipe", beam: int) -> None:
+    from spacy_lpcfg.components.isbn_parser import ISBNParser
+
+    if not isinstance(component, ISBNParser):
+        raise typer.BadParameter(f"{component.name} has no beam", param_hint="--beam")
+    component.beam = beam
 
 
 def _parse(
