@@ -83,6 +83,27 @@ def test_span_scores_are_posteriors_of_brackets(seed):
             assert score == pytest.approx(expected[label, i, j] / total(model, words), abs=1e-5)
 
 
+@SEEDS
+def test_posteriors_are_those_of_all_brackets_and_tags(seed):
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed):
+        found, whole = parser.posteriors(words), total(model, words)
+        expected = {(i, j, label): p / whole for (label, i, j), p in marginals(model, words, brackets).items()}
+        for bracket, p in expected.items():
+            assert found.brackets.get(bracket, 0.0) == pytest.approx(p, abs=2e-3)
+        assert set(found.brackets) <= set(expected)
+        for (i, tag), p in marginals(model, words, tags).items():
+            assert found.tags[i].get(tag, 0.0) == pytest.approx(p / whole, abs=2e-3)
+
+
+def test_posteriors_of_a_sentence_without_a_tree_are_those_of_its_parse(parser):
+    words = ["the"] * 200
+    found, parse = parser.posteriors(words), parser.parse(words)
+    assert list(found.brackets) == list(dict.fromkeys(parse.spans))
+    assert [max(tags, key=tags.get) for tags in found.tags] == parse.tags
+
+
 @pytest.mark.parametrize("absolute", [True, False])
 @SEEDS
 def test_scores_of_signed_weights_are_sums_of_item_marginals(seed, absolute):

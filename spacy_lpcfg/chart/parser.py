@@ -13,11 +13,12 @@ from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_s
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.chart.posteriors import posteriors_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.trees.parse import BACKED_OFF, COARSE, GLUED, PARSED, SEGMENTED, Parse
+from spacy_lpcfg.trees.parse import BACKED_OFF, COARSE, GLUED, PARSED, SEGMENTED, Parse, Posteriors
 
 DECODINGS = ("brackets", "rules")
 
@@ -127,6 +128,21 @@ class Parser:
         )
         return self._join(words, tags, tag_weight, cuts, GLUED)
 
+    def posteriors(
+        self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, tag_weight: float = 0.0
+    ) -> Posteriors:
+        """Probabilities of all brackets and tags that pruning left; arguments as of `parse`.
+
+        Those of the one tree that `parse` gives, where the grammar has no tree over the whole sentence.
+        """
+        forest = self.forest(words, tags, tag_weight=tag_weight) if len(words) <= self.settings.max_words else None
+        if forest is None or forest.n_items == 0:
+            parse = self.parse(words, tags, tag_weight=tag_weight)
+            of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
+            return Posteriors(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags)
+        marginals, _, items, _ = self._scores(forest)
+        return posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
+
     def forest(
         self,
         words: Sequence[str],
@@ -187,12 +203,8 @@ class Parser:
         return terminals, given, context
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
-        marginals = self.marginals(forest)
-        forest, edges, items, status = marginals.forest, marginals.edges(), marginals.items(), PARSED
-        if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
-            edges, items, status = forest.edge_posteriors(), forest.item_posteriors(), COARSE
-        if self.settings.absolute:
-            edges, items = np.abs(edges), np.abs(items)
+        marginals, edges, items, status = self._scores(forest)
+        forest = marginals.forest
         scores = edges, items
         if self.settings.decoding == "brackets":
             scores = bracket_scores(forest, self._labels, items, self.settings.bracket_cost)
@@ -208,6 +220,16 @@ class Parser:
             log_probability=marginals.log_probability if self.is_proper else float("nan"),
             status=status,
         )
+
+    def _scores(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
+        """Marginals of a forest, of its edges and items as numbers to decode by, and where they are from."""
+        marginals = self.marginals(forest)
+        edges, items, status = marginals.edges(), marginals.items(), PARSED
+        if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
+            edges, items, status = marginals.forest.edge_posteriors(), marginals.forest.item_posteriors(), COARSE
+        if self.settings.absolute:
+            edges, items = np.abs(edges), np.abs(items)
+        return marginals, edges, items, status
 
     def _join(
         self,

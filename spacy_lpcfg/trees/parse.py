@@ -49,3 +49,16 @@ class Parse:
     def is_parsed(self) -> bool:
         """Whether the grammar has a tree over the whole sentence."""
         return self.status in (PARSED, COARSE)
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """What a model thinks of every bracket and tag that a sentence may have.
+
+    brackets (dict of (start, end, label) to float): probability of each that pruning left and that is likely enough,
+        in pre-order; of several over the same words the one that stands outside in most trees comes first.
+    tags (list of dict of str to float): (n_words,); the probability of each tag of a word.
+    """
+
+    brackets: dict[Span, float]
+    tags: list[dict[str, float]]
