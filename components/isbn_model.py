@@ -23,7 +23,7 @@ from thinc.api import Model, NumpyOps
 from spacy_lpcfg.components.learned import LearnedShim
 from spacy_lpcfg.grammar.storage import pack, unpack
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
-from spacy_lpcfg.isbn._network import gradients as likelihood_gradients
+from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
 from spacy_lpcfg.trees import Tree, normalize, strip_root
 
@@ -262,17 +262,22 @@ def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backp
 
 
 def _forward_network(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
+    """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
     parameters = {name: model.get_param(name) for name in PARAMETERS}
-    log_likelihoods, gradients = likelihood_gradients(
-        X,
-        parameters,
-        model.attrs["approximation"],
-        dropout=model.attrs["dropout_rate"] if is_train else 0.0,
-        seed=random.randrange(2**31) if is_train else 0,
-    )
+    approximation = model.attrs["approximation"]
+    if not is_train:
+        return log_likelihoods(Network(approximation, **parameters), X), _no_backprop
+    rng = np.random.default_rng(random.randrange(2**31))
+    keep = draw_keep(rng, X.n_positions, model.get_dim("nS"), model.attrs["dropout_rate"])
+    found = gradient_of(parameters, approximation, X, keep=keep)
 
     def backprop(derivative: float) -> None:
-        for name, gradient in gradients.items():
-            model.inc_grad(name, derivative * gradient)
+        for name, gradient in found.by.items():
+            gradient *= derivative
+            model.inc_grad(name, gradient)
 
-    return log_likelihoods, backprop
+    return found.log_likelihoods, backprop
+
+
+def _no_backprop(derivative: float) -> None:
+    raise ValueError("Expected a forward pass of training before a backward pass: call the Model's `begin_update`.")
