@@ -534,3 +534,26 @@ cdef Real* _address(dict arrays, str name, Real* none):
         return none
     cdef Real[::1] flat = arrays[name].reshape(-1)
     return &flat[0]
+
+
+def settled(Real[::1] theta, Real[:, ::1] weights, Real[::1] biases, int chosen):
+    """The natural parameters of the mean field after a decision, (n_states,); see `mean_field.h`.
+
+    theta (n_states,): before it. weights (n_outcomes, n_states), biases (n_outcomes,): of its outcomes, all allowed.
+    chosen (int): the outcome.
+    """
+    cdef int n_states = theta.shape[0], n_outcomes = biases.shape[0]
+    vectors = np.zeros((2 + n_outcomes, padded(n_states)), dtype=np.asarray(theta).dtype)
+    vectors[0, :n_states], vectors[2:, :n_states] = theta, weights
+    distribution = np.zeros((2, n_outcomes), dtype=vectors.dtype)
+    cdef Real[:, ::1] padded_ = vectors
+    cdef Real[:, ::1] q = distribution
+    cdef Workspace[Real] workspace
+    cdef Choice[Real] choice
+    choice.weights, choice.biases = &padded_[2, 0], &biases[0]
+    choice.allowed = NULL
+    choice.n_outcomes, choice.n_states = n_outcomes, n_states
+    sigmoid(&padded_[1, 0], &padded_[0, 0], n_states)
+    softmax(&q[0, 0], &q[1, 0], &padded_[1, 0], choice)
+    settle(&padded_[0, 0], &padded_[1, 0], &q[0, 0], &q[1, 0], choice, chosen, workspace.exact, workspace)
+    return vectors[0, :n_states].copy()
