@@ -7,7 +7,6 @@ the inventory and the relations, is in a shim.
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,9 +22,10 @@ from thinc.api import Model, NumpyOps
 from spacy_lpcfg.components.learned import LearnedShim
 from spacy_lpcfg.grammar.storage import pack, unpack
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
+from spacy_lpcfg.isbn.learning import commonest_root
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
-from spacy_lpcfg.trees import Tree, normalize, strip_root
+from spacy_lpcfg.trees import Tree, normalize
 
 Made = TypeVar("Made")
 
@@ -238,8 +238,7 @@ def _init(model: Model, X: Sequence[Tree] | None = None, Y: None = None) -> None
         )
         for layer in model.layers
     )
-    roots = Counter(strip_root(tree)[0] for tree in X)
-    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": roots.most_common(1)[0][0]}))
+    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": commonest_root(X)}))
 
 
 # Likelihoods -------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from spacy_lpcfg.components.learned import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import DocParse, ParsingPipe, TextParser
 from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
+from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree, normalize
 
@@ -286,8 +287,7 @@ class ISBNParser(ParsingPipe):
         outline = self.learned
         trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.inventory, outline.relations)
-        n_words = int((events.choices[:, 0] == outline.inventory.n_actions).sum())  # each has a choice of its tag
-        return Derived(events, n_words, len(trees) - events.n_sequences)
+        return Derived(events, count_words(events, outline.inventory), len(trees) - events.n_sequences)
 
     # Parsing
 

@@ -1,5 +1,6 @@
 """`spacy-lpcfg learn isbn`: incremental sigmoid belief networks from a treebank."""
 
+import os
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.isbn import ISBN
+    from spacy_lpcfg.isbn.learning import Epoch
 
 
 class Approximation(str, Enum):
@@ -38,7 +40,7 @@ def learn_isbn(
     ] = Approximation.feed_forward,
     states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
     networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
-    epochs: Annotated[int | None, typer.Option(min=1, help="Passes over the trees.")] = None,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the trees.")] = 18,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
@@ -60,9 +62,15 @@ def learn_isbn(
     check_folder(output)
     nlp = blank_pipeline(lang)
     held_out = list(read_treebank(dev or [], skip_bad))
-    settings = {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
-    learner = ISBNLearner(**settings, n_jobs=jobs, **({} if epochs is None else {"n_epochs": epochs}))
-    isbn = learner.fit(read_treebank(trees, skip_bad), on_epoch=_log_epoch)
+    learner = ISBNLearner(
+        n_states=states,
+        approximation=approximation.value,
+        n_networks=networks,
+        n_epochs=epochs,
+        seed=seed,
+        n_jobs=jobs if jobs > 0 else os.cpu_count() or 1,
+    )
+    isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
     component = _add_parser(nlp, isbn, learner.cut_off, beam)
     if held_out:
         f1 = held_out_f1(component.ready_parser().parse, held_out)
@@ -70,6 +78,14 @@ def learn_isbn(
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output)
     print(f"saved to {output}")
+
+
+def _log_epoch(epoch: "Epoch") -> None:
+    dev = f", dev {epoch.dev:.3f}" if epoch.dev == epoch.dev else ""
+    log(
+        f"network {epoch.network}, epoch {epoch.epoch}: {epoch.seconds:.1f} s, "
+        f"log-likelihood a word {epoch.log_likelihood:.3f}{dev}"
+    )
 
 
 def _add_parser(nlp: "Language", isbn: "ISBN", cut_off: int, beam: int | None) -> "ISBNParser":

@@ -8,6 +8,7 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, Network, check_approximation, start_network
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Training
-from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
@@ -90,7 +91,8 @@ class ISBNLearner:
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
         self._check()
-        kept = [tree for tree in map(normalize, trees) if tree is not None]
+        raw = list(trees)
+        kept = [tree for tree in map(normalize, raw) if tree is not None]
         inventory = take_inventory(kept, cut_off=self.cut_off)
         events = events_of(kept, inventory, self.relations)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
@@ -99,7 +101,8 @@ class ISBNLearner:
             self._network(i, inventory, events, held_out, _both(history.append, on_epoch))
             for i in range(self.n_networks)
         ]
-        return ISBN(inventory, self.relations, tuple(networks), self._meta(events.n_sequences, history))
+        meta = {"root_label": commonest_root(raw), **self._meta(events.n_sequences, history)}
+        return ISBN(inventory, self.relations, tuple(networks), meta)
 
     def training(self, inventory: Inventory, events: Events, *, seed: int) -> Training:
         """The network of a seed before it has learned anything, with the rates of all its steps."""
@@ -156,6 +159,12 @@ class ISBNLearner:
         for name in ("dropout", "averaging"):
             if not 0 <= (getattr(self, name) or 0) < 1:
                 raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
+
+
+def commonest_root(trees: Iterable[Tree]) -> str:
+    """The artificial root's label that most of the trees have; "" for none."""
+    roots = Counter(strip_root(tree)[0] for tree in trees)
+    return max(sorted(roots), key=roots.__getitem__, default="")
 
 
 def count_words(events: Events, inventory: Inventory) -> int:
