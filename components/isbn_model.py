@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -167,16 +167,25 @@ def isbn_of(model: Model) -> ISBN | None:
 
     Raises ISBNError if parameters and inventory do not fit.
     """
-    outline = model.shims[0].learned
+    outline = shim_of(model).learned
     if outline is None:
         return None
     networks = []
     for layer in model.layers:
         if not all(layer.has_param(name) for name in PARAMETERS):
             raise ISBNError("Expected parameters for each network, got an inventory without them.")
-        arrays = {name: np.array(layer.get_param(name), dtype=np.float32) for name in PARAMETERS}
-        networks.append(Network(layer.attrs["approximation"], **arrays))
+        copies = {name: np.array(array, dtype=np.float32) for name, array in _parameters(layer).items()}
+        networks.append(Network(layer.attrs["approximation"], **copies))
     return replace(outline, networks=tuple(networks))
+
+
+def shim_of(model: Model) -> ISBNShim:
+    """What of a Model is no parameter."""
+    return cast(ISBNShim, model.shims[0])
+
+
+def _parameters(layer: Model) -> dict[str, Any]:
+    return {name: layer.get_param(name) for name in PARAMETERS}
 
 
 def set_isbn(model: Model, isbn: ISBN | None) -> None:
@@ -188,9 +197,10 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
         _check(model, isbn)
         for layer, network in zip(model.layers, isbn.networks):
             for name, array in network.parameters.items():
-                layer.set_param(name, np.array(array, dtype=np.float32))
+                copy: Any = np.array(array, dtype=np.float32)
+                layer.set_param(name, copy)
         isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),))
-    model.shims[0].learned = isbn
+    shim_of(model).learned = isbn
 
 
 def _check(model: Model, isbn: ISBN) -> None:
@@ -262,7 +272,7 @@ def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backp
 
 def _forward_network(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
     """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
-    parameters = {name: model.get_param(name) for name in PARAMETERS}
+    parameters = _parameters(model)
     approximation = model.attrs["approximation"]
     if not is_train:
         return log_likelihoods(Network(approximation, **parameters), X), _no_backprop
@@ -271,7 +281,8 @@ def _forward_network(model: Model, X: Events, is_train: bool) -> tuple[np.ndarra
     found = gradient_of(parameters, approximation, X, keep=keep)
 
     def backprop(derivative: float) -> None:
-        for name, gradient in found.by.items():
+        gradients: dict[str, Any] = found.by
+        for name, gradient in gradients.items():
             gradient *= derivative
             model.inc_grad(name, gradient)
 

@@ -7,7 +7,7 @@ component goes on learning from where it is, with the inventory that it has.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from spacy.language import Language
@@ -18,7 +18,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
-from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn
+from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.learned import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import DocParse, ParsingPipe, TextParser
 from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
@@ -200,7 +200,7 @@ class ISBNParser(ParsingPipe):
     @property
     def parser(self) -> IncrementalTextParser | None:
         """The parser by the networks; None before training."""
-        return self.model.shims[0].parser(self.settings, self._make_parser)
+        return shim_of(self.model).parser(self.settings, self._make_parser)
 
     def _make_parser(self) -> IncrementalTextParser | None:
         isbn = self.isbn
@@ -277,7 +277,7 @@ class ISBNParser(ParsingPipe):
     def _gold_events(self, examples: Sequence[Example]) -> tuple[Events, int]:
         """The derivations of the reference trees, and how many words they have."""
         self.check_learned(None)
-        shim = self.model.shims[0]
+        shim = shim_of(self.model)
         derived = [shim.events(eg.reference, partial(self._derive, eg)) for eg in examples]
         if any(each.n_left_out for each in derived):
             self.warn_once(_UNKNOWN)
@@ -297,8 +297,9 @@ class ISBNParser(ParsingPipe):
         super().set_annotations(docs, scores)
         answers(self)
         if self.surprisal:
+            parser = cast(IncrementalTextParser, self.ready_parser())
             for doc in docs:
-                set_surprisal(doc, self.spans_key, self.ready_parser())
+                set_surprisal(doc, self.spans_key, parser)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""
