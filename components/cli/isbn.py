@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.isbn import ISBN
-    from spacy_lpcfg.isbn.learning import Epoch
+    from spacy_lpcfg.isbn.learning import LearningEpoch
 
 
 class Approximation(str, Enum):
@@ -80,7 +80,7 @@ def learn_isbn(
     print(f"saved to {output}")
 
 
-def _log_epoch(epoch: "Epoch") -> None:
+def _log_epoch(epoch: "LearningEpoch") -> None:
     dev = f", dev {epoch.dev:.3f}" if epoch.dev == epoch.dev else ""
     log(
         f"network {epoch.network}, epoch {epoch.epoch}: {epoch.seconds:.1f} s, "

@@ -379,6 +379,7 @@ cdef class Plan:
     cdef readonly int64_t n_positions
     cdef readonly int64_t n_choices
     cdef readonly int64_t n_outcomes       # of all choices
+    cdef readonly object ranges            # (n_groups, 2): of outcomes
 
     def __init__(self, events):
         positions = np.repeat(np.arange(events.n_positions, dtype=np.int32), np.diff(events.choice_offsets))
@@ -386,9 +387,10 @@ cdef class Plan:
         outcome_offsets = np.concatenate([[0], np.cumsum(ends - firsts, dtype=np.int64)])
         grouped = np.lexsort((ends, firsts)).astype(np.int32)
         is_new = (np.diff(firsts[grouped]) != 0) | (np.diff(ends[grouped]) != 0)
-        groups = np.concatenate([[0], 1 + np.flatnonzero(is_new), [len(grouped)]]) if len(grouped) else np.zeros(1)
+        groups = np.concatenate([[0], 1 + np.flatnonzero(is_new), [len(grouped)]]) if len(grouped) else np.zeros(1, int)
         self.n_sequences, self.n_positions = events.n_sequences, events.n_positions
         self.n_choices, self.n_groups, self.n_outcomes = len(grouped), len(groups) - 1, outcome_offsets[len(grouped)]
+        self.ranges = events.choices[grouped[groups[: len(groups) - 1]], :2]
         self.decisions.n_positions, self.decisions.n_allowed = self.n_positions, events.masks.shape[1]
         self.decisions.n_sequences, self.decisions.n_groups = self.n_sequences, self.n_groups
         self._kept = (

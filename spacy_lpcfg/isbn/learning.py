@@ -7,20 +7,19 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
-from spacy_lpcfg.isbn.likelihood import log_likelihoods
-from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, Network, check_approximation, start_network
+from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.training import Training
+from spacy_lpcfg.isbn.training import Ascent, Epoch
 from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
@@ -29,11 +28,11 @@ _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
 _RATES = (0.006, 0.005, 0.004, 0.003, 0.002)
 
 
-class Epoch(NamedTuple):
+class LearningEpoch(NamedTuple):
     """What one pass over the trees found and cost.
 
     network (int): of an ensemble, counted from 1; epoch (int): likewise.
-    log_likelihood (float): a word, of the trees as they came, under dropout.
+    log_likelihood (float): a word, of each tree as it came, under dropout.
     dev (float): a word, of the held-out trees under the average of the weights; nan if there are none.
     seconds (float): CPU seconds of this process, those on held-out trees not counted.
     """
@@ -45,7 +44,7 @@ class Epoch(NamedTuple):
     seconds: float
 
 
-OnEpoch = Callable[[Epoch], None]
+OnEpoch = Callable[[LearningEpoch], None]
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ class ISBNLearner:
     batch_size (int): trees of a step.
     learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
-    weight_decay (float): what a step takes from the weights is this times its rate.
+    weight_decay (float): a step maximises the log-likelihood of its trees less half of this times the squares of the
+        weights.
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
     relations (Relations): of the positions.
@@ -85,9 +85,9 @@ class ISBNLearner:
         """Learn from trees.
 
         trees (iterable of Tree): raw or normalised; of any length.
-        dev (iterable of Tree or None): held-out trees whose log-likelihood is followed; nothing is chosen by it.
+        dev (iterable of Tree or None): held-out trees, by whose likelihood the best epoch is chosen.
         on_epoch (callable or None): called after every epoch; `list.append` keeps the history, which is also in the
-            model's `meta`.
+            model's `meta`, without times.
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
         self._check()
@@ -96,57 +96,39 @@ class ISBNLearner:
         inventory = take_inventory(kept, cut_off=self.cut_off)
         events = events_of(kept, inventory, self.relations)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
-        history: list[Epoch] = []
-        networks = [
-            self._network(i, inventory, events, held_out, _both(history.append, on_epoch))
-            for i in range(self.n_networks)
-        ]
+        n_words = [count_words(some, inventory) for some in (events, held_out)]
+        history: list[LearningEpoch] = []
+        networks = []
+        for number in range(self.n_networks):
+            note = partial(_note, history, n_words, number + 1, on_epoch)
+            start = start_network(
+                self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
+            )
+            networks.append(self.ascent(self.seed + number).fit(start, events, dev=held_out, on_epoch=note))
         meta = {"root_label": commonest_root(raw), **self._meta(events.n_sequences, history)}
         return ISBN(inventory, self.relations, tuple(networks), meta)
 
-    def training(self, inventory: Inventory, events: Events, *, seed: int) -> Training:
-        """The network of a seed before it has learned anything, with the rates of all its steps."""
-        n_steps = self.n_epochs * -(-events.n_sequences // self.batch_size)
+    def ascent(self, seed: int) -> Ascent:
+        """How the network of a seed learns."""
         rate = float(np.interp(self.n_states, _STATES, _RATES)) if self.learn_rate is None else self.learn_rate
         dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS)) if self.dropout is None else self.dropout
-        return Training(
-            start_network(self.approximation, inventory, self.relations, n_states=self.n_states, seed=seed),
-            events,
-            rates=rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2,
+        return Ascent(
+            n_epochs=self.n_epochs,
+            batch_size=self.batch_size,
+            learn_rate=rate,
+            dropout=dropout,
             weight_decay=self.weight_decay,
             averaging=self.averaging,
-            dropout=dropout,
             seed=seed,
             n_jobs=self.n_jobs,
         )
 
-    def _network(
-        self, number: int, inventory: Inventory, events: Events, held_out: Events, on_epoch: OnEpoch
-    ) -> Network:
-        """Learn network `number` of the ensemble."""
-        clock = time.process_time()
-        seed = self.seed + number
-        rng = np.random.default_rng(seed)
-        training = self.training(inventory, events, seed=seed)
-        n_words, n_held_out = (count_words(some, inventory) for some in (events, held_out))
-        for epoch in range(1, self.n_epochs + 1):
-            order, log_likelihood = rng.permutation(events.n_sequences), 0.0
-            for first in range(0, len(order), self.batch_size):
-                log_likelihood += training.step(order[first : first + self.batch_size])
-            seconds, dev = time.process_time() - clock, float("nan")
-            if n_held_out:
-                dev = float(log_likelihoods(training.network(), held_out, n_jobs=self.n_jobs).sum()) / n_held_out
-            on_epoch(Epoch(number + 1, epoch, log_likelihood / n_words, dev, seconds))
-            clock = time.process_time()
-        return training.network()
-
-    def _meta(self, n_trees: int, history: list[Epoch]) -> dict[str, Any]:
+    def _meta(self, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """How it was learned: nothing in it depends on the machine."""
-        settings = asdict(self)
-        del settings["n_jobs"]
+        settings = {name: value for name, value in asdict(self).items() if name not in ("n_jobs", "relations")}
         steps = [
-            {"network": step.network, "epoch": step.epoch, "log_likelihood": step.log_likelihood}
-            | ({} if np.isnan(step.dev) else {"dev": step.dev})
+            {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
+            | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
             for step in history
         ]
         return {"learner": settings, "n_trees": n_trees, "history": steps}
@@ -159,6 +141,9 @@ class ISBNLearner:
         for name in ("dropout", "averaging"):
             if not 0 <= (getattr(self, name) or 0) < 1:
                 raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
+        for name in ("learn_rate", "weight_decay"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
 
 
 def commonest_root(trees: Iterable[Tree]) -> str:
@@ -172,10 +157,12 @@ def count_words(events: Events, inventory: Inventory) -> int:
     return int((events.choices[:, 0] == inventory.n_actions).sum())
 
 
-def _both(first: OnEpoch, second: OnEpoch | None) -> OnEpoch:
-    def on_epoch(epoch: Epoch) -> None:
-        first(epoch)
-        if second is not None:
-            second(epoch)
-
-    return on_epoch
+def _note(
+    history: list[LearningEpoch], n_words: list[int], network: int, on_epoch: OnEpoch | None, epoch: Epoch
+) -> None:
+    """Keep what an epoch found, a word."""
+    words, held_out_words = n_words
+    dev = epoch.dev / held_out_words if held_out_words else float("nan")
+    history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))
+    if on_epoch is not None:
+        on_epoch(history[-1])

@@ -1,14 +1,17 @@
-"""Stochastic gradient ascent of a network's likelihood, a step at a time."""
+"""Stochastic gradient ascent of a network's likelihood, a step at a time, and to the end."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.isbn._adam import Schedule, Table
 from spacy_lpcfg.isbn.events import Events
-from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, pad, unpad
+from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import Network
 
 _BIASES = ("bias", "outcome_bias")
@@ -20,7 +23,8 @@ class Training:
     network (Network): to begin with.
     events (Events): the sequences.
     rates (float64, (n_steps,)): of learning, at each step that will be.
-    weight_decay (float): what a step takes from the weights, but not from biases, is this times its rate.
+    weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
+        all weights but the biases.
     averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
         no average.
     dropout (float): probability that latent relations pass the mean of a unit of a position as 0.
@@ -55,12 +59,12 @@ class Training:
     def step(self, sequences: Sequence[int] | np.ndarray) -> float:
         """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout."""
         some = self.events.select(sequences)
-        touched = self._touched(some)
-        for name, rows in touched.items():
-            self._tables[name].fetch(rows, self.n_steps)
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
         sweep = Sweep(some, self._weights, self.start.approximation, self.start.n_states, keep)
+        touched = self._touched(some, sweep.plan.ranges)
+        for name, rows in touched.items():
+            self._tables[name].fetch(rows, self.n_steps)
         log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())
         self.n_steps += 1
         for name, rows in touched.items():
@@ -72,17 +76,99 @@ class Training:
         averages = {}
         for name, table in self._tables.items():
             table.fetch(np.arange(len(table.weights)), self.n_steps)
-            averages[name] = table.averages.reshape(self._weights[name].shape)
+            averages[name] = table.averages.reshape(self._weights[name].shape).copy()
         return self.start.of(unpad(averages, self.start.n_states))
 
-    def _touched(self, events: Events) -> dict[str, np.ndarray]:
-        """The rows of each table that a step on some events uses."""
+    def _touched(self, events: Events, ranges: np.ndarray) -> dict[str, np.ndarray]:
+        """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
-        touched["decision_weights"] = _distinct(events.rows, len(self._weights["decision_weights"]))
-        ranges = np.unique(events.choices[:, :2], axis=0).tolist()
-        outcomes = [np.arange(first, end) for first, end in ranges]
-        touched["outcome_weights"] = _distinct(np.concatenate(outcomes), len(self._weights["outcome_weights"]))
-        return touched
+        outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
+        used = {"decision_weights": events.rows, "outcome_weights": np.concatenate([np.zeros(0, dtype=int), *outcomes])}
+        return touched | {name: _distinct(rows, len(touched[name])) for name, rows in used.items()}
+
+
+class Epoch(NamedTuple):
+    """What one pass over the sequences found and cost.
+
+    number (int): from 1 on.
+    log_likelihood (float): of all sequences, each as it came, under dropout.
+    dev (float): of the held-out sequences under the average of the weights; nan if there are none.
+    seconds (float): CPU seconds of this process, those on held-out sequences not counted.
+    """
+
+    number: int
+    log_likelihood: float
+    dev: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """How a network learns from sequences.
+
+    n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
+    learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
+    dropout, weight_decay, averaging, n_jobs: as of `Training`.
+    seed (int): of the order of the sequences, and of dropout.
+    """
+
+    n_epochs: int
+    batch_size: int
+    learn_rate: float
+    dropout: float = 0.0
+    weight_decay: float = 0.0
+    averaging: float = 0.999
+    seed: int = 0
+    n_jobs: int = 1
+
+    def fit(
+        self,
+        network: Network,
+        events: Events,
+        *,
+        dev: Events | None = None,
+        on_epoch: Callable[[Epoch], None] | None = None,
+    ) -> Network:
+        """The network after the last epoch, or, with held-out sequences, after that which makes them likeliest.
+
+        network (Network): to begin with.
+        events, dev (Events): of any kind; dev without sequences counts as none.
+        on_epoch (callable or None): called after each epoch.
+        RAISES (ValueError): If the events do not fit the network.
+        """
+        rng, training = np.random.default_rng(self.seed), self.start(network, events)
+        best, best_dev, clock = network, -np.inf, time.process_time()
+        for number in range(1, self.n_epochs + 1):
+            log_likelihood = sum(training.step(some) for some in self._batches(rng, events.n_sequences))
+            seconds, dev_now = time.process_time() - clock, float("nan")
+            if dev is not None and dev.n_sequences:
+                found = training.network()
+                dev_now = float(log_likelihoods(found, dev, n_jobs=self.n_jobs).sum())
+                if not dev_now <= best_dev:
+                    best, best_dev = found, dev_now
+            if on_epoch is not None:
+                on_epoch(Epoch(number, log_likelihood, dev_now, seconds))
+            clock = time.process_time()
+        return training.network() if best_dev == -np.inf else best
+
+    def start(self, network: Network, events: Events) -> Training:
+        """The network before the first step."""
+        n_steps = self.n_epochs * -(-events.n_sequences // self.batch_size)
+        return Training(
+            network,
+            events,
+            rates=self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2,
+            weight_decay=self.weight_decay,
+            averaging=self.averaging,
+            dropout=self.dropout,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+    def _batches(self, rng: np.random.Generator, n: int) -> list[np.ndarray]:
+        """All sequences in random order, batch_size at a time."""
+        order = rng.permutation(n)
+        return [order[first : first + self.batch_size] for first in range(0, n, self.batch_size)]
 
 
 def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:
