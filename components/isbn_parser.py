@@ -206,7 +206,7 @@ class ISBNParser(ParsingPipe):
         isbn = self.isbn
         if isbn is None:
             return None
-        return IncrementalTextParser(IncrementalParser(isbn, settings=self.settings), frozenset(isbn.inventory.words))
+        return IncrementalTextParser(IncrementalParser(isbn, settings=self.settings), isbn.inventory.spellings)
 
     # Learning
 

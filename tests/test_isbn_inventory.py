@@ -31,6 +31,11 @@ def test_inventory_numbers(inventory):
     assert inventory.outcome_of(0, "The", False) == inventory.word_offsets[0]
 
 
+def test_inventory_has_all_words_of_the_treebank(inventory):
+    assert inventory.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
+    assert "lynx" not in inventory.spellings
+
+
 def test_inventory_masks(inventory):
     masks = inventory.masks
     np_ = inventory.labels.index("NP")
