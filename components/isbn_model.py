@@ -22,10 +22,10 @@ from thinc.api import Model, NumpyOps
 from spacy_lpcfg.components.learned import LearnedShim
 from spacy_lpcfg.grammar.storage import pack, unpack
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
-from spacy_lpcfg.isbn.learning import commonest_root
+from spacy_lpcfg.isbn.learning import normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
-from spacy_lpcfg.trees import Tree, normalize
+from spacy_lpcfg.trees import Tree
 
 Made = TypeVar("Made")
 
@@ -236,8 +236,8 @@ def _init(model: Model, X: Sequence[Tree] | None = None, Y: None = None) -> None
     if X is None:
         return
     relations = _relations(model)
-    normalized = (tree for tree in map(normalize, X) if tree is not None)
-    inventory = take_inventory(normalized, cut_off=model.attrs["cut_off"])
+    trees, root_label = normalized_trees(X)
+    inventory = take_inventory(trees, cut_off=model.attrs["cut_off"])
     networks = tuple(
         start_network(
             layer.attrs["approximation"],
@@ -248,7 +248,7 @@ def _init(model: Model, X: Sequence[Tree] | None = None, Y: None = None) -> None
         )
         for layer in model.layers
     )
-    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": commonest_root(X)}))
+    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": root_label}))
 
 
 # Likelihoods -------------------------------------------------------------------------------------

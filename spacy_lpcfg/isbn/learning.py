@@ -58,8 +58,8 @@ class ISBNLearner:
     batch_size (int): trees of a step.
     learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
-    weight_decay (float): a step maximises the log-likelihood of its trees less half of this times the squares of the
-        weights.
+    weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
+        weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
     relations (Relations): of the positions.
@@ -70,11 +70,11 @@ class ISBNLearner:
     n_states: int = 120
     approximation: str = FEED_FORWARD
     n_networks: int = 1
-    n_epochs: int = 18
+    n_epochs: int = 15
     batch_size: int = 5
     learn_rate: float | None = None
     dropout: float | None = None
-    weight_decay: float = 0.01
+    weight_decay: float = 2.0
     averaging: float = 0.999
     cut_off: int = 3
     relations: Relations = Relations()
@@ -91,8 +91,7 @@ class ISBNLearner:
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
         self._check()
-        raw = list(trees)
-        kept = [tree for tree in map(normalize, raw) if tree is not None]
+        kept, root_label = normalized_trees(trees)
         inventory = take_inventory(kept, cut_off=self.cut_off)
         events = events_of(kept, inventory, self.relations)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
@@ -104,12 +103,13 @@ class ISBNLearner:
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            networks.append(self.ascent(self.seed + number).fit(start, events, dev=held_out, on_epoch=note))
-        meta = {"root_label": commonest_root(raw), **self._meta(events.n_sequences, history)}
+            ascent = self.ascent(self.seed + number, events.n_sequences)
+            networks.append(ascent.fit(start, events, dev=held_out, on_epoch=note))
+        meta = {**self._meta(events.n_sequences, history), "root_label": root_label}
         return ISBN(inventory, self.relations, tuple(networks), meta)
 
-    def ascent(self, seed: int) -> Ascent:
-        """How the network of a seed learns."""
+    def ascent(self, seed: int, n_trees: int) -> Ascent:
+        """How the network of a seed learns from so many trees."""
         rate = float(np.interp(self.n_states, _STATES, _RATES)) if self.learn_rate is None else self.learn_rate
         dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS)) if self.dropout is None else self.dropout
         return Ascent(
@@ -117,7 +117,7 @@ class ISBNLearner:
             batch_size=self.batch_size,
             learn_rate=rate,
             dropout=dropout,
-            weight_decay=self.weight_decay,
+            weight_decay=self.weight_decay * min(self.batch_size / max(n_trees, 1), 1.0),
             averaging=self.averaging,
             seed=seed,
             n_jobs=self.n_jobs,
@@ -146,10 +146,15 @@ class ISBNLearner:
                 raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
 
 
-def commonest_root(trees: Iterable[Tree]) -> str:
-    """The artificial root's label that most of the trees have; "" for none."""
-    roots = Counter(strip_root(tree)[0] for tree in trees)
-    return max(sorted(roots), key=roots.__getitem__, default="")
+def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
+    """The trees that have words, normalised; the commonest label of their artificial roots, "" for none."""
+    kept, roots = [], Counter[str]()
+    for tree in trees:
+        normalized = normalize(tree)
+        if normalized is not None:
+            kept.append(normalized)
+            roots[strip_root(tree)[0]] += 1
+    return kept, max(roots, key=lambda label: roots[label], default="")
 
 
 def count_words(events: Events, inventory: Inventory) -> int:
