@@ -123,6 +123,12 @@ class Inventory:
         return self.n_outcomes + len(self.forms)
 
     @property
+    def spellings(self) -> frozenset[str]:
+        """The words of the treebank, rare ones too."""
+        rare = (name[2:] for name in self.rare.names if name.startswith("w "))
+        return frozenset((*self._known_tags, *rare))
+
+    @property
     def masks(self) -> np.ndarray:
         """Which actions are allowed, uint8 (2 * (n_labels + 1), n_actions); rows as of `mask_of`.
 
