@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,10 +31,15 @@ def forms(word: str, first: bool) -> list[str]:
 
     first (bool): whether it opens its sentence, where a capital says little.
     """
+    return list(_forms(word, first))
+
+
+@lru_cache(maxsize=4096)
+def _forms(word: str, first: bool) -> tuple[str, ...]:
     lower = word.lower()
     kind = f"{letter_case(word, first)} {token_shape(word)}"
     longest = min(LONGEST_SUFFIX, len(word) - 1)
-    return ["", kind, *(f"{kind}{_SUFFIX}{lower[-length:]}" for length in range(1, longest + 1))]
+    return ("", kind, *(f"{kind}{_SUFFIX}{lower[-length:]}" for length in range(1, longest + 1)))
 
 
 @dataclass(frozen=True, eq=False)
