@@ -39,6 +39,7 @@ def make_isbn(
     cut_off: int = 3,
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
+    n_jobs: int = 1,
 ) -> Model:
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
@@ -47,27 +48,28 @@ def make_isbn(
     n_networks (int): several decide together, by the geometric mean of their distributions
     cut_off (int): words seen less often with a tag are unknown to it
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
+    n_jobs (int): threads that learn; the result is the same for any number
     RETURNS (Model): takes `Events`; trees, when it is initialized. Raises ValueError for settings that are none
     """
     check_approximation(approximation)
-    if min(n_states, n_networks, cut_off) < 1:
-        raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {cut_off=}.")
+    if min(n_states, n_networks, cut_off, n_jobs) < 1:
+        raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {cut_off=}, {n_jobs=}.")
     relations = Relations(tuple(latent), tuple(decisions))
     return ISBNModel(
         "isbn",
         _forward,
         init=_init,
-        layers=[_make_network(n_states, approximation) for _ in range(n_networks)],
+        layers=[_make_network(n_states, approximation, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
         attrs={"cut_off": cut_off, "latent": [*relations.latent], "decisions": [*relations.decisions]},
         ops=NumpyOps(),
     )
 
 
-def _make_network(n_states: int, approximation: str) -> Model:
+def _make_network(n_states: int, approximation: str, n_jobs: int) -> Model:
     return Model(
         "isbn_network",
-        _forward_network,
+        partial(_forward_network, n_jobs=n_jobs),
         params=dict.fromkeys(PARAMETERS),
         dims={"nS": n_states},
         attrs={"approximation": approximation, "dropout_rate": 0.0},
@@ -270,15 +272,15 @@ def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backp
     return np.stack(found), backprop
 
 
-def _forward_network(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
+def _forward_network(model: Model, X: Events, is_train: bool, *, n_jobs: int) -> tuple[np.ndarray, Backprop]:
     """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
     parameters = _parameters(model)
     approximation = model.attrs["approximation"]
     if not is_train:
-        return log_likelihoods(Network(approximation, **parameters), X), _no_backprop
+        return log_likelihoods(Network(approximation, **parameters), X, n_jobs=n_jobs), _no_backprop
     rng = np.random.default_rng(random.randrange(2**31))
     keep = draw_keep(rng, X.n_positions, model.get_dim("nS"), model.attrs["dropout_rate"])
-    found = gradient_of(parameters, approximation, X, keep=keep)
+    found = gradient_of(parameters, approximation, X, keep=keep, n_jobs=n_jobs)
 
     def backprop(derivative: float) -> None:
         gradients: dict[str, Any] = found.by

@@ -264,6 +264,8 @@ class ISBNParser(ParsingPipe):
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "ISBNParser.update")
+        if not examples:
+            return losses
         events, n_words = self._gold_events(examples)
         if n_words:
             set_dropout_rate(self.model, drop)

@@ -179,8 +179,8 @@ def test_isbn_parser_losses_are_per_word_and_batch():
 
 def test_isbn_parser_the_seed_and_dropout_decide_what_is_learned():
     found = []
-    for seed, drop in ((1, 0.3), (1, 0.3), (2, 0.3), (1, 0.0)):
-        nlp = pipeline()
+    for seed, drop, n_jobs in ((1, 0.3, 1), (1, 0.3, 2), (2, 0.3, 1), (1, 0.0, 1)):
+        nlp = pipeline({"n_jobs": n_jobs})
         learn(nlp, start(nlp, 20, seed), drop=drop)
         found.append(parameters(nlp))
     assert are_same(found[0], found[1])

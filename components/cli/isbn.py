@@ -3,7 +3,7 @@
 import os
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -33,14 +33,16 @@ def learn_isbn(
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
+        typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
     ] = None,
     approximation: Annotated[
         Approximation, typer.Option(help="How the latent units' means are had.")
     ] = Approximation.feed_forward,
     states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
     networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
-    epochs: Annotated[int, typer.Option(min=1, help="Passes over the trees.")] = 18,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the trees; by default what suits most treebanks.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
@@ -49,8 +51,8 @@ def learn_isbn(
 ) -> None:
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
 
-    With --dev the F1 on these trees is printed, parsed from raw words. The pipeline's meta.json has the passes over the
-    trees under "fit".
+    With --dev each network is that of the pass after which these trees have the highest likelihood, and the F1 on them
+    is printed, parsed from raw words. The pipeline's meta.json has the passes over the trees under "fit".
 
     \b
     Example:
@@ -62,14 +64,9 @@ def learn_isbn(
     check_folder(output)
     nlp = blank_pipeline(lang)
     held_out = list(read_treebank(dev or [], skip_bad))
-    learner = ISBNLearner(
-        n_states=states,
-        approximation=approximation.value,
-        n_networks=networks,
-        n_epochs=epochs,
-        seed=seed,
-        n_jobs=jobs if jobs > 0 else os.cpu_count() or 1,
-    )
+    settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
+    settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
+    learner = ISBNLearner(**settings, n_jobs=jobs if jobs > 0 else os.cpu_count() or 1)
     isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
     component = _add_parser(nlp, isbn, learner.cut_off, beam)
     if held_out:
