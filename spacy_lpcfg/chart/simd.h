@@ -1,5 +1,4 @@
-/* Small dense and sparse products, compiled for several instruction sets where the platform can choose between them
-   when the program is loaded. Rows are fastest if padded with zeros to a multiple of LANES floats. */
+/* Small dense and sparse products. Rows are fastest if padded with zeros to a multiple of LANES floats. */
 
 #ifndef SPACY_LPCFG_SIMD_H
 #define SPACY_LPCFG_SIMD_H
@@ -7,33 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* By what a processor can do: "arch=haswell" would mean processors of that name alone. */
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && defined(__linux__)
-#define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
-#else
-#define SIMD_CLONES
-#endif
-
-#define LANES 8 /* as in layout.py */
-
-#if defined(__GNUC__)
-#define INLINED static inline __attribute__((always_inline))
-typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-#else
-#define INLINED static __forceinline
-struct Lanes {
-    float x[LANES];
-    float operator[](int l) const { return x[l]; }
-    void operator+=(const Lanes &other) { for (int l = 0; l < LANES; ++l) x[l] += other.x[l]; }
-};
-INLINED Lanes operator*(Lanes x, const Lanes &y) { for (int l = 0; l < LANES; ++l) x.x[l] *= y.x[l]; return x; }
-INLINED Lanes operator*(float weight, Lanes x) { for (int l = 0; l < LANES; ++l) x.x[l] *= weight; return x; }
-#endif
-
-INLINED Lanes &lanes(float *x) { return *(Lanes *)x; }
-INLINED const Lanes &lanes(const float *x) { return *(const Lanes *)x; }
-
-INLINED float sum_of(const Lanes &x) { return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7])); }
+#include "lanes.h"
 
 /* 2 ** exponent, from 2 ** -126 on; 0 for less */
 INLINED float power_of_two(int exponent) {

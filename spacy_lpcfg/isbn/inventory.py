@@ -145,17 +145,21 @@ class Inventory:
         known = self.word(word, first)
         return known.form_rows if self._has_forms(tag, word, first) else []
 
-    def candidates(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Candidates:
+    def candidates(
+        self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
+    ) -> Candidates:
         """What the words of a sentence may be; never fails because of what they are.
 
         words (sequence of str): in the treebank's spelling.
         tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
+        first (bool): whether the first of these words opens its sentence.
         """
-        columns = [self.word(word, i == 0) for i, word in enumerate(words)]
+        opens = [first and i == 0 for i in range(len(words))]
+        columns = [self.word(word, opening) for word, opening in zip(words, opens)]
         numbers: dict[str | None, int] = {tag: i for i, tag in enumerate(self.tags)}
         for i, tag in enumerate(tags or ()):
             if tag in numbers:
-                columns[i] = self._columns(words[i], i == 0, [numbers[tag]], columns[i].form_rows)
+                columns[i] = self._columns(words[i], opens[i], [numbers[tag]], columns[i].form_rows)
         return Candidates(
             offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
             tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),

@@ -1,0 +1,159 @@
+"""Learner of incremental sigmoid belief networks from a treebank, by maximum likelihood.
+
+Section 4 of Henderson and Titov (2010), who descend by plain gradients with weight decay until the likelihood of
+held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosine, and the average of the weights;
+(2) dropout of the means along latent edges, which lets networks grow to more than twice the units before they overfit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.isbn.events import Events, events_of
+from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
+from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
+from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.training import Ascent, Epoch
+from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.tree import Tree
+
+_STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
+_DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
+_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)
+
+
+class LearningEpoch(NamedTuple):
+    """What one pass over the trees found and cost.
+
+    network (int): of an ensemble, counted from 1; epoch (int): likewise.
+    log_likelihood (float): a word, of each tree as it came, under dropout.
+    dev (float): a word, of the held-out trees under the average of the weights; nan if there are none.
+    seconds (float): CPU seconds of this process, those on held-out trees not counted.
+    """
+
+    network: int
+    epoch: int
+    log_likelihood: float
+    dev: float
+    seconds: float
+
+
+OnEpoch = Callable[[LearningEpoch], None]
+
+
+@dataclass(frozen=True)
+class ISBNLearner:
+    """Learner of an ISBN parser.
+
+    n_states (int): latent units of a position.
+    approximation (str): as of `Network`.
+    n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
+    n_epochs (int): passes over the trees.
+    batch_size (int): trees of a step.
+    learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
+    dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
+    weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
+        weights, of which a step has its share.
+    averaging (float): share of itself that the average of the weights keeps at a step.
+    cut_off (int): words seen less often with a tag are unknown to it.
+    relations (Relations): of the positions.
+    seed (int): of the first weights, the order of the trees, and dropout.
+    n_jobs (int): threads; the result is the same for any number.
+    """
+
+    n_states: int = 120
+    approximation: str = FEED_FORWARD
+    n_networks: int = 1
+    n_epochs: int = 15
+    batch_size: int = 5
+    learn_rate: float | None = None
+    dropout: float | None = None
+    weight_decay: float = 2.0
+    averaging: float = 0.999
+    cut_off: int = 3
+    relations: Relations = Relations()
+    seed: int = 0
+    n_jobs: int = 1
+
+    def fit(self, trees: Iterable[Tree], *, dev: Iterable[Tree] | None = None, on_epoch: OnEpoch | None = None) -> ISBN:
+        """Learn from trees.
+
+        trees (iterable of Tree): raw or normalised; of any length.
+        dev (iterable of Tree or None): held-out trees, by whose likelihood the best epoch is chosen.
+        on_epoch (callable or None): called after every epoch; `list.append` keeps the history, which is also in the
+            model's `meta`, without times.
+        RAISES (ValueError): If there are no trees, or for settings that cannot be.
+        """
+        self._check()
+        kept = [tree for tree in map(normalize, trees) if tree is not None]
+        inventory = take_inventory(kept, cut_off=self.cut_off)
+        events = events_of(kept, inventory, self.relations)
+        held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
+        n_words = [count_words(some, inventory) for some in (events, held_out)]
+        history: list[LearningEpoch] = []
+        networks = []
+        for number in range(self.n_networks):
+            note = partial(_note, history, n_words, number + 1, on_epoch)
+            start = start_network(
+                self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
+            )
+            networks.append(self.ascent(self.seed + number, events.n_sequences).fit(start, events, dev=held_out, on_epoch=note))
+        return ISBN(inventory, self.relations, tuple(networks), self._meta(events.n_sequences, history))
+
+    def ascent(self, seed: int, n_trees: int) -> Ascent:
+        """How the network of a seed learns from so many trees."""
+        rate = float(np.interp(self.n_states, _STATES, _RATES)) if self.learn_rate is None else self.learn_rate
+        dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS)) if self.dropout is None else self.dropout
+        return Ascent(
+            n_epochs=self.n_epochs,
+            batch_size=self.batch_size,
+            learn_rate=rate,
+            dropout=dropout,
+            weight_decay=self.weight_decay * min(self.batch_size / max(n_trees, 1), 1.0),
+            averaging=self.averaging,
+            seed=seed,
+            n_jobs=self.n_jobs,
+        )
+
+    def _meta(self, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+        """How it was learned: nothing in it depends on the machine."""
+        settings = {name: value for name, value in asdict(self).items() if name not in ("n_jobs", "relations")}
+        steps = [
+            {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
+            | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
+            for step in history
+        ]
+        return {"learner": settings, "n_trees": n_trees, "history": steps}
+
+    def _check(self) -> None:
+        check_approximation(self.approximation)
+        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "n_jobs"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"Expected {name} of at least 1, got {getattr(self, name)}.")
+        for name in ("dropout", "averaging"):
+            if not 0 <= (getattr(self, name) or 0) < 1:
+                raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")
+        for name in ("learn_rate", "weight_decay"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
+
+
+def count_words(events: Events, inventory: Inventory) -> int:
+    """The words of derivations: each is one decision of a tag."""
+    return int((events.choices[:, 0] == inventory.n_actions).sum())
+
+
+def _note(
+    history: list[LearningEpoch], n_words: list[int], network: int, on_epoch: OnEpoch | None, epoch: Epoch
+) -> None:
+    """Keep what an epoch found, a word."""
+    words, held_out_words = n_words
+    dev = epoch.dev / held_out_words if held_out_words else float("nan")
+    history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))
+    if on_epoch is not None:
+        on_epoch(history[-1])

@@ -1,0 +1,317 @@
+"""Parsing by an incremental sigmoid belief network: whole sentences, and word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.isbn._beam import Networks, Search
+from spacy_lpcfg.isbn.finals import Finals, log_sum
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
+from spacy_lpcfg.isbn.relations import codes
+from spacy_lpcfg.trees.consensus import consensus
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors
+from spacy_lpcfg.trees.tree import Span, Tree
+
+DECODINGS = ("brackets", "tree")
+_MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
+
+
+@dataclass(frozen=True)
+class BeamSettings:
+    """How widely a parser searches, and which tree it chooses.
+
+    beam (int): hypotheses that are kept after each word.
+    branching (int): actions that are followed at each step: the most likely ones (and Shift).
+    margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if its word were that
+        much more likely than the most likely one so far.
+    unary_cap (int): most nodes that are projected in a row.
+    most_pops (int): most steps that are looked at for a word; more only if they lead nowhere.
+    final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
+    tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
+    decoding (str): "brackets" finds the brackets that nest and have the largest sum of posteriors, each less
+        `bracket_cost` (minimum Bayes risk over the derivations that are left); "tree" the most probable tree.
+    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
+    RAISES (ValueError): On another way of decoding, or sizes below 1.
+    """
+
+    beam: int = 30
+    branching: int = 5
+    margin: float = 1.0
+    unary_cap: int = 4
+    most_pops: int = 4_000
+    final_margin: float = 8.0
+    tolerance: float = 0.1
+    decoding: str = "brackets"
+    bracket_cost: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.decoding not in DECODINGS:
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+        for name in ("beam", "branching", "unary_cap", "most_pops"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"Expected {name} to be at least 1, got {getattr(self, name)}.")
+
+
+class ScoredTree(NamedTuple):
+    """A tree with the natural log of its probability, with the words."""
+
+    tree: Tree
+    log_probability: float
+
+
+class IncrementalParser:
+    """Parses sentences by an ISBN; any number of threads may share one.
+
+    isbn (ISBN): by any learner.
+    settings (BeamSettings): search and decoding.
+    """
+
+    def __init__(self, isbn: ISBN, *, settings: BeamSettings = BeamSettings()) -> None:
+        self.isbn = isbn
+        self.settings = settings
+        self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
+        self._idle: list[Search] = []
+
+    def parse(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Parse:
+        """The tree of a sentence that the derivations in the beam choose, as `BeamSettings.decoding` says.
+
+        words (sequence of str): in the treebank's spelling; at least one.
+        tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that
+            the network never saw counts as none.
+        RETURNS (Parse): its `log_probability` sums the derivations that the search has found: a lower bound, the higher
+            the wider the beam.
+        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        """
+        finals = self._finals(words, tags, self.settings)
+        if not finals.derivations:
+            return self._glued(words, tags)
+        return self._decode(words, tags, finals)
+
+    def n_best(self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, n: int) -> list[ScoredTree]:
+        """The most probable trees that the search finds, best first.
+
+        words, tags: as of `parse`.
+        n (int): how many, at least 1; the beam is as wide at least.
+        RETURNS (list of ScoredTree): distinct but for their tags, which are those most likely with the tree; a
+            log-probability sums all found derivations of a tree. Fewer than n if there are no more within
+            `BeamSettings.final_margin`; none where `parse` falls back.
+        RAISES (ValueError): As of `parse`, and if n is less than 1.
+        """
+        if n < 1:
+            raise ValueError(f"Expected n to be at least 1, got {n}.")
+        finals = self._finals(words, tags, replace(self.settings, beam=max(self.settings.beam, n)))
+        return [
+            ScoredTree(
+                Tree.from_spans(words, _or_given([self.isbn.tags[tag] for tag in own], tags), spans), log_probability
+            )
+            for spans, own, log_probability in finals.trees()[:n]
+        ]
+
+    def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Posteriors:
+        """Probabilities of the brackets and tags in the derivations that the search finds; arguments as of `parse`.
+
+        Those of the one tree that `parse` gives, where it falls back.
+        """
+        finals = self._finals(words, tags, self.settings)
+        if finals.derivations:
+            return finals.posteriors(self.isbn.tags)
+        parse = self._glued(words, tags)
+        return Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
+
+    def start(self) -> Prefix:
+        """The state before the first word of a sentence, from which words can be pushed one by one."""
+        return Prefix(self, self._new_search(self.settings), (), 0.0, 0.0)
+
+    def surprisal(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> np.ndarray:
+        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+
+        words, tags: as of `parse`; with given tags it is the surprisal of words with tags.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
+            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound.
+        RAISES (ValueError): As of `parse`.
+        """
+        self._check(words, tags)
+        search = self._borrow(self.settings)
+        search.add(self.isbn.inventory.candidates(words, tags))
+        logs = [0.0]
+        for _ in words:
+            search.advance()
+            logs.append(log_sum(search.log_probabilities()))
+        search.finish()
+        logs.append(log_sum(search.final_log_probabilities()))
+        self._give_back(search)
+        falling = np.minimum.accumulate(logs)  # which they are, but for rounding
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(falling) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def _check(self, words: Sequence[str], tags: Sequence[str | None] | None) -> None:
+        if not words or (tags is not None and len(tags) != len(words)):
+            raise ValueError(
+                f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
+                f"{'no' if tags is None else len(tags)} tags."
+            )
+
+    def _new_search(self, settings: BeamSettings) -> Search:
+        return Search(
+            self._networks,
+            beam=settings.beam,
+            branching=settings.branching,
+            unary_cap=settings.unary_cap,
+            most_pops=settings.most_pops,
+            margin=settings.margin,
+            final_margin=settings.final_margin,
+            tolerance=settings.tolerance,
+        )
+
+    def _borrow(self, settings: BeamSettings) -> Search:
+        """A search that no thread uses: fresh memory is slow."""
+        if settings != self.settings:
+            return self._new_search(settings)
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new_search(settings)
+
+    def _give_back(self, search: Search) -> None:
+        if search.n_bytes <= _MOST_IDLE:
+            search.clear()
+            self._idle.append(search)
+
+    def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Finals:
+        self._check(words, tags)
+        search = self._borrow(settings)
+        search.run(self.isbn.inventory.candidates(words, tags))
+        finals = Finals(search.final_derivations(), search.final_log_probabilities())
+        if settings == self.settings:
+            self._give_back(search)
+        return finals
+
+    def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, finals: Finals) -> Parse:
+        posteriors = finals.posteriors(self.isbn.tags)
+        if self.settings.decoding == "tree":
+            chosen, numbers, _ = finals.trees()[0]
+            spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
+        else:
+            spans = _best_brackets(posteriors, len(words), self.settings.bracket_cost)
+            own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
+        return Parse(
+            words=words,
+            tags=_or_given(own, tags),
+            spans=spans,
+            span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
+            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags)]),
+            log_probability=finals.log_probability,
+            status=PARSED,
+        )
+
+    def _glued(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
+        """A flat tree, for a sentence without any derivation: such as when the numbers of a network overflow."""
+        candidates = self.isbn.inventory.candidates(words, tags)
+        labels = self.isbn.labels
+        return Parse(
+            words=words,
+            tags=_or_given([self.isbn.tags[tag] for tag in candidates.tags[candidates.offsets[:-1]]], tags),
+            spans=[(0, len(words), "S" if "S" in labels or not labels else labels[0])],
+            span_scores=np.zeros(1, dtype=np.float32),
+            tag_scores=np.zeros(len(words), dtype=np.float32),
+            log_probability=float("nan"),
+            status=GLUED,
+        )
+
+
+class Prefix:
+    """The words of a sentence up to some point, and what the parser makes of them. It never changes.
+
+    words (tuple[str, ...]): so far.
+    log_probability (float): natural log of the probability that a sentence begins with these words, over the hypotheses
+        in the beam: a lower bound.
+    surprisal (float): of the last word after those before it, in bits; 0 before any word.
+    """
+
+    def __init__(
+        self,
+        parser: IncrementalParser,
+        search: Search,
+        words: tuple[str, ...],
+        log_probability: float,
+        surprisal: float,
+    ) -> None:
+        self._parser = parser
+        self._search = search
+        self.words = words
+        self.log_probability = log_probability
+        self.surprisal = surprisal
+
+    def push(self, word: str, tag: str | None = None) -> Prefix:
+        """The prefix with one more word.
+
+        tag (str): given to the word; None, or one that the network never saw, for the parser's own.
+        """
+        parser, search = self._parser, self._search.copy()
+        search.add(parser.isbn.inventory.candidates([word], [tag], first=not self.words))
+        search.advance()
+        after = min(self.log_probability, log_sum(search.log_probabilities()))
+        return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))
+
+    def trees(self, n: int = 1) -> list[PrefixTree]:
+        """The most probable hypotheses about the words so far, at most n of them, best first.
+
+        RETURNS (list of PrefixTree): each with its log-probability, of which that of the prefix is the sum; empty
+            before the first word.
+        """
+        if not self.words:
+            return []
+        logs = self._search.log_probabilities().tolist()
+        tags = self._parser.isbn.tags
+        return [
+            prefix_tree(self.words, [tags[tag] for tag in own], nodes, log_probability)
+            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs)
+        ]
+
+    def finish(self) -> Finished:
+        """What the words are as a whole sentence.
+
+        RAISES (ValueError): Before the first word.
+        """
+        if not self.words:
+            raise ValueError("Expected a word at least before the end of a sentence; push one.")
+        search = self._search.copy()
+        search.finish()
+        finals = Finals(search.final_derivations(), search.final_log_probabilities())
+        if not finals.derivations:
+            return Finished(self._parser._glued(self.words, None), bits(self.log_probability, -np.inf))
+        after = min(self.log_probability, finals.log_probability)
+        parse = self._parser._decode(self.words, None, finals)
+        return Finished(replace(parse, log_probability=after), bits(self.log_probability, after))
+
+
+class Finished(NamedTuple):
+    """The parse of a sentence, and the surprisal of its end in bits."""
+
+    parse: Parse
+    surprisal: float
+
+
+def _or_given(own: list[str], given: Sequence[str | None] | None) -> list[str]:
+    return own if given is None else [tag or name for tag, name in zip(given, own)]
+
+
+def _best_brackets(posteriors: Posteriors, n_words: int, cost: float) -> list[Span]:
+    """The brackets of least expected loss; none of one word that has none."""
+    has_whole = any(end - start == n_words for start, end, _ in posteriors.brackets)
+    return consensus(posteriors.brackets, n_words, cost=cost) if has_whole else []
+
+
+def _as_probabilities(scores: list[float]) -> np.ndarray:
+    return np.array(scores, dtype=np.float32).clip(0, 1)
+
+
+def bits(before: float, after: float) -> float:
+    """Surprisal by which a log-probability has come from one to the other; inf where nothing is left."""
+    return (before - after) / np.log(2) if after > -np.inf else np.inf

@@ -1,0 +1,178 @@
+"""Stochastic gradient ascent of a network's likelihood, a step at a time, and to the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.isbn._adam import Schedule, Table
+from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
+from spacy_lpcfg.isbn.network import Network
+
+_BIASES = ("bias", "outcome_bias")
+
+
+class Training:
+    """A network that learns from sequences, by Adam with weight decay, dropout and an average of the weights.
+
+    network (Network): to begin with.
+    events (Events): the sequences.
+    rates (float64, (n_steps,)): of learning, at each step that will be.
+    weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
+        all weights but the biases.
+    averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
+        no average.
+    dropout (float): probability that latent relations pass the mean of a unit of a position as 0.
+    seed (int): of dropout.
+    n_jobs (int): threads; the result is the same for any number.
+    RAISES (ValueError): If the events do not fit the network.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        events: Events,
+        *,
+        rates: np.ndarray,
+        weight_decay: float = 0.0,
+        averaging: float = 0.999,
+        dropout: float = 0.0,
+        seed: int = 0,
+        n_jobs: int = 1,
+    ) -> None:
+        parameters = pad(network.parameters)
+        check(events, parameters)
+        self.start, self.events, self.dropout, self.seed, self.n_jobs = network, events, dropout, seed, n_jobs
+        self.n_steps = 0
+        decaying, lasting = (Schedule(rates, decay, averaging) for decay in (weight_decay, 0.0))
+        self._tables, self._weights, self._gradients = {}, {}, {}
+        for name, array in parameters.items():
+            values = array.reshape(1 if name in _BIASES else -1, array.shape[-1]).copy()
+            table = self._tables[name] = Table(values, lasting if name in _BIASES else decaying)
+            self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
+
+    def step(self, sequences: Sequence[int] | np.ndarray) -> float:
+        """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout."""
+        some = self.events.select(sequences)
+        rng = np.random.default_rng([self.seed, self.n_steps])
+        keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
+        sweep = Sweep(some, self._weights, self.start.approximation, self.start.n_states, keep)
+        touched = self._touched(some, sweep.plan.ranges)
+        for name, rows in touched.items():
+            self._tables[name].fetch(rows, self.n_steps)
+        log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())
+        self.n_steps += 1
+        for name, rows in touched.items():
+            self._tables[name].step(rows, self.n_steps)
+        return log_likelihood
+
+    def network(self) -> Network:
+        """The network of the average of the weights so far."""
+        averages = {}
+        for name, table in self._tables.items():
+            table.fetch(np.arange(len(table.weights)), self.n_steps)
+            averages[name] = table.averages.reshape(self._weights[name].shape).copy()
+        return self.start.of(unpad(averages, self.start.n_states))
+
+    def _touched(self, events: Events, ranges: np.ndarray) -> dict[str, np.ndarray]:
+        """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
+        touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
+        outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
+        used = {"decision_weights": events.rows, "outcome_weights": np.concatenate([np.zeros(0, dtype=int), *outcomes])}
+        return touched | {name: _distinct(rows, len(touched[name])) for name, rows in used.items()}
+
+
+class Epoch(NamedTuple):
+    """What one pass over the sequences found and cost.
+
+    number (int): from 1 on.
+    log_likelihood (float): of all sequences, each as it came, under dropout.
+    dev (float): of the held-out sequences under the average of the weights; nan if there are none.
+    seconds (float): CPU seconds of this process, those on held-out sequences not counted.
+    """
+
+    number: int
+    log_likelihood: float
+    dev: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """How a network learns from sequences.
+
+    n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
+    learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
+    dropout, weight_decay, averaging, n_jobs: as of `Training`.
+    seed (int): of the order of the sequences, and of dropout.
+    """
+
+    n_epochs: int
+    batch_size: int
+    learn_rate: float
+    dropout: float = 0.0
+    weight_decay: float = 0.0
+    averaging: float = 0.999
+    seed: int = 0
+    n_jobs: int = 1
+
+    def fit(
+        self,
+        network: Network,
+        events: Events,
+        *,
+        dev: Events | None = None,
+        on_epoch: Callable[[Epoch], None] | None = None,
+    ) -> Network:
+        """The network after the last epoch, or, with held-out sequences, after that which makes them likeliest.
+
+        network (Network): to begin with.
+        events, dev (Events): of any kind; dev without sequences counts as none.
+        on_epoch (callable or None): called after each epoch.
+        RAISES (ValueError): If the events do not fit the network.
+        """
+        rng, training = np.random.default_rng(self.seed), self.start(network, events)
+        best, best_dev, clock = network, -np.inf, time.process_time()
+        for number in range(1, self.n_epochs + 1):
+            log_likelihood = sum(training.step(some) for some in self._batches(rng, events.n_sequences))
+            seconds, dev_now = time.process_time() - clock, float("nan")
+            if dev is not None and dev.n_sequences:
+                found = training.network()
+                dev_now = float(log_likelihoods(found, dev, n_jobs=self.n_jobs).sum())
+                if not dev_now <= best_dev:
+                    best, best_dev = found, dev_now
+            if on_epoch is not None:
+                on_epoch(Epoch(number, log_likelihood, dev_now, seconds))
+            clock = time.process_time()
+        return training.network() if best_dev == -np.inf else best
+
+    def start(self, network: Network, events: Events) -> Training:
+        """The network before the first step."""
+        n_steps = self.n_epochs * -(-events.n_sequences // self.batch_size)
+        return Training(
+            network,
+            events,
+            rates=self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2,
+            weight_decay=self.weight_decay,
+            averaging=self.averaging,
+            dropout=self.dropout,
+            seed=self.seed,
+            n_jobs=self.n_jobs,
+        )
+
+    def _batches(self, rng: np.random.Generator, n: int) -> list[np.ndarray]:
+        """All sequences in random order, batch_size at a time."""
+        order = rng.permutation(n)
+        return [order[first : first + self.batch_size] for first in range(0, n, self.batch_size)]
+
+
+def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:
+    """The numbers that occur, of those below n, in order."""
+    occurs = np.zeros(n, dtype=bool)
+    occurs[numbers] = True
+    return np.flatnonzero(occurs)

@@ -1,0 +1,58 @@
+/* Blocks of LANES numbers, and functions compiled for several instruction sets where the platform can choose between
+   them when the program is loaded. Rows are fastest if padded with zeros to a multiple of LANES. */
+
+#ifndef SPACY_LPCFG_LANES_H
+#define SPACY_LPCFG_LANES_H
+
+/* By what a processor can do: "arch=haswell" would mean processors of that name alone. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && defined(__x86_64__) && defined(__linux__)
+#define SIMD_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define SIMD_CLONES
+#endif
+
+#define LANES 8 /* as in layout.py */
+
+#if defined(__GNUC__)
+#define INLINED static inline __attribute__((always_inline))
+typedef float Lanes __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
+typedef double DoubleLanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+#else
+#define INLINED static __forceinline
+template <typename Real> struct LanesOf {
+    Real x[LANES];
+    Real operator[](int l) const { return x[l]; }
+    void operator+=(const LanesOf &other) { for (int l = 0; l < LANES; ++l) x[l] += other.x[l]; }
+};
+template <typename Real> INLINED LanesOf<Real> operator*(LanesOf<Real> x, const LanesOf<Real> &y) {
+    for (int l = 0; l < LANES; ++l) x.x[l] *= y.x[l];
+    return x;
+}
+template <typename Real> INLINED LanesOf<Real> operator*(Real weight, LanesOf<Real> x) {
+    for (int l = 0; l < LANES; ++l) x.x[l] *= weight;
+    return x;
+}
+typedef LanesOf<float> Lanes;
+typedef LanesOf<double> DoubleLanes;
+#endif
+
+INLINED Lanes &lanes(float *x) { return *(Lanes *)x; }
+INLINED const Lanes &lanes(const float *x) { return *(const Lanes *)x; }
+INLINED DoubleLanes &lanes(double *x) { return *(DoubleLanes *)x; }
+INLINED const DoubleLanes &lanes(const double *x) { return *(const DoubleLanes *)x; }
+
+#if defined(__GNUC__)
+typedef float HalfLanes __attribute__((vector_size(2 * LANES), aligned(4), may_alias));
+INLINED float sum_of(const Lanes &x) {
+    const HalfLanes *halves = (const HalfLanes *)&x;
+    const HalfLanes sum = halves[0] + halves[1];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
+}
+#else
+INLINED float sum_of(const Lanes &x) { return ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])); }
+#endif
+INLINED double sum_of(const DoubleLanes &x) {
+    return ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
+}
+
+#endif
