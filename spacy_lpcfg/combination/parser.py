@@ -3,64 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
+from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
+from spacy_lpcfg.combination.combined import Combined, Member
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
 from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors
 
-BRACKET_COST = 0.45
+Tags = Sequence[str | None]
 
 
 class Source(Protocol):
-    """A parser that knows the posteriors of its brackets."""
+    """What tells the posteriors of a sentence's brackets and tags; arguments as of `CombinedParser.parse`."""
 
-    def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Posteriors: ...
+    def __call__(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors: ...
 
 
 class CombinedParser:
-    """Parses sentences by what several parsers think of them.
+    """Parses sentences by what several models think of them; any number of threads may share one.
 
-    sources (sequence of Source): parsers, by any models of the same labels and tags.
-    weights (sequence of float): how much each counts; they sum to 1.
-    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    RAISES (ValueError): On another number of weights, or such as are no shares.
+    combined (Combined): the models.
+    beam_settings (BeamSettings): how ISBNs search.
     """
 
-    def __init__(
-        self, sources: Sequence[Source], weights: Sequence[float], *, bracket_cost: float = BRACKET_COST
-    ) -> None:
-        if len(weights) != len(sources) or not sources or min(weights) < 0 or not np.isclose(sum(weights), 1):
-            raise ValueError(f"Expected a share for each of {len(sources)} parsers, got {list(weights)}.")
-        self._sources = sources
-        self._weights = weights
-        self._bracket_cost = bracket_cost
+    def __init__(self, combined: Combined, *, beam_settings: BeamSettings = BeamSettings()) -> None:
+        self.combined = combined
+        self._sources = [_source(member, beam_settings) for member in combined.members]
 
-    def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Posteriors:
-        """The mean of the parsers' posteriors; arguments as of `parse`."""
-        return mean([source.posteriors(words, tags) for source in self._sources], self._weights)
+    def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
+        """The mean of the models' posteriors; arguments as of `parse`."""
+        found = [source(words, tags, tag_weight=tag_weight) for source in self._sources]
+        return mean(found, self.combined.weights)
 
-    def parse(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Parse:
+    def parse(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Parse:
         """The tree of least expected loss.
 
         words (sequence of str): in the treebank's spelling; at least one.
-        tags (sequence of str or None): given tags, None where there is none; None for the parsers' own.
+        tags (sequence of str or None): given tags, None where there is none; None for the models' own.
+        tag_weight (float): as of the chart's `Parser.parse`; ISBNs take no notice of tags unless it is 0.
+        RETURNS (Parse): its scores are those means; its log-probability is nan.
         RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
         """
-        found = self.posteriors(words, tags)
-        spans = consensus(found.brackets, len(words), cost=self._bracket_cost)
+        found = self.posteriors(words, tags, tag_weight=tag_weight)
+        spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = any(p > 0 for (start, end, _), p in found.brackets.items() if (start, end) == (0, len(words)))
+        is_parsed = any(found.brackets[span] > 0 for span in spans[:1])
         return Parse(
             words=words,
-            tags=own if tags is None else [given or tag for given, tag in zip(tags, own)],
+            tags=own if tags is None or tag_weight > 0 else [given or tag for given, tag in zip(tags, own)],
             spans=spans,
             span_scores=np.array([found.brackets[span] for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
             log_probability=float("nan"),
             status=PARSED if is_parsed else GLUED,
         )
+
+
+def _source(model: Member, settings: BeamSettings) -> Source:
+    if isinstance(model, ISBN):
+        return partial(_incremental, IncrementalParser(model, settings=settings))
+    return chart_parser_of(model).posteriors
+
+
+def _incremental(
+    parser: IncrementalParser, words: Sequence[str], tags: Tags | None, *, tag_weight: float
+) -> Posteriors:
+    return parser.posteriors(words, tags if tag_weight == 0 else None)
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:

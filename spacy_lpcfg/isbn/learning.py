@@ -102,7 +102,9 @@ class ISBNLearner:
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            networks.append(self.ascent(self.seed + number, events.n_sequences).fit(start, events, dev=held_out, on_epoch=note))
+            networks.append(
+                self.ascent(self.seed + number, events.n_sequences).fit(start, events, dev=held_out, on_epoch=note)
+            )
         return ISBN(inventory, self.relations, tuple(networks), self._meta(events.n_sequences, history))
 
     def ascent(self, seed: int, n_trees: int) -> Ascent:
