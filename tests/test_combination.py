@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, CombinedParser
+from spacy_lpcfg.combination import Combination, Combined, CombinedParser
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -11,12 +13,13 @@ from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.parse import PARSED, Posteriors
 
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
 
 
 @pytest.fixture(scope="module")
 def trees():
-    return [clean(tree) for tree in read_trees("assets/sample/train.mrg")][:60]
+    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:60]
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +88,22 @@ def test_combination_storage(combined):
 def test_combination_refuses_weights(members, weights):
     with pytest.raises(ValueError, match="share for each of 2"):
         Combined(members, weights)
+
+
+def test_combination_learns_its_members(trees, members, combined):
+    learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
+    found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
+    assert found.to_bytes() == combined.to_bytes()
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.55, 0.45))
+    assert Combination(learners[1:]).fit(trees).weights == (1.0,)
+    assert Combination(learners[:1]).fit(trees).weights == (1.0,)
+
+
+def test_combination_presets():
+    assert [type(learner).__name__ for learner in Combination.preset("balanced").learners] == ["Pivot", "ISBNLearner"]
+    seeds = [learner.seed for learner in Combination.preset("accurate", seed=1).learners[1:]]
+    assert seeds == [3, 4, 5]
+    with pytest.raises(ValueError, match="balanced, accurate"):
+        Combination.preset("best")
+    with pytest.raises(ValueError, match="at least one"):
+        Combination(())
