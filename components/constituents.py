@@ -12,8 +12,11 @@ and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker proce
     tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
     log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
     status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"
+    surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
+        token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have only the first two, those of a parser all but "root". A key that is absent
+Trees of a treebank have only the first two, those of a parser all but "root" and, unless it is asked
+for them, the last two. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -41,6 +44,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.parse import Parse
 
 KEY = "constituents"
+ISBN_KEY = "isbn_constituents"
+KEYS = (KEY, ISBN_KEY, "brackets")
+"""The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 FORMAT = 1
 EMPTY = "empty"
 
@@ -282,6 +288,12 @@ class _Starts(Sequence[int]):
         return self.group[index].start
 
 
+def key_of(doc: Doc) -> str:
+    """The key in `doc.spans` under which a Doc has trees: the first of `KEYS`, or else of all that hold trees."""
+    others = (key for key in sorted(doc.spans) if "format" in doc.spans[key].attrs)
+    return next((key for key in (*KEYS, *others) if key in doc.spans), KEY)
+
+
 def _group(doc: Doc, key: str) -> SpanGroup:
     """The annotation of a Doc, checked against it."""
     if key not in doc.spans:
@@ -295,7 +307,8 @@ def _group(doc: Doc, key: str) -> SpanGroup:
             f"doc.spans[{key!r}] has format {group.attrs['format']!r}, but this version reads "
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
-    for name, length in (("scores", len(group)), ("tags", len(doc)), ("tag_scores", len(doc))):
+    per_token = [(name, len(doc)) for name in ("tags", "tag_scores", "surprisal")]
+    for name, length in (("scores", len(group)), *per_token):
         if len(group.attrs.get(name, range(length))) != length:
             raise ValueError(
                 f"doc.spans[{key!r}] needs {length} {name}, but its attrs have "
@@ -410,17 +423,23 @@ def _extra(module: str, what: str) -> Any:
         raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
 
 
-def doc_constituency(doc: Doc, key: str = KEY) -> tuple[Constituent | None, ...]:
-    """The root node of each sentence of a Doc; None for a sentence without words."""
+def doc_constituency(doc: Doc, key: str | None = None) -> tuple[Constituent | None, ...]:
+    """The root node of each sentence of a Doc; None for a sentence without words.
+
+    key (str or None): key of `doc.spans`; None for that of `key_of`
+    """
     return tuple(span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc))
 
 
-def span_constituency(span: Span, key: str = KEY) -> Constituent | None:
+def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     """The node over the words of a span, whitespace at its edges aside; None if it has no words.
+
+    key (str or None): key of `doc.spans`; None for that of `key_of`
 
     Raises NonConstituentError when the words are not a constituent; ValueError as `trees`.
     """
     doc = span.doc
+    key = key_of(doc) if key is None else key
     _group(doc, key)
     inside = words_of(doc, span.start, span.end)
     if not inside:
@@ -443,8 +462,8 @@ def span_constituency(span: Span, key: str = KEY) -> Constituent | None:
 def register_extensions() -> None:
     """Register `_.constituency`, and benepar's accessors under names that nobody else holds.
 
-    The getters read `doc.spans["constituents"]`; nothing is stored twice. benepar refuses to share
-    names: to have both in one process, import benepar first.
+    The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is
+    stored twice. benepar refuses to share names: to have both in one process, import benepar first.
     """
     if not Doc.has_extension("constituency"):
         Doc.set_extension("constituency", getter=doc_constituency)

@@ -7,33 +7,26 @@ The grammar lies in a thinc Model, which spaCy saves, copies and averages as it 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, Literal, NamedTuple, Optional
+from typing import Any, Literal, Optional
 
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart import parser_of
-from spacy_lpcfg.components.constituents import (
-    KEY,
-    register_extensions,
-    rooted_trees,
-    set_parses,
-    texts_of,
-    words_of,
-)
-from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, refuse_sample, set_sentence_starts
+from spacy_lpcfg.components.constituents import KEY, register_extensions
+from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
+from spacy_lpcfg.components.parsing_pipe import ParsingPipe, Tags, TextParser
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
-from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.parse import Parse
 
 register_extensions()
 
-Tags = Literal["model", "given", "prior"]
+TagUse = Literal["model", "given", "prior"]
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
 _NO_START = (
@@ -66,7 +59,7 @@ def make_lpcfg_parser(
     learner: Learner | OnlineLearner,
     spans_key: str,
     set_tags: bool,
-    tags: Tags,
+    tags: TagUse,
     threshold: float,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "LPCFGParser":
@@ -113,7 +106,7 @@ class GrammarShim(LearnedShim):
         """The parser by the grammar, made when it is first needed."""
         grammar = self.learned
         if self._parser is None and grammar is not None:
-            self._parser = TextParser(grammar)
+            self._parser = TextParser(parser_of(grammar), grammar.lexicon.words)
         return self._parser
 
     def __getstate__(self) -> dict[str, Any]:
@@ -125,30 +118,7 @@ def grammar_model() -> Model:
     return holder("lpcfg", GrammarShim(None))
 
 
-class TextParser:
-    """A Parser that takes words as they stand in a text, and spells them as its treebank did."""
-
-    def __init__(self, grammar: Grammar | Ensemble) -> None:
-        self._parser = parser_of(grammar)
-        self._known = grammar.lexicon.words
-
-    def parse(self, words: list[str], tags: list[str | None] | None, *, tag_weight: float) -> Parse:
-        spelled = escape_tokens(words, known=self._known)
-        return self._parser.parse(spelled, tags, tag_weight=tag_weight)
-
-
-class DocParse(NamedTuple):
-    """What `predict` finds out about a Doc.
-
-    sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
-    parses (list of Parse or None): one a sentence; None for one without words
-    """
-
-    sent_starts: list[bool] | None
-    parses: list[Parse | None]
-
-
-class LPCFGParser(LearnedPipe):
+class LPCFGParser(ParsingPipe):
     """Parses each sentence of a Doc; see `constituents.py` for what it writes.
 
     vocab (Vocab): of the pipeline
@@ -164,6 +134,8 @@ class LPCFGParser(LearnedPipe):
     """
 
     error = GrammarError
+    what = "grammar"
+    command = "lpcfg"
 
     def __init__(
         self,
@@ -174,17 +146,22 @@ class LPCFGParser(LearnedPipe):
         learner: Learner | OnlineLearner,
         spans_key: str = KEY,
         set_tags: bool = True,
-        tags: Tags = "model",
+        tags: TagUse = "model",
         threshold: float = 0.0,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        super().__init__(vocab, model, name)
+        super().__init__(
+            vocab,
+            model,
+            name,
+            spans_key=spans_key,
+            gold_key=spans_key,
+            set_tags=set_tags,
+            tags=tags,
+            threshold=threshold,
+            scorer=scorer,
+        )
         self.learner = learner
-        self.spans_key = spans_key
-        self.set_tags = set_tags
-        self.tags = tags
-        self.threshold = threshold
-        self.scorer = scorer
         self._fit: OnlineFit | None = None
 
     # The grammar
@@ -204,9 +181,14 @@ class LPCFGParser(LearnedPipe):
         return self.grammar.labels if self.grammar else ()
 
     @property
-    def label_data(self) -> list[str]:
-        """The categories, as `spacy init labels` saves them."""
-        return list(self.labels)
+    def root_label(self) -> str:
+        """The artificial root of the treebank's trees."""
+        return self.grammar.root_label if self.grammar else ""
+
+    @property
+    def parser(self) -> TextParser | None:
+        """The parser by the grammar; None before training."""
+        return self.model.shims[0].parser
 
     # Learning
 
@@ -232,19 +214,8 @@ class LPCFGParser(LearnedPipe):
         if grammar is not None:
             self.grammar = grammar()
         else:
-            self._learn(self._treebank(get_examples()), nlp)
-        if self.grammar is None:
-            raise ValueError(
-                f"{self.name!r} found no trees to learn from: no reference Doc has "
-                f"doc.spans[{self.spans_key!r}]. Read the corpus with spacy-lpcfg.Treebank.v1, or "
-                "give a ready grammar in [initialize.components]."
-            )
-        if labels is not None and not set(labels).issuperset(self.labels):
-            raise ValueError(
-                f"The grammar has categories that the given labels have not: "
-                f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
-                "labels`, or leave them out."
-            )
+            self._learn(self.gold_trees(get_examples()), nlp)
+        self.check_learned(labels)
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
@@ -257,11 +228,6 @@ class LPCFGParser(LearnedPipe):
         else:
             self.grammar = self.learner.fit(chain([first], treebank))
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
-
-    def _treebank(self, examples: Iterable[Example]) -> Iterator[Tree]:
-        for eg in examples:
-            if self.spans_key in eg.reference.spans:
-                yield from (tree for tree in rooted_trees(eg.reference, self.spans_key) if tree)
 
     def update(
         self,
@@ -283,7 +249,7 @@ class LPCFGParser(LearnedPipe):
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "LPCFGParser.update")
-        trees = list(self._treebank(examples))
+        trees = list(self.gold_trees(examples))
         if self._fit is not None and trees:
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
             self.model.shims[0].grammar_of(self._fit.grammar)
@@ -293,48 +259,6 @@ class LPCFGParser(LearnedPipe):
 
     # Parsing
 
-    def predict(self, docs: Iterable[Doc]) -> list[DocParse]:
-        """Parse Docs without changing them.
-
-        docs (iterable of Doc): with or without sentence boundaries
-        RETURNS (list of DocParse): one a Doc
-
-        Raises ValueError if there is no grammar yet; never because of a text.
-        """
-        parser = self.model.shims[0].parser
-        if parser is None:
-            raise ValueError(
-                f"{self.name!r} has no grammar yet. Train it (`spacy train`, or `spacy-lpcfg learn "
-                "lpcfg TREES --output DIR`), or call nlp.initialize with trees."
-            )
-        return [self._parse(parser, doc) for doc in docs]
-
-    def _parse(self, parser: TextParser, doc: Doc) -> DocParse:
-        starts, bounds = self.find_sentences(doc)
-        return DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds])
-
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
-        positions = words_of(doc, start, end)
-        if not positions:
-            return None
-        tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        words = texts_of(doc, positions)
+    def parse_words(self, parser: TextParser, words: Sequence[str], tags: Tags | None) -> Parse:
+        """The tree of a sentence; `tags` of the component says how far given ones are believed."""
         return parser.parse(words, tags, tag_weight=_TAG_WEIGHTS[self.tags])
-
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
-        """Write the trees, and sentence boundaries where there were none."""
-        for doc, found in zip(docs, scores):
-            set_sentence_starts(doc, found.sent_starts)
-            set_parses(
-                doc,
-                found.parses,
-                key=self.spans_key,
-                threshold=self.threshold,
-                set_tags=self.set_tags,
-            )
-
-    # Scoring and storage
-
-    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """Score the predicted trees with the component's scorer."""
-        return super().score(examples, **{"spans_key": self.spans_key, **kwargs})

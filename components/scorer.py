@@ -30,7 +30,12 @@ def make_constituency_scorer(params: Path | None = None) -> Callable[..., dict[s
 
 
 def score_constituents(
-    examples: Iterable[Example], *, spans_key: str = KEY, params: Params = COLLINS, **_: Any
+    examples: Iterable[Example],
+    *,
+    spans_key: str = KEY,
+    gold_key: str | None = None,
+    params: Params = COLLINS,
+    **_: Any,
 ) -> dict[str, Any]:
     """Compare predicted with gold trees by EVALB.
 
@@ -40,12 +45,13 @@ def score_constituents(
 
     examples (iterable of Example): those whose reference lacks trees do not count
     spans_key (str): where the trees lie in `Doc.spans`
+    gold_key (str or None): where those of the references lie; None for the same
     params (Params): what counts
     RETURNS (dict): as fractions, None if no reference has trees: evalb_p, evalb_r, evalb_f,
         complete_match, tag_acc; the first three again as spans_<key>_p and so on, and by label in
         spans_<key>_per_type. As numbers: evalb_n_sentences, evalb_n_error (see `evaluate`).
     """
-    pairs = _all_pairs(examples, spans_key, spans_key)
+    pairs = _all_pairs(examples, gold_key or spans_key, spans_key)
     evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
     found = evaluation.scores()
     scores: dict[str, Any] = {

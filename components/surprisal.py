@@ -1,24 +1,115 @@
-"""Surprisal of the tokens of a Doc under a language model."""
+"""Surprisal of the tokens of a Doc, in bits: under a language model, or by a parser that reads from left to right.
+
+`token._.surprisal` is -log2 of the probability of a token after those before it in its sentence, by the component that
+wrote the Doc's trees. It is in `doc.spans[key].attrs["surprisal"]`, one number a token and nan for white space, where
+the component writes it (`surprisal = true`); otherwise it is computed when it is first asked for, by the component of
+that key that shares the Doc's vocabulary, and written there. `attrs["end_surprisal"]` has that of the end of each
+sentence. A sentence's numbers and that of its end sum up to -log2 of its probability by the parser's beam.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
 import numpy as np
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, words_of
-from spacy_lpcfg.language_model import LanguageModel
+from spacy_lpcfg.components.constituents import KEYS, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+_SURPRISAL, _END = "surprisal", "end_surprisal"
+_PIPES: WeakValueDictionary[tuple[int, str], ParsingPipe] = WeakValueDictionary()
 
 
-def token_surprisal(doc: Doc, model: LanguageModel) -> np.ndarray:
+class Surprised(Protocol):
+    """What has an expectation of the next word: a `LanguageModel`, or the `ready_parser()` of an `isbn_parser`."""
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
+        ...
+
+
+def token_surprisal(doc: Doc, model: Surprised) -> np.ndarray:
     """-log2 of the probability of every token after those before it in its sentence.
 
     doc (Doc): with sentence boundaries, or else one sentence. Its tokenizer has to split words as those of the text
         that the model was learned from are.
-    model (LanguageModel): as `spacy-lpcfg learn lm` saves it, or `spacy_lpcfg.language_model.fit` makes it.
-    RETURNS (float64, (n_tokens,)): bits; nan for white space and for words that the model does not know.
+    model (LanguageModel or parser): as `spacy-lpcfg learn lm` saves it, or `spacy_lpcfg.language_model.fit` makes it;
+        or what `nlp.get_pipe("isbn_parser").ready_parser()` gives.
+    RETURNS (float64, (n_tokens,)): bits; nan for white space and for words that a language model does not know.
     """
-    surprisal = np.full(len(doc), np.nan)
-    for start, end in sentence_bounds(doc):
+    return doc_surprisal(doc, model)[0]
+
+
+def doc_surprisal(doc: Doc, model: Surprised) -> tuple[np.ndarray, np.ndarray]:
+    """The surprisal of every token, as `token_surprisal`, and of the end of every sentence.
+
+    RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): bits; nan for a sentence without words.
+    """
+    bounds = sentence_bounds(doc)
+    tokens, ends = np.full(len(doc), np.nan), np.full(len(bounds), np.nan)
+    for i, (start, end) in enumerate(bounds):
         words = words_of(doc, start, end)
-        surprisal[words] = model.surprisal(texts_of(doc, words))[:-1]
-    return surprisal
+        if words:
+            bits = model.surprisal(texts_of(doc, words))
+            tokens[words], ends[i] = bits[:-1], bits[-1]
+    return tokens, ends
+
+
+def set_surprisal(doc: Doc, key: str, model: Surprised) -> None:
+    """Write the surprisal of the tokens and of the ends of sentences to the attrs of `doc.spans[key]`."""
+    group = doc.spans[key]
+    group.attrs[_SURPRISAL], group.attrs[_END] = doc_surprisal(doc, model)
+
+
+# The extension attribute -------------------------------------------------------------------------
+
+
+def register_surprisal() -> None:
+    """Register `token._.surprisal`, if nobody else holds the name."""
+    if not Token.has_extension(_SURPRISAL):
+        Token.set_extension(_SURPRISAL, getter=surprisal_of)
+
+
+def answers(pipe: ParsingPipe) -> None:
+    """Take note of a component that can be asked for the surprisal of the tokens that it parses."""
+    _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
+
+
+def surprisal_of(token: Token) -> float:
+    """The surprisal of a token in bits; nan for white space.
+
+    Raises ValueError if the Doc has none and there is no component that shares its vocabulary and wrote its trees.
+    """
+    doc = token.doc
+    keys = [key for key in dict.fromkeys((*KEYS, *sorted(doc.spans))) if key in doc.spans]
+    known = next((key for key in keys if _SURPRISAL in doc.spans[key].attrs), None)
+    if known is None:
+        known = next((key for key in keys if _asked(doc, key)), None)
+    if known is None:
+        raise ValueError(
+            "This Doc has no surprisal. Parse it by an 'isbn_parser', keep the pipeline as long as you ask, or set "
+            "`surprisal = true` in the component's config, so that it is written to the Doc."
+        )
+    return float(_checked(doc, known)[token.i])
+
+
+def _asked(doc: Doc, key: str) -> bool:
+    """Write the surprisal by the component of a key, if there is one that knows."""
+    pipe: Any = _PIPES.get((id(doc.vocab), key))
+    if pipe is None or pipe.vocab is not doc.vocab or pipe.learned is None:
+        return False
+    set_surprisal(doc, key, pipe.ready_parser())
+    return True
+
+
+def _checked(doc: Doc, key: str) -> np.ndarray:
+    found = doc.spans[key].attrs[_SURPRISAL]
+    if len(found) != len(doc):
+        raise ValueError(
+            f"doc.spans[{key!r}] needs {len(doc)} numbers of surprisal, but its attrs have {len(found)}: tokens "
+            "changed after parsing. Parse the text again."
+        )
+    return found

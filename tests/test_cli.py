@@ -198,6 +198,11 @@ def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "raw.mrg", "thesis"]
 
 
+def test_cli_learn_says_at_once_where_nothing_can_be_written(raw):
+    result = run("learn", "lpcfg", raw, "--method", "pcfg", "-o", raw / "model", code=2)
+    assert "is no folder that can be written to" in " ".join(result.stderr.split())
+
+
 def test_cli_learn_names_broken_trees_or_counts_them(raw, tmp_path):
     raw.write_text(RAW + BROKEN + RAW + BROKEN, encoding="utf-8")
     arguments = ("learn", "lpcfg", raw, "--method", "pcfg", "-o", tmp_path / "model")

@@ -56,6 +56,20 @@ def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNa
     )
 
 
+def test_constituents_views_are_of_whichever_component_wrote_trees():
+    """Of the parser's own key before those of others, and of any key where there is no other."""
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
+    doc.spans["zz"] = doc.spans[KEY].copy()
+    for key, label in (("brackets", "X"), ("isbn_constituents", "T"), (KEY, "S")):
+        set_trees(doc, [tree(f"({label} (NP (DT The) (NN time)) (VP (VBZ is)))")], key)
+    for key, label in ((KEY, "S"), ("isbn_constituents", "T"), ("brackets", "X"), ("zz", "S")):
+        assert doc._.constituency[0].labels == (label,) == doc[:]._.constituency.labels
+        assert doc_constituency(doc, "zz")[0].labels == ("S",)
+        del doc.spans[key]
+    with pytest.raises(ValueError, match="has no constituents"):
+        _ = doc._.constituency
+
+
 def with_words(shape: Tree, words: list[str]) -> Tree:
     found = iter(words)
     return shape.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(found)))

@@ -18,6 +18,7 @@ TREES = list(
     )
 )
 SENTENCES = [["a"], ["a", "b"], ["b", "new", "c"]]
+RELATIONS = Relations()
 ALL_RELATIONS = Relations(
     latent=("previous", "last_shift", "top.context", "below.left_child", "below.right_child", "below2.introduced"),
     decisions=("top.context", "below.left_terminal", "below2.right_child", "last_shift"),
@@ -34,7 +35,7 @@ UNPRUNED = BeamSettings(
 )
 
 
-def tiny(*approximations: str, relations: Relations = Relations(), seed: int = 0, n_states: int = 3) -> ISBN:
+def tiny(*approximations: str, relations: Relations = RELATIONS, seed: int = 0, n_states: int = 3) -> ISBN:
     """A model of two labels, whose networks say something."""
     inventory = take_inventory(TREES, cut_off=1, least_form=2, least_frequent=2)
     networks = []

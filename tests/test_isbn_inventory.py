@@ -31,6 +31,11 @@ def test_inventory_numbers(inventory):
     assert inventory.outcome_of(0, "The", False) == inventory.word_offsets[0]
 
 
+def test_inventory_has_all_words_of_the_treebank(inventory):
+    assert inventory.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
+    assert "lynx" not in inventory.spellings
+
+
 def test_inventory_masks(inventory):
     masks = inventory.masks
     np_ = inventory.labels.index("NP")
@@ -95,6 +100,13 @@ def test_events_select(inventory):
     chosen = events.select([2, 0])
     for name in Events.__dataclass_fields__:
         assert np.array_equal(getattr(chosen, name), getattr(alone, name)), name
+
+
+def test_events_join(inventory):
+    alone = [events_of(trees, inventory, Relations()) for trees in (TREES[:1], [], TREES[1:])]
+    joined, wanted = Events.join(alone), events_of(TREES, inventory, Relations())
+    for name in Events.__dataclass_fields__:
+        assert np.array_equal(getattr(joined, name), getattr(wanted, name)), name
 
 
 def test_events_leave_out_unknown_symbols(inventory):

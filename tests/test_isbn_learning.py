@@ -160,6 +160,12 @@ def test_learner_learns_from_one_tree_and_from_a_long_one():
     assert all(np.isfinite(step.log_likelihood) for step in seen)
 
 
+def test_learner_tells_the_artificial_root_of_its_trees():
+    assert QUICK.fit(TREES).meta["root_label"] == ""
+    rooted = [Tree("ROOT", [tree]) for tree in TREES]
+    assert QUICK.fit(rooted).meta["root_label"] == "ROOT"
+
+
 def test_learner_skips_held_out_trees_with_unknown_labels():
     seen: list[LearningEpoch] = []
     QUICK.fit(TREES, dev=parse_trees(["(X (Y z))"]), on_epoch=seen.append)

@@ -42,6 +42,19 @@ STEPWISE = {
     }
 }
 TEXTS = ["Ilse opened the bakery at five.", "Did you lock the shed? Yes.", "", "\n", "Go"]
+ODD_TEXTS = [
+    "",
+    " ",
+    "\n \t\n",
+    "Zyzzogeton",
+    "😀 👩‍👩‍👧 😀😀.",
+    "a\x00b \x07 \x1b[0m c\u200b\ufeff",
+    "السلام عليكم! שלום עולם.",
+    "(((((( )))) ]]] {{ `` '' \" \\",
+    "1/2 -LRB- -NONE- *T*-1 <form> @NP S|VP",
+    "\ud7ff\U0010ffff",
+    "and and and the the of of.",
+]
 
 
 def pipeline(**config):
@@ -220,22 +233,7 @@ def test_parser_checks_given_labels():
 # Parsing
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        " ",
-        "\n \t\n",
-        "Zyzzogeton",
-        "😀 👩‍👩‍👧 😀😀.",
-        "a\x00b \x07 \x1b[0m c\u200b\ufeff",
-        "السلام عليكم! שלום עולם.",
-        "(((((( )))) ]]] {{ `` '' \" \\",
-        "1/2 -LRB- -NONE- *T*-1 <form> @NP S|VP",
-        "\ud7ff\U0010ffff",
-        "and and and the the of of.",
-    ],
-)
+@pytest.mark.parametrize("text", ODD_TEXTS)
 def test_parser_never_fails_on_a_text(nlp, text):
     doc = nlp(text)
     found = trees(doc)

@@ -73,6 +73,11 @@ def python(*arguments: object, python_path: Path | None = None) -> str:
     return done.stdout + done.stderr
 
 
+def training_rows(output: str) -> list[list[str]]:
+    """The rows of the table that `spacy train` prints: epoch, step, loss and scores."""
+    return [line.split() for line in output.splitlines() if re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){6} *", line)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A folder with a config, and a DocBin of the development part."""
@@ -109,7 +114,7 @@ def test_commands_train_by_steps_and_keep_the_best(folder, paths):
         "train", SAMPLE.parents[1] / "configs" / "em.cfg", "--output", folder / "em", *paths, "--vars.states", 2,
         "--corpora.train.limit", 150, "--corpora.dev.limit", 30, "--training.max_steps", 15,
     )  # fmt: skip
-    rows = [line.split() for line in output.splitlines() if re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){6} *", line)]
+    rows = training_rows(output)
     assert [int(row[1]) for row in rows] == [0, 5, 10, 15]
     losses = [float(row[2]) for row in rows]  # each the sum since the row before
     assert losses[1] > losses[2] > losses[3] > 0
@@ -198,6 +203,60 @@ def test_commands_benchmark_speed(model, folder):
 def test_commands_refuse_a_streamed_corpus(folder, paths):
     with pytest.raises(AssertionError, match="max_epochs = -1"):
         spacy_command("train", folder / "config.cfg", *paths, "--training.max_epochs", -1)
+
+
+# Sigmoid belief networks
+
+ISBN_CONFIG = SAMPLE.parents[1] / "configs" / "isbn.cfg"
+ISBN_SETTINGS = [
+    "--vars.states", 4, "--vars.steps", 30, "--training.eval_frequency", 10,
+    "--training.optimizer.learn_rate.initial_rate", 0.02, "--corpora.train.limit", 60, "--corpora.dev.limit", 20,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def isbn(folder, paths):
+    """What `spacy train` prints with the config of sigmoid belief networks."""
+    return spacy_command("train", ISBN_CONFIG, "--output", folder / "isbn", *paths, *ISBN_SETTINGS)
+
+
+def test_commands_train_an_isbn_and_keep_the_best(isbn, folder):
+    rows = training_rows(isbn)
+    assert [int(row[1]) for row in rows] == [0, 10, 20, 30]
+    losses = [float(row[2]) for row in rows]  # each the sum since the row before
+    assert losses[1] > losses[2] > losses[3] > 0
+    performance = spacy.load(folder / "isbn" / "model-best").meta["performance"]
+    assert performance["evalb_f"] * 100 == pytest.approx(max(float(row[3]) for row in rows), abs=0.01)
+
+
+def test_commands_train_the_same_isbn_with_the_same_seed(isbn, folder, paths):
+    spacy_command("train", ISBN_CONFIG, "--output", folder / "again", *paths, *ISBN_SETTINGS)
+    first, again = (
+        spacy.load(folder / name / "model-last").get_pipe("isbn_parser").isbn.to_bytes() for name in ("isbn", "again")
+    )
+    assert first == again
+
+
+def test_commands_resume_an_isbn(isbn, folder, paths):
+    """A sourced component learns on, from what it has learned."""
+    config = spacy.util.load_config(folder / "isbn" / "model-last" / "config.cfg")
+    config["components"]["isbn_parser"] = {"source": str(folder / "isbn" / "model-last")}
+    config.to_disk(folder / "resumed.cfg")
+    output = spacy_command("train", folder / "resumed.cfg", "--output", folder / "resumed", *paths)
+    losses, before = ([float(row[2]) for row in training_rows(text)] for text in (output, isbn))
+    assert losses[0] < 0.9 * before[0]
+    assert losses[3] < before[3]
+
+
+def test_commands_apply_and_evaluate_an_isbn(isbn, folder):
+    model, applied = folder / "isbn" / "model-best", folder / "isbn.spacy"
+    spacy_command("apply", model, folder / "dev.spacy", applied, "--n-process", 2, "--force")
+    nlp = spacy.load(model)
+    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
+    assert len(docs) == 30
+    assert all(tree for doc in docs for tree in trees(doc, "isbn_constituents"))
+    output = spacy_command("evaluate", model, folder / "dev.spacy", "--spans-key", "isbn_constituents")
+    assert "SPAN F" in output
 
 
 # The bracketer

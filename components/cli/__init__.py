@@ -12,6 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.bracketer import bracketing_table, learn_bracketer
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
+from spacy_lpcfg.components.cli.isbn import learn_isbn
 from spacy_lpcfg.components.cli.language_model import learn_lm, perplexity
 from spacy_lpcfg.components.cli.learn import learn_cli
 from spacy_lpcfg.components.cli.parse import parse
@@ -24,6 +25,7 @@ lpcfg_cli = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+learn_cli.command("isbn")(learn_isbn)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)

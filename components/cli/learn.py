@@ -1,6 +1,6 @@
 """`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.console import log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.treebanks import held_out_f1, read_treebank
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -77,34 +78,27 @@ def learn_lpcfg(
     Example:
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
+    from spacy_lpcfg.chart import parser_of
+
     output = output.resolve()
     check_folder(output)
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
-    held_out = list(_read(dev or [], skip_bad))
+    held_out = list(read_treebank(dev or [], skip_bad))
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
-    train = _read(trees, skip_bad)
+    train = read_treebank(trees, skip_bad)
     if method in (Method.ensemble, Method.distil):
         learned = _combined(train, text, grammars, settings, jobs)
     else:
         learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     if held_out:
-        f1 = _score(learned.grammar, held_out)
+        f1 = held_out_f1(parser_of(learned.grammar).parse, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output)
     print(f"saved to {output}")
-
-
-def _read(paths: Sequence[Path], skip_bad: bool) -> Iterator["Tree"]:
-    """The trees of the files; at the end, how many were broken."""
-    from spacy_lpcfg.trees import read_trees
-
-    errors: list[Exception] = []
-    yield from progress(read_trees(paths, on_error=errors.append if skip_bad else None), "trees")
-    log_skipped(errors)
 
 
 # Learning ----------------------------------------------------------------------------------------
@@ -203,18 +197,6 @@ def _log_step(step: "Step") -> None:
     likelihood = f", log-likelihood {step.log_likelihood:.0f}" if step.log_likelihood == step.log_likelihood else ""
     f1 = f", dev F1 {step.f1:.2f}" if step.f1 == step.f1 else ""
     log(f"iteration {step.iteration}: {step.seconds:.1f} s{likelihood}{f1}")
-
-
-def _score(grammar: "Grammar | Ensemble", held_out: Sequence["Tree"]) -> float:
-    """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
-    from spacy_lpcfg.chart import parser_of
-    from spacy_lpcfg.trees import clean
-    from spacy_lpcfg.trees.evalb import evaluate
-
-    parser = parser_of(grammar)
-    golds = [tree for tree in map(clean, held_out) if tree is not None]
-    parses = [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
-    return evaluate(golds, parses).scores()["evalb_f"]
 
 
 # The pipeline ------------------------------------------------------------------------------------

@@ -15,9 +15,8 @@ from spacy_lpcfg.components.cli.console import STDIN, log, progress, read_lines,
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-    from spacy_lpcfg.grammar import Ensemble, Grammar
     from spacy_lpcfg.trees import Tree
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
@@ -55,7 +54,7 @@ class Parsed(NamedTuple):
 def parse(
     model: Annotated[
         str,
-        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or a spectral_bracketer."),
+        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8; - is stdin.")],
     kind: Annotated[
@@ -64,11 +63,14 @@ def parse(
     ] = None,
     tags: Annotated[
         Tags | None,
-        typer.Option(help="Tag by the grammar, or take what is given. [default: given if tagged, else model]"),
+        typer.Option(help="Tag by the model, or take what is given. [default: given if tagged, else model]"),
     ] = None,
     root: Annotated[
         str | None,
         typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
+    ] = None,
+    beam: Annotated[
+        int | None, typer.Option(min=1, help="Of an isbn_parser: more is slower and better. [default: as it is set]")
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
 ) -> None:
@@ -87,17 +89,19 @@ def parse(
     without --input its first line tells which; stdin is tagged then. Its brackets have the label X.
 
     Words are printed as they came, but for round brackets, which become -LRB- and -RRB-. stderr says how many
-    sentences got a makeshift tree because the grammar has none for them.
+    sentences got a makeshift tree because the model has none for them.
 
     \b
     Example:
         echo "The old ferry was sold." | spacy-lpcfg parse model/ -
     """
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     _check(file, kind, tags)
     nlp, component = _load(model)
-    if isinstance(component, LPCFGParser):
+    if beam is not None:
+        _set_beam(component, beam)
+    if isinstance(component, ParsingPipe):
         parses = _parse(nlp, component, file, kind or Input.text, tags, root)
     else:
         parses = _bracket(nlp, component, file, kind or _kind_for_bracketer(nlp, file), tags, root or "")
@@ -111,28 +115,35 @@ def _check(file: str, kind: Input | None, tags: Tags | None) -> None:
         raise typer.BadParameter(f"there is no file {file!r}", param_hint="FILE")
 
 
-def _load(model: str) -> tuple["Language", "LPCFGParser | SpectralBracketerPipe"]:
+def _load(model: str) -> tuple["Language", "ParsingPipe | SpectralBracketerPipe"]:
     """A pipeline, and its first component that has learned to parse or to bracket."""
     import spacy
 
-    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
     nlp = spacy.load(model)
     for _, component in nlp.pipeline:
-        if isinstance(component, (LPCFGParser, SpectralBracketerPipe)) and component.learned is not None:
+        if isinstance(component, (ParsingPipe, SpectralBracketerPipe)) and component.learned is not None:
             return nlp, component
     raise ValueError(
-        f"{model} has no lpcfg_parser with a grammar and no spectral_bracketer that has learned, but {nlp.pipe_names}. "
+        f"{model} has no lpcfg_parser, isbn_parser or spectral_bracketer that has learned, but {nlp.pipe_names}. "
         "Make one with `spacy-lpcfg learn`."
     )
 
 
+def _set_beam(component: "ParsingPipe | SpectralBracketerPipe", beam: int) -> None:
+    from spacy_lpcfg.components.isbn_parser import ISBNParser
+
+    if not isinstance(component, ISBNParser):
+        raise typer.BadParameter(f"{component.name} has no beam", param_hint="--beam")
+    component.beam = beam
+
+
 def _parse(
-    nlp: "Language", component: "LPCFGParser", file: str, kind: Input, tags: Tags | None, root: str | None
+    nlp: "Language", component: "ParsingPipe", file: str, kind: Input, tags: Tags | None, root: str | None
 ) -> Iterator[Parsed]:
-    grammar = component.learned
-    label = grammar.root_label or None if root is None else root
+    label = component.root_label or None if root is None else root
     if kind == Input.text:
         if tags:
             component.tags = tags.value
@@ -140,7 +151,7 @@ def _parse(
     sentences = _SENTENCES[kind](file)
     if (tags or _DEFAULT_TAGS[kind]) == Tags.model:
         sentences = (Sentence(words, None) for words, _ in sentences)
-    return _parse_sentences(grammar, sentences, label)
+    return _parse_sentences(component.ready_parser(), sentences, label)
 
 
 def _bracket(
@@ -188,20 +199,15 @@ def _parse_text(nlp: "Language", key: str, lines: Iterable[str], root: str | Non
 # Sentences ---------------------------------------------------------------------------------------
 
 
-def _parse_sentences(
-    grammar: "Grammar | Ensemble", sentences: Iterable[Sentence], root: str | None
-) -> Iterator[Parsed]:
-    """Parse by the grammar alone; words are looked up in the spelling of its treebank."""
-    from spacy_lpcfg.chart import parser_of
-    from spacy_lpcfg.trees import Tree, escape_tokens
+def _parse_sentences(parser: "TextParser", sentences: Iterable[Sentence], root: str | None) -> Iterator[Parsed]:
+    """Parse without Docs."""
+    from spacy_lpcfg.trees import Tree
 
-    parser = parser_of(grammar)
-    known = grammar.lexicon.words
     for words, tags in sentences:
         if not words:
             yield Parsed("", _EMPTY)
             continue
-        found = parser.parse(escape_tokens(words, known=known), tags)
+        found = parser.parse(words, tags)
         tree = Tree.from_spans(_printable(words), _printable(found.tags), found.spans)
         yield Parsed(_bracketed(tree, root), found.status)
 

@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 
 def check_folder(output: Path) -> None:
-    """Refuse to replace what is not a pipeline."""
+    """Refuse to replace what is not a pipeline, and a place where nothing can be written."""
     is_pipeline = all((output / name).is_file() for name in ("meta.json", "config.cfg"))
     if output.is_dir() and any(output.iterdir()) and not is_pipeline:
         raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
+    above = next(folder for folder in output.parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
 
 
 def blank_pipeline(lang: str) -> Language:

@@ -269,7 +269,7 @@ cdef class Search:
     cdef vector[State] states
     cdef vector[float] thetas                 # (n, width)
     cdef vector[Shifted] shifted              # a heap with the worst in front
-    cdef double best_word
+    cdef double best_word, log_shift
     cdef int n_theta
     # scratch
     cdef vector[float] logits                 # (most_outcomes,)
@@ -867,6 +867,7 @@ cdef class Search:
                 self.shift(s, log_probability, means, NULL)
             return
         self.score_actions(s, means, is_end)
+        self.log_shift = self.log_actions[SHIFT]
         if self.log_actions[SHIFT] > -INFINITY:
             self.shift(s, log_probability + self.log_actions[SHIFT], means, mask)
             self.log_actions[SHIFT] = -INFINITY
@@ -937,7 +938,7 @@ cdef class Search:
             means = &self.means[2 * self.width]
         if end > first + 1:
             log_word += self.log_word(self.outcomes[c], first, end, means)
-        self.best_word = max(self.best_word, log_word)
+        self.best_word = max(self.best_word, log_word + self.log_shift)
         self.keep(log_probability + log_word, s, c, theta)
 
     cdef void keep(self, double log_probability, int s, int c, const float* theta) noexcept nogil:

@@ -240,7 +240,7 @@ cdef void decide_of(const Arrays[Real]& a, const Decisions& d, int64_t group) no
 cdef void undo_in_turn(const Arrays[Real]& a, const Decisions& d, int64_t p, Real* g,
                        Workspace[Real]& workspace) noexcept nogil:
     """The adjoint of `decide_in_turn`: g is by theta after the decisions, and becomes that before them."""
-    cdef int64_t k, o, width = padded(a.n_states)
+    cdef int64_t k, width = padded(a.n_states)
     cdef Choice[Real] choice
     cdef Real *q
     cdef Real *turns

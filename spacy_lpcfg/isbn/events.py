@@ -58,6 +58,26 @@ class Events:
             masks=self.masks,
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[Events]) -> Events:
+        """The sequences of several, one after the other.
+
+        parts (sequence of Events): at least one; of the same relations and masks.
+        """
+
+        def offsets(name: str) -> np.ndarray:
+            return _offsets(np.concatenate([np.diff(getattr(part, name)) for part in parts]))
+
+        return cls(
+            sequence_offsets=offsets("sequence_offsets"),
+            latent=np.concatenate([part.latent for part in parts]),
+            row_offsets=offsets("row_offsets"),
+            rows=np.concatenate([part.rows for part in parts]),
+            choice_offsets=offsets("choice_offsets"),
+            choices=np.concatenate([part.choices for part in parts]),
+            masks=parts[0].masks,
+        )
+
 
 def _offsets(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -88,8 +88,9 @@ class RareWords:
     def log_factors(self, word: str, first: bool) -> np.ndarray:
         """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
         name = f"w {word}"
-        own = self._index[name if name in self._index else f"f {self.known_forms(word, first)[-1]}"]
-        return np.log(self.tags_of(word, first) * self.weights[own] / self.tag_weights)
+        longest = self.known_forms(word, first)[-1]
+        own = self._index.get(name, self._index[f"f {longest}"])
+        return np.log(self._smoothed(name, self._tags_of_form(longest)) * self.weights[own] / self.tag_weights)
 
     def of_names(self) -> Iterator[np.ndarray]:
         """P(tag | name) for each name, of words by their forms within a sentence, float64 (n_tags,)."""

@@ -7,6 +7,7 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,7 +20,7 @@ from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Ascent, Epoch
-from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
@@ -90,7 +91,7 @@ class ISBNLearner:
         RAISES (ValueError): If there are no trees, or for settings that cannot be.
         """
         self._check()
-        kept = [tree for tree in map(normalize, trees) if tree is not None]
+        kept, root_label = normalized_trees(trees)
         inventory = take_inventory(kept, cut_off=self.cut_off)
         events = events_of(kept, inventory, self.relations)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
@@ -102,10 +103,10 @@ class ISBNLearner:
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            networks.append(
-                self.ascent(self.seed + number, events.n_sequences).fit(start, events, dev=held_out, on_epoch=note)
-            )
-        return ISBN(inventory, self.relations, tuple(networks), self._meta(events.n_sequences, history))
+            ascent = self.ascent(self.seed + number, events.n_sequences)
+            networks.append(ascent.fit(start, events, dev=held_out, on_epoch=note))
+        meta = {**self._meta(events.n_sequences, history), "root_label": root_label}
+        return ISBN(inventory, self.relations, tuple(networks), meta)
 
     def ascent(self, seed: int, n_trees: int) -> Ascent:
         """How the network of a seed learns from so many trees."""
@@ -143,6 +144,17 @@ class ISBNLearner:
         for name in ("learn_rate", "weight_decay"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
+
+
+def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
+    """The trees that have words, normalised; the commonest label of their artificial roots, "" for none."""
+    kept, roots = [], Counter[str]()
+    for tree in trees:
+        normalized = normalize(tree)
+        if normalized is not None:
+            kept.append(normalized)
+            roots[strip_root(tree)[0]] += 1
+    return kept, max(roots, key=lambda label: roots[label], default="")
 
 
 def count_words(events: Events, inventory: Inventory) -> int:

@@ -205,7 +205,7 @@ INLINED void add_products_of(Real *const *targets, const Real *matrix, const Rea
                              int n_rows, int n_states) {
     const int width = padded(n_states);
     for (; n_pairs >= 4; n_pairs -= 4, targets += 4, sources += 4)
-        add_pairs<2, 4>(targets, matrix, sources, n_rows, width);
+        add_pairs<3, 4>(targets, matrix, sources, n_rows, width);
     if (n_pairs == 3) add_pairs<2, 3>(targets, matrix, sources, n_rows, width);
     if (n_pairs == 2) add_pairs<4, 2>(targets, matrix, sources, n_rows, width);
     if (n_pairs == 1) add_pairs<4, 1>(targets, matrix, sources, n_rows, width);
@@ -230,25 +230,44 @@ INLINED void mix(Real *sum, const Real *weights, const Real *rows, int n_rows, i
     for (; d < n_rows; ++d) add_mixed<1>(sum, weights + d, rows + (size_t)d * width, width);
 }
 
-template <int N_PAIRS, typename Real>
-INLINED void add_few_outer_products(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_rows,
-                                    int width) {
-    for (int d = 0; d < n_rows; ++d, sums += width)
-        for (int c = 0; c < width; c += LANES) {
-            typename Precision<Real>::Block block = lanes(sums + c);
-            for (int p = 0; p < N_PAIRS; ++p) block += coefficients[p][d] * lanes(vectors[p] + c);
-            lanes(sums + c) = block;
-        }
+/* Outer products of n_pairs pairs, added to N_ROWS rows from `row` on and N_BLOCKS blocks from column c on, as many as
+   the compiler knows of */
+template <int N_ROWS, int N_BLOCKS, typename Real>
+INLINED void add_outer_tile(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
+                            int row, int c, int width) {
+    typename Precision<Real>::Block tile[N_ROWS][N_BLOCKS];
+    sums += (size_t)row * width + c;
+    for (int r = 0; r < N_ROWS; ++r)
+        for (int k = 0; k < N_BLOCKS; ++k) tile[r][k] = lanes(sums + (size_t)r * width + k * LANES);
+    for (int p = 0; p < n_pairs; ++p)
+        for (int r = 0; r < N_ROWS; ++r)
+            for (int k = 0; k < N_BLOCKS; ++k)
+                tile[r][k] += coefficients[p][row + r] * lanes(vectors[p] + c + k * LANES);
+    for (int r = 0; r < N_ROWS; ++r)
+        for (int k = 0; k < N_BLOCKS; ++k) lanes(sums + (size_t)r * width + k * LANES) = tile[r][k];
+}
+
+template <int N_BLOCKS, typename Real>
+INLINED void add_outer_columns(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
+                               int n_rows, int c, int width) {
+    int row = 0;
+    for (; row + 4 <= n_rows; row += 4)
+        add_outer_tile<4, N_BLOCKS>(sums, coefficients, vectors, n_pairs, row, c, width);
+    for (; row < n_rows; ++row) add_outer_tile<1, N_BLOCKS>(sums, coefficients, vectors, n_pairs, row, c, width);
 }
 
 template <typename Real>
 INLINED void add_outer_products_of(Real *sums, const Real *const *coefficients, const Real *const *vectors, int n_pairs,
                                    int n_rows, int n_states) {
-    const int width = padded(n_states);
-    int p = 0;
-    for (; p + 8 <= n_pairs; p += 8) add_few_outer_products<8>(sums, coefficients + p, vectors + p, n_rows, width);
-    for (; p + 2 <= n_pairs; p += 2) add_few_outer_products<2>(sums, coefficients + p, vectors + p, n_rows, width);
-    if (p < n_pairs) add_few_outer_products<1>(sums, coefficients + p, vectors + p, n_rows, width);
+    const int width = padded(n_states), most = 64; /* pairs whose columns the innermost cache holds */
+    for (int first = 0; first < n_pairs; first += most) {
+        const int n = n_pairs - first < most ? n_pairs - first : most;
+        int c = 0;
+        for (; c + 3 * LANES <= width; c += 3 * LANES)
+            add_outer_columns<3>(sums, coefficients + first, vectors + first, n, n_rows, c, width);
+        for (; c < width; c += LANES)
+            add_outer_columns<1>(sums, coefficients + first, vectors + first, n, n_rows, c, width);
+    }
 }
 
 template <typename Real>

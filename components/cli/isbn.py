@@ -1,0 +1,111 @@
+"""`spacy-lpcfg learn isbn`: incremental sigmoid belief networks from a treebank."""
+
+import os
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.treebanks import held_out_f1, read_treebank
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_lpcfg.components.isbn_parser import ISBNParser
+    from spacy_lpcfg.isbn import ISBN
+    from spacy_lpcfg.isbn.learning import LearningEpoch
+
+
+class Approximation(str, Enum):
+    feed_forward = "feed-forward"
+    mean_field = "mean-field"
+    mean_field_step = "mean-field-step"
+
+
+@reporting_errors
+def learn_isbn(
+    trees: Annotated[
+        list[Path], typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, or .gz.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
+    ] = None,
+    approximation: Annotated[
+        Approximation, typer.Option(help="How the latent units' means are had.")
+    ] = Approximation.feed_forward,
+    states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
+    networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the trees.")] = 18,
+    seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+) -> None:
+    """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
+
+    With --dev the F1 on these trees is printed, parsed from raw words. The pipeline's meta.json has the passes over the
+    trees under "fit".
+
+    \b
+    Example:
+        spacy-lpcfg learn isbn train.mrg --dev dev.mrg --states 120 -o model/
+    """
+    from spacy_lpcfg.isbn.learning import ISBNLearner
+
+    output = output.resolve()
+    check_folder(output)
+    nlp = blank_pipeline(lang)
+    held_out = list(read_treebank(dev or [], skip_bad))
+    learner = ISBNLearner(
+        n_states=states,
+        approximation=approximation.value,
+        n_networks=networks,
+        n_epochs=epochs,
+        seed=seed,
+        n_jobs=jobs if jobs > 0 else os.cpu_count() or 1,
+    )
+    isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
+    component = _add_parser(nlp, isbn, learner.cut_off, beam)
+    if held_out:
+        f1 = held_out_f1(component.ready_parser().parse, held_out)
+        nlp.meta["performance"] = {"evalb_f": f1 / 100}
+        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+    save_pipeline(nlp, output)
+    print(f"saved to {output}")
+
+
+def _log_epoch(epoch: "LearningEpoch") -> None:
+    dev = f", dev {epoch.dev:.3f}" if epoch.dev == epoch.dev else ""
+    log(
+        f"network {epoch.network}, epoch {epoch.epoch}: {epoch.seconds:.1f} s, "
+        f"log-likelihood a word {epoch.log_likelihood:.3f}{dev}"
+    )
+
+
+def _add_parser(nlp: "Language", isbn: "ISBN", cut_off: int, beam: int | None) -> "ISBNParser":
+    """Add an `isbn_parser` of the sizes of the networks."""
+    from spacy_lpcfg.components.isbn_parser import ISBNParser
+
+    network, relations = isbn.networks[0], isbn.relations
+    model = {
+        "@architectures": "spacy-lpcfg.ISBN.v1",
+        "n_states": network.n_states,
+        "approximation": network.approximation,
+        "n_networks": len(isbn.networks),
+        "cut_off": cut_off,
+        "latent": list(relations.latent),
+        "decisions": list(relations.decisions),
+    }
+    component = nlp.add_pipe("isbn_parser", config={"model": model, **({} if beam is None else {"beam": beam})})
+    assert isinstance(component, ISBNParser)
+    component.isbn = isbn
+    nlp.meta["fit"] = isbn.meta["history"]
+    n_states = " + ".join(str(each.n_states) for each in isbn.networks)
+    print(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
+    return component

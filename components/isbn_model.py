@@ -1,0 +1,293 @@
+"""Sigmoid belief networks as a thinc Model: their parameters are thinc's, for its optimizers, averages and files.
+
+The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. What is no parameter,
+the inventory and the relations, is in a shim.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from spacy.tokens import Doc
+from thinc.api import Model, NumpyOps
+
+from spacy_lpcfg.components.learned import LearnedShim
+from spacy_lpcfg.grammar.storage import pack, unpack
+from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
+from spacy_lpcfg.isbn.learning import normalized_trees
+from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
+from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
+from spacy_lpcfg.trees import Tree
+
+Made = TypeVar("Made")
+
+_KIND, _FORMAT = "isbn pipe", 1
+
+
+def make_isbn(
+    n_states: int = 120,
+    approximation: str = FEED_FORWARD,
+    n_networks: int = 1,
+    cut_off: int = 3,
+    latent: Sequence[str] = Relations.latent,
+    decisions: Sequence[str] = Relations.decisions,
+) -> Model:
+    """The architecture `spacy-lpcfg.ISBN.v1`.
+
+    n_states (int): latent units of each position
+    approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.Network`
+    n_networks (int): several decide together, by the geometric mean of their distributions
+    cut_off (int): words seen less often with a tag are unknown to it
+    latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
+    RETURNS (Model): takes `Events`; trees, when it is initialized. Raises ValueError for settings that are none
+    """
+    check_approximation(approximation)
+    if min(n_states, n_networks, cut_off) < 1:
+        raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {cut_off=}.")
+    relations = Relations(tuple(latent), tuple(decisions))
+    return ISBNModel(
+        "isbn",
+        _forward,
+        init=_init,
+        layers=[_make_network(n_states, approximation) for _ in range(n_networks)],
+        shims=[ISBNShim(None)],
+        attrs={"cut_off": cut_off, "latent": [*relations.latent], "decisions": [*relations.decisions]},
+        ops=NumpyOps(),
+    )
+
+
+def _make_network(n_states: int, approximation: str) -> Model:
+    return Model(
+        "isbn_network",
+        _forward_network,
+        params=dict.fromkeys(PARAMETERS),
+        dims={"nS": n_states},
+        attrs={"approximation": approximation, "dropout_rate": 0.0},
+        ops=NumpyOps(),
+    )
+
+
+def read_isbn(path: Path) -> Callable[[], ISBN]:
+    """The reader `spacy-lpcfg.read_isbn.v1`.
+
+    path (Path): a file written by `ISBN.to_disk`
+    RETURNS (callable): gives the networks; raises ISBNError for anything else
+    """
+    return partial(ISBN.from_disk, path)
+
+
+class ISBNModel(Model):
+    """A Model that is saved with a checksum, and checked when it is loaded."""
+
+    def to_bytes(self) -> bytes:
+        return pack(_KIND, _FORMAT, {"model": super().to_bytes()})
+
+    def from_bytes(self, bytes_data: bytes) -> Model:
+        """Raises ISBNError for damaged or foreign bytes, and for those of other sizes."""
+        try:
+            super().from_bytes(unpack(_KIND, _FORMAT, bytes_data)["model"])
+            isbn_of(self)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ISBNError(f"These bytes are no saved Model of its settings: {error}") from error
+        return self
+
+
+class ISBNShim(LearnedShim):
+    """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
+
+    Raises ISBNError for damaged bytes.
+    """
+
+    def __init__(self, outline: ISBN | None) -> None:
+        super().__init__(outline)
+        self._forget()
+
+    @staticmethod
+    def read(data: bytes) -> ISBN:
+        return ISBN.from_bytes(data)
+
+    @property
+    def learned(self) -> ISBN | None:
+        return self._model
+
+    @learned.setter
+    def learned(self, outline: ISBN | None) -> None:
+        self._model = outline
+        self._forget()
+
+    def _forget(self) -> None:
+        self._parser: tuple[Hashable, Any] | None = None
+        self._events: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()
+
+    def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
+        """What `make` gave with these settings, as long as no parameter changes."""
+        if self._parser is None or self._parser[0] != settings:
+            self._parser = settings, make()
+        return self._parser[1]
+
+    def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
+        """What `make` gave for a Doc, as long as the Doc lives and the inventory stays."""
+        found = self._events.get(doc)
+        if found is None:
+            self._events[doc] = found = make()
+        return found
+
+    def finish_update(self, optimizer: Any) -> None:
+        self._parser = None
+
+    @contextmanager
+    def use_params(self, params: Any) -> Iterator[None]:
+        self._parser = None
+        try:
+            yield
+        finally:
+            self._parser = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_parser", "_events")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+
+# Parameters --------------------------------------------------------------------------------------
+
+
+def isbn_of(model: Model) -> ISBN | None:
+    """The networks of a Model, with copies of its parameters; None if it was not initialized.
+
+    Raises ISBNError if parameters and inventory do not fit.
+    """
+    outline = shim_of(model).learned
+    if outline is None:
+        return None
+    networks = []
+    for layer in model.layers:
+        if not all(layer.has_param(name) for name in PARAMETERS):
+            raise ISBNError("Expected parameters for each network, got an inventory without them.")
+        copies = {name: np.array(array, dtype=np.float32) for name, array in _parameters(layer).items()}
+        networks.append(Network(layer.attrs["approximation"], **copies))
+    return replace(outline, networks=tuple(networks))
+
+
+def shim_of(model: Model) -> ISBNShim:
+    """What of a Model is no parameter."""
+    return cast(ISBNShim, model.shims[0])
+
+
+def _parameters(layer: Model) -> dict[str, Any]:
+    return {name: layer.get_param(name) for name in PARAMETERS}
+
+
+def set_isbn(model: Model, isbn: ISBN | None) -> None:
+    """Put networks into a Model of the same settings.
+
+    Raises ValueError if the settings are others.
+    """
+    if isbn is not None:
+        _check(model, isbn)
+        for layer, network in zip(model.layers, isbn.networks):
+            for name, array in network.parameters.items():
+                copy: Any = np.array(array, dtype=np.float32)
+                layer.set_param(name, copy)
+        isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),))
+    shim_of(model).learned = isbn
+
+
+def _check(model: Model, isbn: ISBN) -> None:
+    found = [(network.n_states, network.approximation) for network in isbn.networks]
+    wanted = [(layer.get_dim("nS"), layer.attrs["approximation"]) for layer in model.layers]
+    if found != wanted or isbn.relations != _relations(model):
+        raise ValueError(
+            f"Expected networks of the settings of the model, {wanted} with {_relations(model)}, but got {found} with "
+            f"{isbn.relations}. Set n_states, approximation, n_networks and relations in the model's config."
+        )
+
+
+def _relations(model: Model) -> Relations:
+    return Relations(tuple(model.attrs["latent"]), tuple(model.attrs["decisions"]))
+
+
+def _without_states(network: Network) -> Network:
+    n_latent, n_inputs, n_outcomes = map(
+        len, (network.latent_weights, network.decision_weights, network.outcome_weights)
+    )
+    shapes = {
+        "bias": (0,),
+        "latent_weights": (n_latent, 0, 0),
+        "decision_weights": (n_inputs, 0),
+        "outcome_weights": (n_outcomes, 0),
+        "outcome_bias": (n_outcomes,),
+    }
+    return Network(network.approximation, **{name: np.zeros(shapes[name], np.float32) for name in PARAMETERS})
+
+
+def _init(model: Model, X: Sequence[Tree] | None = None, Y: None = None) -> None:
+    """Take the inventory of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
+    if X is None:
+        return
+    relations = _relations(model)
+    trees, root_label = normalized_trees(X)
+    inventory = take_inventory(trees, cut_off=model.attrs["cut_off"])
+    networks = tuple(
+        start_network(
+            layer.attrs["approximation"],
+            inventory,
+            relations,
+            n_states=layer.get_dim("nS"),
+            seed=random.randrange(2**31),
+        )
+        for layer in model.layers
+    )
+    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": root_label}))
+
+
+# Likelihoods -------------------------------------------------------------------------------------
+
+Backprop = Callable[[float], None]
+
+
+def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
+    """The log-likelihoods of sequences by each network, float64 (n_networks, n_sequences).
+
+    The callback takes the derivative of the loss by each of them, one number for all.
+    """
+    found, backprops = zip(*(layer(X, is_train) for layer in model.layers))
+
+    def backprop(derivative: float) -> None:
+        for each in backprops:
+            each(derivative)
+
+    return np.stack(found), backprop
+
+
+def _forward_network(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
+    """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
+    parameters = _parameters(model)
+    approximation = model.attrs["approximation"]
+    if not is_train:
+        return log_likelihoods(Network(approximation, **parameters), X), _no_backprop
+    rng = np.random.default_rng(random.randrange(2**31))
+    keep = draw_keep(rng, X.n_positions, model.get_dim("nS"), model.attrs["dropout_rate"])
+    found = gradient_of(parameters, approximation, X, keep=keep)
+
+    def backprop(derivative: float) -> None:
+        gradients: dict[str, Any] = found.by
+        for name, gradient in gradients.items():
+            gradient *= derivative
+            model.inc_grad(name, gradient)
+
+    return found.log_likelihoods, backprop
+
+
+def _no_backprop(derivative: float) -> None:
+    raise ValueError("Expected a forward pass of training before a backward pass: call the Model's `begin_update`.")

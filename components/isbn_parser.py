@@ -1,0 +1,306 @@
+"""The trainable component `isbn_parser`: constituency trees from left to right, by incremental sigmoid belief networks.
+
+`initialize` takes the inventory of labels, tags and words of the whole training corpus, and draws parameters at random;
+`update` learns them from the trees of every batch by their gradients, with the optimizer of `spacy train`. A trained
+component goes on learning from where it is, with the inventory that it has.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple, cast
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model, set_dropout_rate
+
+from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
+from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
+from spacy_lpcfg.components.learned import refuse_sample
+from spacy_lpcfg.components.parsing_pipe import DocParse, ParsingPipe, TextParser
+from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
+from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
+from spacy_lpcfg.isbn.learning import count_words
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.trees import Tree, normalize
+
+register_extensions()
+register_surprisal()
+
+TagUse = Literal["model", "given"]
+Decoding = Literal["brackets", "tree"]
+_BEAM = BeamSettings()
+_UNKNOWN = (
+    "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
+    "learn these, train it anew."
+)
+
+
+@Language.factory(
+    "isbn_parser",
+    assigns=["doc.spans", "token.tag"],
+    default_config={
+        "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
+        "spans_key": ISBN_KEY,
+        "gold_key": KEY,
+        "beam": _BEAM.beam,
+        "branching": _BEAM.branching,
+        "decoding": _BEAM.decoding,
+        "set_tags": True,
+        "tags": "model",
+        "surprisal": False,
+        "threshold": 0.0,
+        "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
+    },
+    default_score_weights={
+        "evalb_f": 1.0,
+        "evalb_p": 0.0,
+        "evalb_r": 0.0,
+        "complete_match": 0.0,
+    },
+)
+def make_isbn_parser(
+    nlp: Language,
+    name: str,
+    model: Model,
+    spans_key: str,
+    gold_key: str,
+    beam: int,
+    branching: int,
+    decoding: Decoding,
+    set_tags: bool,
+    tags: TagUse,
+    surprisal: bool,
+    threshold: float,
+    scorer: Callable[..., dict[str, Any]] | None,
+) -> "ISBNParser":
+    """The factory `isbn_parser`; settings as for `ISBNParser`."""
+    return ISBNParser(
+        nlp.vocab,
+        model,
+        name,
+        spans_key=spans_key,
+        gold_key=gold_key,
+        beam=beam,
+        branching=branching,
+        decoding=decoding,
+        set_tags=set_tags,
+        tags=tags,
+        surprisal=surprisal,
+        threshold=threshold,
+        scorer=scorer,
+    )
+
+
+class Derived(NamedTuple):
+    """The derivations of a Doc's trees, the words that these have, and how many trees have none."""
+
+    events: Events
+    n_words: int
+    n_left_out: int
+
+
+class IncrementalTextParser(TextParser):
+    """An IncrementalParser that takes words as they stand in a text."""
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Bits of each word, and of the end, float64 (n_words + 1,)."""
+        return self.parser.surprisal(self.spell(words))
+
+
+class ISBNParser(ParsingPipe):
+    """Parses each sentence of a Doc from left to right; see `constituents.py` for what it writes.
+
+    The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
+    sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the
+    beam.
+
+    vocab (Vocab): of the pipeline
+    model (Model): as made by `spacy-lpcfg.ISBN.v1`
+    name (str): of the component
+    spans_key (str): where the trees go in `Doc.spans`
+    gold_key (str): where the trees lie that are learned from
+    beam (int): hypotheses that are kept after each word
+    branching (int): actions that are tried in each state
+    decoding (str): "brackets": of the trees in the beam the brackets of least expected loss; "tree": the likeliest
+    set_tags (bool): write the tags of the trees to `token.tag_`
+    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one that it knows
+    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
+    threshold (float): score below which a span is left out; 0 keeps all
+    scorer (callable): `examples -> scores`
+    """
+
+    error = ISBNError
+    what = "network"
+    command = "isbn"
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "isbn_parser",
+        *,
+        spans_key: str = ISBN_KEY,
+        gold_key: str = KEY,
+        beam: int = _BEAM.beam,
+        branching: int = _BEAM.branching,
+        decoding: Decoding = "brackets",
+        set_tags: bool = True,
+        tags: TagUse = "model",
+        surprisal: bool = False,
+        threshold: float = 0.0,
+        scorer: Callable[..., dict[str, Any]] | None = None,
+    ) -> None:
+        super().__init__(
+            vocab,
+            model,
+            name,
+            spans_key=spans_key,
+            gold_key=gold_key,
+            set_tags=set_tags,
+            tags=tags,
+            threshold=threshold,
+            scorer=scorer,
+        )
+        self.beam = beam
+        self.branching = branching
+        self.decoding = decoding
+        self.surprisal = surprisal
+        answers(self)
+
+    # The networks
+
+    @property
+    def isbn(self) -> ISBN | None:
+        """The networks and what they know; None before training. A copy: parameters are those of the model."""
+        return isbn_of(self.model)
+
+    @isbn.setter
+    def isbn(self, isbn: ISBN | None) -> None:
+        set_isbn(self.model, isbn)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The categories that trees may have."""
+        return self.learned.labels if self.learned else ()
+
+    @property
+    def root_label(self) -> str:
+        """The artificial root of the treebank's trees."""
+        return self.learned.meta.get("root_label", "") if self.learned else ""
+
+    @property
+    def settings(self) -> BeamSettings:
+        """How it searches."""
+        return BeamSettings(beam=self.beam, branching=self.branching, decoding=self.decoding)
+
+    @property
+    def parser(self) -> IncrementalTextParser | None:
+        """The parser by the networks; None before training."""
+        return shim_of(self.model).parser(self.settings, self._make_parser)
+
+    def _make_parser(self) -> IncrementalTextParser | None:
+        isbn = self.isbn
+        if isbn is None:
+            return None
+        return IncrementalTextParser(IncrementalParser(isbn, settings=self.settings), isbn.inventory.spellings)
+
+    # Learning
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: list[str] | None = None,
+        isbn: Callable[[], ISBN] | None = None,
+    ) -> None:
+        """Take the inventory of the reference trees, and begin with random parameters; or take ready networks.
+
+        get_examples (callable): gives the whole training corpus
+        nlp (Language): the pipeline, for its training settings
+        labels (list of str): categories that trees may have; None allows all
+        isbn (callable): gives ready networks, of the settings of the model; the examples are not used
+
+        Without trees in the examples what was learned stays. Raises ValueError if there is neither, if the corpus is
+        streamed, or if the treebank has other categories.
+        """
+        if isbn is not None:
+            self.isbn = isbn()
+        else:
+            self._start(self.gold_trees(get_examples()), nlp)
+        self.check_learned(labels)
+
+    def _start(self, treebank: Iterable[Tree], nlp: Language | None) -> None:
+        treebank = iter(treebank)
+        first = next(treebank, None)
+        if first is None:
+            return
+        refuse_sample(nlp, "inventory")
+        self.model.initialize(X=[first, *treebank])
+        logger.info("%s: %d categories, %d tags", self.name, len(self.labels), len(self.learned.tags))
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from the trees of a batch: gradients of their mean negative log-likelihood are added up.
+
+        drop (float): share of the means of earlier latent units that are left out
+        sgd (Optimizer): takes a step with the gradients, unless it is None or False
+        losses (dict): gets the negative log-likelihood of the batch per word added, in nats, mean over the networks
+
+        The derivations of a reference Doc are kept as long as the Doc lives. Trees with labels or tags that were not
+        in the corpus of `initialize` are left out, with a warning. Raises ValueError before `initialize`.
+        """
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "ISBNParser.update")
+        events, n_words = self._gold_events(examples)
+        if n_words:
+            set_dropout_rate(self.model, drop)
+            log_likelihoods, backprop = self.model.begin_update(events)
+            backprop(-1 / events.n_sequences)
+            losses[self.name] -= float(log_likelihoods.sum(axis=1).mean()) / n_words
+        if sgd not in (None, False):
+            self.finish_update(sgd)
+        return losses
+
+    def _gold_events(self, examples: Sequence[Example]) -> tuple[Events, int]:
+        """The derivations of the reference trees, and how many words they have."""
+        self.check_learned(None)
+        shim = shim_of(self.model)
+        derived = [shim.events(eg.reference, partial(self._derive, eg)) for eg in examples]
+        if any(each.n_left_out for each in derived):
+            self.warn_once(_UNKNOWN)
+        return Events.join([each.events for each in derived]), sum(each.n_words for each in derived)
+
+    def _derive(self, eg: Example) -> Derived:
+        outline = self.learned
+        trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
+        events = events_of(trees, outline.inventory, outline.relations)
+        return Derived(events, count_words(events, outline.inventory), len(trees) - events.n_sequences)
+
+    # Parsing
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
+        """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
+        docs = list(docs)
+        super().set_annotations(docs, scores)
+        answers(self)
+        if self.surprisal:
+            parser = cast(IncrementalTextParser, self.ready_parser())
+            for doc in docs:
+                set_surprisal(doc, self.spans_key, parser)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """Score the predicted trees with the component's scorer."""
+        return super().score(examples, **{"gold_key": self.gold_key, **kwargs})

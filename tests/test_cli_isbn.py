@@ -1,0 +1,153 @@
+"""The commands with incremental sigmoid belief networks: learn and parse, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from test_cli import BROKEN, RAW, console_script, process, run, trees_in
+
+from spacy_lpcfg.components.isbn_parser import ISBNParser
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.trees import escape_tokens, normalize, read_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+TINY = ("--states", 4, "--epochs", 2)
+
+
+def part(path: Path, name: str, n: int) -> Path:
+    """A file with the first sample trees."""
+    lines = (SAMPLE / f"{name}.mrg").read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:n]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("isbn")
+    part(folder / "train.mrg", "train", 100)
+    part(folder / "dev.mrg", "dev", 10)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    run("learn", "isbn", folder / "train.mrg", *TINY, "--beam", 4, "-o", folder / "model")
+    return folder / "model"
+
+
+def component_of(model: Path) -> ISBNParser:
+    return spacy.load(model).get_pipe("isbn_parser")
+
+
+# learn
+
+
+def test_cli_isbn_is_that_of_the_library(model, folder):
+    wanted = ISBNLearner(n_states=4, n_epochs=2).fit(read_trees(folder / "train.mrg"))
+    component = component_of(model)
+    for found, network in zip(component.isbn.networks, wanted.networks, strict=True):
+        for name, array in network.parameters.items():
+            assert found.parameters[name].tolist() == array.tolist()
+    assert component.labels == wanted.labels
+    assert component.root_label == "ROOT"
+    assert component.beam == 4
+
+
+def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):
+    done = process(
+        console_script(), "learn", "isbn", folder / "train.mrg", "--dev", folder / "dev.mrg", *TINY,
+        "--approximation", "mean-field-step", "--networks", 2, "--seed", 3, "--jobs", 2,
+        "--output", tmp_path / "new" / "model",
+    )  # fmt: skip
+    assert len([line for line in done.stderr.splitlines() if line.startswith("network ")]) == 4
+    nlp = spacy.load(tmp_path / "new" / "model")
+    settings = nlp.config["components"]["isbn_parser"]["model"]
+    assert (settings["n_states"], settings["n_networks"]) == (4, 2)
+    assert settings["approximation"] == "mean-field-step"
+    assert {network.approximation for network in nlp.get_pipe("isbn_parser").isbn.networks} == {"mean-field-step"}
+    run("parse", tmp_path / "new" / "model", folder / "dev.mrg", "--input", "trees", "-o", tmp_path / "parsed")
+    scores = json.loads(run("evaluate", folder / "dev.mrg", tmp_path / "parsed", "--json").stdout)
+    assert f"dev F1 {scores['evalb_f']:.2f} on 10 trees" in done.stdout
+    assert nlp.meta["performance"]["evalb_f"] == pytest.approx(scores["evalb_f"] / 100)
+    assert nlp.meta["fit"]
+
+
+def test_cli_isbn_names_broken_trees_or_counts_them(tmp_path):
+    raw = tmp_path / "raw.mrg"
+    raw.write_text(RAW + BROKEN + RAW + BROKEN, encoding="utf-8")
+    arguments = ("learn", "isbn", raw, *TINY, "-o", tmp_path / "model")
+    assert "raw.mrg:6: Expected" in run(*arguments, code=1).stderr
+    assert not (tmp_path / "model").exists()
+    assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr
+    raw.write_text("\n", encoding="utf-8")
+    assert "Expected" in run(*arguments, code=1).stderr
+
+
+def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
+    run("learn", "isbn", tmp_path / "absent.mrg", "-o", tmp_path / "out", code=2)
+    for options in (("--states", 0), ("--networks", 0), ("--approximation", "exact"), ("--beam", 0)):
+        run("learn", "isbn", folder / "train.mrg", *options, "-o", tmp_path / "out", code=2)
+    (tmp_path / "thesis.txt").write_text("It", encoding="utf-8")
+    result = run("learn", "isbn", folder / "train.mrg", "-o", tmp_path, code=2)
+    assert "holds other files than a pipeline" in " ".join(result.stderr.split())
+
+
+def test_cli_isbn_help_has_an_example():
+    assert "Example:\n" in run("learn", "isbn", "--help").stdout
+
+
+# parse
+
+
+def test_cli_isbn_parses_text(model):
+    done = process(console_script(), "parse", model, "-", text='Lena opened the (old) gate. He said "no".\n')
+    first, second = trees_in(done.stdout)
+    assert (first.label, second.label) == ("ROOT", "ROOT")
+    assert first.words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
+    assert second.words == ["He", "said", "``", "no", "''", "."]
+
+
+def test_cli_isbn_parses_tokens_and_tagged_words_and_trees(model, folder):
+    parser = component_of(model).ready_parser()
+    (tree,) = trees_in(run("parse", model, "-", "--input", "tokens", text="Who left (\n").stdout)
+    assert tree.children[0].words == ["Who", "left", "-LRB-"]
+    assert tree.tags == parser.parse(["Who", "left", "("]).tags
+    text = "The/DT ferry/NN left/NEVERSEEN ./.\n"
+    (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", text=text).stdout)
+    assert tree.tags == ["DT", "NN", "NEVERSEEN", "."]
+    (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", "--tags", "model", text=text).stdout)
+    assert "NEVERSEEN" not in tree.tags
+    golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
+    for tags in ("model", "given"):
+        found = trees_in(run("parse", model, folder / "dev.mrg", "--input", "trees", "--tags", tags).stdout)
+        assert [tree.words for tree in found] == [gold.words for gold in golds]
+    assert [tree.tags for tree in found] == [gold.tags for gold in golds]
+
+
+def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
+    isbn = component_of(model).isbn
+    golds = [normalize(tree) for tree in read_trees(folder / "dev.mrg")]
+    for beam in (1, 12):
+        parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
+        options = ("--input", "trees", "--root", "", "--beam", beam)
+        found = [normalize(tree) for tree in trees_in(run("parse", model, folder / "dev.mrg", *options).stdout)]
+        known = isbn.inventory.spellings
+        assert found == [normalize(parser.parse(escape_tokens(gold.words, known=known)).tree) for gold in golds]
+
+
+def test_cli_beam_is_of_isbn_parsers_only(tmp_path, folder):
+    run("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
+    error = run("parse", tmp_path / "pcfg", "-", "--beam", 5, text="Go", code=2).stderr
+    assert "lpcfg_parser has no beam" in " ".join(error.split())
+
+
+def test_cli_isbn_that_is_damaged_is_an_error(model, folder, tmp_path):
+    nlp = spacy.load(model)
+    nlp.to_disk(tmp_path / "hurt")
+    saved = tmp_path / "hurt" / "isbn_parser" / "model"
+    saved.write_bytes(saved.read_bytes()[:-100])
+    assert "isbn_parser" in run("parse", tmp_path / "hurt", "-", code=1).stderr
