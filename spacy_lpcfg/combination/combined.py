@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from spacy_lpcfg.grammar.checking import GrammarError
-from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
 from spacy_lpcfg.isbn.network import ISBN
 
 Member: TypeAlias = "Grammar | Ensemble | ISBN"
+Learned: TypeAlias = "Grammar | Ensemble | Combined"
+"""What the parser of a chart, or of several models, takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +99,28 @@ def model_from_bytes(data: bytes) -> Member:
     return _KINDS[kind](data)
 
 
-def words_of(model: Member) -> frozenset[str]:
+def learned_from_bytes(data: bytes) -> Learned:
+    """What the `to_bytes` of a grammar, an ensemble or a combination wrote.
+
+    RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        is_combined = kind_of(data) == _KIND
+    except StorageError as error:
+        raise GrammarError(str(error)) from error
+    return Combined.from_bytes(data) if is_combined else grammar_from_bytes(data)
+
+
+def words_of(model: Member | Combined) -> frozenset[str]:
     """All names under which a model knows words."""
-    return frozenset(model.inventory.words) if isinstance(model, ISBN) else model.lexicon.words
+    if isinstance(model, Combined):
+        return model.words
+    return model.inventory.spellings if isinstance(model, ISBN) else model.lexicon.words
+
+
+def learned_from_disk(path: str | os.PathLike[str]) -> Learned:
+    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `learned_from_bytes`."""
+    return learned_from_bytes(Path(path).read_bytes())
 
 
 def check_weights(weights: Sequence[float], n: int) -> None:

@@ -46,19 +46,20 @@ class Combination:
             check_weights(self.weights, len(self.learners))
 
     @classmethod
-    def preset(cls, name: str, *, seed: int = 0, n_jobs: int = 1) -> Combination:
+    def preset(cls, name: str, *, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Combination:
         """A combination by name.
 
         name (str): "balanced" is one pivot grammar and one network, "accurate" eight diverse grammars and three.
         seed (int): different ones have no member in common.
+        lang (str): language of the head rules.
         RAISES (ValueError): On another name.
         """
         if name not in PRESETS:
             raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
         if name == "balanced":
-            return cls((Pivot(seed=seed, n_jobs=n_jobs), ISBNLearner(seed=seed, n_jobs=n_jobs)))
+            return cls((Pivot(seed=seed, n_jobs=n_jobs, lang=lang), ISBNLearner(seed=seed, n_jobs=n_jobs)))
         networks = (ISBNLearner(seed=3 * seed + i, n_jobs=n_jobs) for i in range(3))
-        return cls((Ensembles.diverse(8, seed=4 * seed, n_jobs=n_jobs), *networks))
+        return cls((Ensembles.diverse(8, seed=4 * seed, n_jobs=n_jobs, lang=lang), *networks))
 
     def fit(self, trees: Iterable[Tree]) -> Combined:
         """Learn from trees.

@@ -9,7 +9,8 @@ from typing import Protocol
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.combination.combined import Combined, Member
+from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.combination.combined import Combined, Learned, Member
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
@@ -62,6 +63,11 @@ class CombinedParser:
             log_probability=float("nan"),
             status=PARSED if is_parsed else GLUED,
         )
+
+
+def parser_of(model: Learned) -> Parser | CombinedParser:
+    """The parser by a grammar, an ensemble or a combination."""
+    return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
 def _source(model: Member, settings: BeamSettings) -> Source:
