@@ -17,9 +17,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
 from spacy_lpcfg.isbn.network import ISBN
 
-Member: TypeAlias = "Grammar | Ensemble | ISBN"
-Learned: TypeAlias = "Grammar | Ensemble | Combined"
-"""What the parser of a chart, or of several models, takes."""
+Member: TypeAlias = Grammar | Ensemble | ISBN
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +77,9 @@ class Combined(Stored):
         except (KeyError, AttributeError, TypeError, ValueError) as error:
             raise GrammarError(f"This combination is inconsistent ({error!r}): copy or learn it again.") from error
 
+
+Learned: TypeAlias = Grammar | Ensemble | Combined
+"""What the parser by a chart, or by several models, takes."""
 
 _KIND, _VERSION = "combined", 1
 _KINDS: dict[str, Callable[[bytes], Member]] = {
