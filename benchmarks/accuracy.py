@@ -18,9 +18,8 @@ from typing import Any
 
 import measure
 
-from spacy_lpcfg.chart import parser_of
+from spacy_lpcfg.combination import PRESETS, Combination, learned_from_disk, parser_of
 from spacy_lpcfg.components.learners import SentencesOf
-from spacy_lpcfg.grammar import grammar_from_disk
 from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
@@ -67,6 +66,7 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
         f"ensemble of 8, m = {more}": (teacher := Ensembles.diverse(8, n_states=more, seed=N_SEEDS * seed)),
     }
+    learners |= {f"{name} combination": Combination.preset(name, seed=seed) for name in PRESETS}
     if text is not None:
         student = Clusters(n_states=more, seed=seed)
         learners[f"distilled, m = {more}"] = Distillation(teacher, student, SentencesOf(text, None))
@@ -99,7 +99,7 @@ def parsing_row(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
 def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
     """Parse the sentences of a treebank and score the trees."""
     golds = measure.read_gold(gold_path)
-    parses, seconds = measure.parse_all(parser_of(grammar_from_disk(grammar_path)), golds, tags)
+    parses, seconds = measure.parse_all(parser_of(learned_from_disk(grammar_path)), golds, tags)
     scores = evaluate(golds, [parse.tree for parse in parses]).scores()
     return {
         "F1": scores["evalb_f"],

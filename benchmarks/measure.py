@@ -20,17 +20,23 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from spacy_lpcfg.chart import Parse, Parser
 from spacy_lpcfg.trees import Tree, clean, read_trees
+from spacy_lpcfg.trees.parse import Parse
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.isbn import IncrementalParser
+    pass
 
 Row = dict[str, Any]
+
+
+class Parses(Protocol):
+    """A parser of any model."""
+
+    def parse(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Parse: ...
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ def read_gold(path: Path) -> list[Tree]:
     return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
-def parse_all(parser: Parser | IncrementalParser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
+def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
     """Parse the words of trees; also the CPU seconds it took.
 
     tags (str): "model" for raw words, "given" for the tags of the trees.
