@@ -27,9 +27,6 @@ import numpy as np
 from spacy_lpcfg.trees import Tree, clean, read_trees
 from spacy_lpcfg.trees.parse import Parse
 
-if TYPE_CHECKING:
-    pass
-
 Row = dict[str, Any]
 
 
