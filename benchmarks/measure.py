@@ -20,12 +20,15 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spacy_lpcfg.chart import Parse, Parser
 from spacy_lpcfg.trees import Tree, clean, read_trees
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.isbn import IncrementalParser
 
 Row = dict[str, Any]
 
@@ -65,7 +68,7 @@ def read_gold(path: Path) -> list[Tree]:
     return [tree for tree in map(clean, read_trees(path)) if tree is not None]
 
 
-def parse_all(parser: Parser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
+def parse_all(parser: Parser | IncrementalParser, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
     """Parse the words of trees; also the CPU seconds it took.
 
     tags (str): "model" for raw words, "given" for the tags of the trees.

@@ -26,7 +26,10 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.grammar import Ensemble, Grammar, grammar_from_disk
+from spacy_lpcfg.combination import Combination, Learned, learned_from_disk
+from spacy_lpcfg.combination.learner import MemberLearner
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -38,7 +41,7 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
-from spacy_lpcfg.learning.distillation import Student
+from spacy_lpcfg.learning.distillation import Student, Teacher
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
@@ -48,7 +51,7 @@ from spacy_lpcfg.trees import Tree
 class Learner(Protocol):
     """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar | Ensemble: ...
+    def fit(self, trees: Iterable[Tree]) -> Learned: ...
 
 
 class OnlineFit(Protocol):
@@ -146,6 +149,25 @@ def make_ensemble(*learners: Learner, n_seeds: int = 1, combine: str = "product"
     return Ensembles(cast("tuple[Seeded, ...]", learners), n_seeds, combine)
 
 
+make_isbn_learner = factory(
+    ISBNLearner,
+    "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging cut_off seed "
+    "n_jobs",
+)
+
+
+def make_combined(
+    *learners: MemberLearner, weights: list[float] | None = None, bracket_cost: float = Combination.bracket_cost
+) -> Learner:
+    """The learner `spacy-lpcfg.Combined.v1`; settings as of `spacy_lpcfg.combination.Combination`."""
+    return Combination(learners, weights, bracket_cost)
+
+
+def make_preset(name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Learner:
+    """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.Combination.preset`."""
+    return Combination.preset(name, seed=seed, n_jobs=n_jobs, lang=lang)
+
+
 def make_distillation(
     teacher: Learner,
     student: Learner,
@@ -159,7 +181,7 @@ def make_distillation(
     text (Path): a file with a sentence a line
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
-    return Distillation(teacher, cast(Student, student), SentencesOf(text, lang), weight, most_words)
+    return Distillation(cast(Teacher, teacher), cast(Student, student), SentencesOf(text, lang), weight, most_words)
 
 
 class SentencesOf:
@@ -181,13 +203,13 @@ class SentencesOf:
                 yield [word for word in words if not word.isspace()]
 
 
-def read_grammar(path: Path) -> Callable[[], Grammar | Ensemble]:
+def read_grammar(path: Path) -> Callable[[], Learned]:
     """The reader `spacy-lpcfg.read_grammar.v1`.
 
-    path (Path): a file written by `Grammar.to_disk` or `Ensemble.to_disk`
+    path (Path): a file written by `to_disk` of a Grammar, an Ensemble or a Combined
     RETURNS (callable): gives the grammar; raises GrammarError for anything else
     """
-    return partial(grammar_from_disk, path)
+    return partial(learned_from_disk, path)
 
 
 # Brackets without a treebank ---------------------------------------------------------------------

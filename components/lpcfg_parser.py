@@ -15,12 +15,12 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import parser_of
+from spacy_lpcfg.combination import Learned, learned_from_bytes, parser_of, words_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, Tags, TextParser
-from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes
+from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.parse import Parse
 
@@ -80,24 +80,24 @@ def make_lpcfg_parser(
 class GrammarShim(LearnedShim):
     """A Grammar, or what makes one when it is first needed, and the parser by it."""
 
-    _make: Callable[[], Grammar | Ensemble] | None = None
+    _make: Callable[[], Learned] | None = None
     _parser: Optional["TextParser"] = None
 
     @staticmethod
-    def read(data: bytes) -> Grammar | Ensemble:
-        return grammar_from_bytes(data)
+    def read(data: bytes) -> Learned:
+        return learned_from_bytes(data)
 
     @property
-    def learned(self) -> Grammar | Ensemble | None:
+    def learned(self) -> Learned | None:
         if self._make is not None:
             self.learned = self._make()
         return self._model
 
     @learned.setter
-    def learned(self, grammar: Grammar | Ensemble | None) -> None:
+    def learned(self, grammar: Learned | None) -> None:
         self._model, self._make, self._parser = grammar, None, None
 
-    def grammar_of(self, make: Callable[[], Grammar | Ensemble]) -> None:
+    def grammar_of(self, make: Callable[[], Learned]) -> None:
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parser = make, None
 
@@ -106,7 +106,7 @@ class GrammarShim(LearnedShim):
         """The parser by the grammar, made when it is first needed."""
         grammar = self.learned
         if self._parser is None and grammar is not None:
-            self._parser = TextParser(parser_of(grammar), grammar.lexicon.words)
+            self._parser = TextParser(parser_of(grammar), words_of(grammar))
         return self._parser
 
     def __getstate__(self) -> dict[str, Any]:
@@ -167,12 +167,12 @@ class LPCFGParser(ParsingPipe):
     # The grammar
 
     @property
-    def grammar(self) -> Grammar | Ensemble | None:
+    def grammar(self) -> Learned | None:
         """The grammar; None before training."""
         return self.model.shims[0].learned
 
     @grammar.setter
-    def grammar(self, grammar: Grammar | Ensemble | None) -> None:
+    def grammar(self, grammar: Learned | None) -> None:
         self.model.shims[0].learned = grammar
 
     @property
@@ -198,7 +198,7 @@ class LPCFGParser(ParsingPipe):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
-        grammar: Callable[[], Grammar | Ensemble] | None = None,
+        grammar: Callable[[], Learned] | None = None,
     ) -> None:
         """Learn the grammar from the reference trees, or begin to, or take a ready one.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import typer
 
 from spacy_lpcfg.components.cli.bracketer import bracketing_table, learn_bracketer
+from spacy_lpcfg.components.cli.combined import learn_combined
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.isbn import learn_isbn
@@ -26,6 +27,7 @@ lpcfg_cli = typer.Typer(
     pretty_exceptions_enable=False,
 )
 learn_cli.command("isbn")(learn_isbn)
+learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)

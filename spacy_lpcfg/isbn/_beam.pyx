@@ -9,14 +9,17 @@ slots, which are given back when no hypothesis of the beam can reach them any mo
 The networks of an ensemble stand side by side in every vector: only their products and their means are apart.
 
 Differs from the paper: the step that shifts is scored at once with tag and word, for several tags where they are not
-given; and the search for a word ends when the worst of the beam is better than any hypothesis left could become, if its
-word were as likely as the most likely one so far (and by a margin more).
+given; and the search for a word ends when the worst of the beam is better than any hypothesis left could become, if it
+shifted with as high a probability as the best so far (and by a margin more).
+
+A softmax over words is left out where it can make no difference: log P of a tag and a word under it are concave in the
+means, so that their tangents at the means of one hypothesis bound them at those of all others.
 """
 
 import numpy as np
 
-from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, uint8_t, uint32_t
+from libc.math cimport INFINITY, exp
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp cimport bool as cbool
 from libcpp.algorithm cimport pop_heap, push_heap, sort
@@ -34,6 +37,7 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
     int padded(int n_states)
     void add_products(float** targets, const float* matrix, const float** sources, int n_pairs, int n_rows,
                       int n_states)
+    void average(float* sum, const float* weights, const float* matrix, int n_rows, int n_states)
     void sigmoid(float* means, const float* theta, int n_states)
     float softmax(float* logits, float* q, const float* means, const Choice[float]& choice)
     void step(float* theta, const float* q, const Choice[float]& choice, int chosen, Workspace[float]& workspace)
@@ -45,6 +49,7 @@ cdef extern from "beam.h" namespace "isbn" nogil:
     void add_logits(float* logits, const float* weights, const float* biases, const float* means, float scale,
                     int n_outcomes, int n_states)
     float log_sum_exp(float* logits, int n)
+    float product_of(const float* x, const float* y, int width)
 
 cdef enum:
     NONE = -1
@@ -68,6 +73,7 @@ cdef enum:
     TAG = 1
     WORD = 2
 
+cdef double ROUNDING = 1e-4      # more than that of single floats adds to a bound
 cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has their logits before the word
 
 
@@ -233,6 +239,19 @@ cdef bint is_likelier(const Hypothesis& x, const Hypothesis& y) noexcept nogil:
     return x.log_probability > y.log_probability
 
 
+cdef enum:
+    MOST = (1 << 21) - 1     # words or nodes of a sentence that orders can tell apart
+
+
+cdef int64_t place_of(int64_t start, int64_t end, int64_t node) noexcept nogil:
+    """A number by which nodes are in pre-order: of those over the same words the later is above."""
+    return start << 42 | (MOST - end if end >= 0 else 0) << 21 | (MOST - node)
+
+
+cdef int node_at(int64_t place) noexcept nogil:
+    return <int>(MOST - (place & MOST))
+
+
 cdef class Search:
     """The search for the derivations of one sentence, word by word."""
 
@@ -269,7 +288,11 @@ cdef class Search:
     cdef vector[State] states
     cdef vector[float] thetas                 # (n, width)
     cdef vector[Shifted] shifted              # a heap with the worst in front
-    cdef double best_word
+    cdef double best_shift                    # log P of a Shift with its tag and word, at most
+    cdef double log_shift                     # of the state at hand
+    cdef vector[int32_t] tangent_of           # (n_candidates of the word,): number of its tangents, or NONE
+    cdef vector[float] slopes                 # (n, 2, width): of the word; of tag and word together
+    cdef vector[double] intercepts            # (n, 2)
     cdef int n_theta
     # scratch
     cdef vector[float] logits                 # (most_outcomes,)
@@ -444,6 +467,8 @@ cdef class Search:
         RETURNS (list of int): numbers of the words' tags.
         """
         cdef vector[int32_t] path, starts, ends, labels, stack
+        cdef vector[int64_t] order
+        cdef int64_t key
         cdef int32_t b = branch, n_words = 0, node
         cdef int k, action
         cdef list tags = []
@@ -473,11 +498,15 @@ cdef class Search:
             starts.push_back(-1 - node if node < 0 else starts[node])
             ends.push_back(-1)
             stack.push_back(<int32_t>labels.size() - 1)
-        far = n_words + 1
-        nodes = [(starts[k], -(far if ends[k] < 0 else ends[k]), -k) for k in range(<int>labels.size())]
-        nodes.sort()
+        for k in range(<int>labels.size()):
+            order.push_back(place_of(starts[k], ends[k], k))
+        sort(order.begin(), order.end())
         names = self.networks.labels
-        return tuple([(start, -1 if end == -far else -end, names[labels[-k]]) for start, end, k in nodes]), tags
+        nodes = []
+        for key in order:
+            k = node_at(key)
+            nodes.append((starts[k], ends[k], names[labels[k]]))
+        return tuple(nodes), tags
 
     # The search
 
@@ -501,14 +530,19 @@ cdef class Search:
         self.shifted.clear()
         self.finals.clear()
         self.n_theta = 0
-        self.best_word = -INFINITY
+        self.best_shift = -INFINITY
+        self.slopes.clear()
+        self.intercepts.clear()
+        self.tangent_of.clear()
+        if not is_end:
+            self.tangent_of.resize(self.word_candidates[self.n_shifted + 1] - self.word_candidates[self.n_shifted], NONE)
         for i in range(<int>self.hypotheses.size()):
             self.put(self.hypotheses[i].log_probability, -1 - i, NONE)
         for n in range(self.most_pops):
             if self.queue.empty():
                 break
             item = self.queue.front()
-            if item.log_probability < (self.worst_final() if is_end else self.least() - self.best_word - self.margin):
+            if item.log_probability < (self.worst_final() if is_end else self.least() - self.best_shift - self.margin):
                 break
             pop_heap(self.queue.begin(), self.queue.end(), is_worse)
             self.queue.pop_back()
@@ -863,10 +897,12 @@ cdef class Search:
         cdef const float* means = self.means_of(s)
         cdef int i, best
         if mask == NULL:
+            self.log_shift = 0
             if not is_end:
                 self.shift(s, log_probability, means, NULL)
             return
         self.score_actions(s, means, is_end)
+        self.log_shift = self.log_actions[SHIFT]
         if self.log_actions[SHIFT] > -INFINITY:
             self.shift(s, log_probability + self.log_actions[SHIFT], means, mask)
             self.log_actions[SHIFT] = -INFINITY
@@ -883,7 +919,7 @@ cdef class Search:
     cdef bint may_enter(self, double log_probability) noexcept nogil:
         """Whether a hypothesis that has not shifted yet may be worth while."""
         return log_probability > -INFINITY and not (
-            log_probability + self.best_word + self.margin < self.least())
+            log_probability + self.best_shift + self.margin < self.least())
 
     cdef void shift(self, int s, double log_probability, const float* means, const uint8_t* mask) noexcept nogil:
         """Score the next word after a state under each of its tags.
@@ -894,7 +930,7 @@ cdef class Search:
         cdef int first = self.word_candidates[self.n_shifted], end = self.word_candidates[self.n_shifted + 1]
         cdef int i, c
         cdef float* theta = &self.theta[0]
-        if not log_probability > self.least():
+        if not self.may_shift(log_probability, means):
             return
         if n.settles:
             memcpy(theta, &self.thetas[<size_t>self.states[s].theta * self.width], self.width * sizeof(float))
@@ -918,6 +954,61 @@ cdef class Search:
                 break
             self.shift_as(s, c, log_probability, means)
 
+    cdef bint may_shift(self, double log_probability, const float* means) noexcept nogil:
+        """Whether a Shift may enter the beam with any candidate, as far as tangents tell."""
+        cdef int i, c
+        if not log_probability > self.least():
+            return False
+        for i in range(<int>self.tangent_of.size()):
+            c = self.word_candidates[self.n_shifted] + i
+            if self.tangent_of[i] == NONE or (
+                    log_probability + self.log_factors[c] + self.bound(c, 1, means) > self.least()):
+                return True
+        return False
+
+    cdef double bound(self, int candidate, int which, const float* means) noexcept nogil:
+        """What log P of a word under its tag (which = 0), or of both (1), does not exceed at some means."""
+        cdef size_t number = 2 * self.tangent_of[candidate - self.word_candidates[self.n_shifted]] + which
+        return self.intercepts[number] + product_of(&self.slopes[number * self.width], means, self.width) + ROUNDING
+
+    cdef void draw_tangents(self, int candidate, int first, int end, double log_word, const float* means) noexcept nogil:
+        """The tangents of a candidate's log-probabilities, which are concave in the means: they bound it elsewhere.
+
+        log_word (float): of the word under its tag, to whose probabilities self.logits are proportional.
+        """
+        cdef const Model* n = self.model
+        cdef int tag = self.tags[candidate], d, i
+        cdef float* slopes
+        cdef size_t number = self.intercepts.size()
+        self.tangent_of[candidate - self.word_candidates[self.n_shifted]] = <int32_t>(number / 2)
+        self.slopes.resize((number + 2) * self.width)
+        slopes = &self.slopes[number * self.width]
+        self.slope(slopes, self.outcomes[candidate], first, end, &self.logits[0])
+        for d in range(n.first_word - n.n_actions):
+            self.log_words[d] = exp(self.log_tags[d])
+        self.slope(slopes + self.width, n.n_actions + tag, n.n_actions, n.first_word, &self.log_words[0])
+        for i in range(self.width):
+            slopes[self.width + i] += slopes[i]
+        self.intercepts.push_back(log_word - product_of(slopes, means, self.width))
+        self.intercepts.push_back(
+            log_word + self.log_tags[tag] - product_of(slopes + self.width, means, self.width))
+
+    cdef void slope(self, float* slope, int outcome, int first, int end, const float* weights) noexcept nogil:
+        """The gradient by the means of an outcome's log P, where those of its range are proportional to weights."""
+        cdef const Table* table
+        cdef const float* own
+        cdef double total = 0
+        cdef int k, d, i
+        for d in range(end - first):
+            total += weights[d]
+        for k in range(self.model.n_networks):
+            table = &self.model.tables[k]
+            average(slope + table.start, weights, table.outcome_weights + <size_t>first * table.width, end - first,
+                    table.n_states)
+            own = table.outcome_weights + <size_t>outcome * table.width
+            for i in range(table.width):
+                slope[table.start + i] = (own[i] - slope[table.start + i] / total) / self.model.n_networks
+
     cdef double with_factor(self, int candidate) noexcept nogil:
         """log P of a candidate's tag, and of the word as one of those that its outcome stands for."""
         return self.log_tags[self.tags[candidate]] + <double>self.log_factors[candidate]
@@ -927,17 +1018,26 @@ cdef class Search:
         cdef const Model* n = self.model
         cdef int tag = self.tags[c]
         cdef int first = n.word_offsets[tag], end = n.word_offsets[tag + 1]
-        cdef double log_word = self.with_factor(c)
+        cdef double own, log_word = self.with_factor(c)
         cdef const float* theta = NULL
+        cdef bint is_drawn
         if n.settles:
             memcpy(&self.theta[self.width], &self.theta[0], self.width * sizeof(float))
             self.update(TAG, n.n_actions, n.first_word, NULL, n.n_actions + tag, &self.theta[self.width], means)
             theta = &self.theta[self.width]
             self.sigmoids(&self.means[2 * self.width], theta)
             means = &self.means[2 * self.width]
-        if end > first + 1:
+        if end > first + 1 and n.settles:
             log_word += self.log_word(self.outcomes[c], first, end, means)
-        self.best_word = max(self.best_word, log_word)
+        elif end > first + 1:
+            is_drawn = self.tangent_of[c - self.word_candidates[self.n_shifted]] != NONE
+            if is_drawn and not log_probability + log_word + self.bound(c, 0, means) > self.least():
+                return
+            own = self.log_word(self.outcomes[c], first, end, means)
+            if not is_drawn and <int>self.shifted.size() == self.beam:
+                self.draw_tangents(c, first, end, own, means)
+            log_word += own
+        self.best_shift = max(self.best_shift, log_word + self.log_shift)
         self.keep(log_probability + log_word, s, c, theta)
 
     cdef void keep(self, double log_probability, int s, int c, const float* theta) noexcept nogil:

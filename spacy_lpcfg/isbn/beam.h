@@ -33,7 +33,7 @@ SIMD_CLONES static void add_logits(float *logits, const float *weights, const fl
         logits[d] += scale * (dot(weights + (size_t)d * width, means, width) + biases[d]);
 }
 
-/* log sum_d exp(logits[d]); the logits are lost */
+/* log sum_d exp(logits[d]); leaves in place of the logits what is proportional to their exponentials */
 SIMD_CLONES static float log_sum_exp(float *logits, int n) {
     float most = -INFINITY, total = 0;
 #pragma omp simd reduction(max : most)
@@ -45,6 +45,9 @@ SIMD_CLONES static float log_sum_exp(float *logits, int n) {
     for (int d = 0; d < n; ++d) total += logits[d];
     return most + std::log(total);
 }
+
+/* x . y */
+SIMD_CLONES static float product_of(const float *x, const float *y, int width) { return dot(x, y, width); }
 
 } /* namespace isbn */
 

@@ -20,6 +20,7 @@ import numpy as np
 from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
 
 LONGEST_SUFFIX = 4
+_CACHE_SIZE = 1_000
 _SUFFIX = " -"
 Seen = Mapping[tuple[str, bool, int], int]
 """How often each word, as the first of its sentence or not, has a tag."""
@@ -59,10 +60,12 @@ class RareWords:
     form_weight: float
     _index: dict[str, int] = field(init=False, repr=False)
     _of_form: dict[str, np.ndarray] = field(init=False, repr=False)
+    _of_word: dict[tuple[str, bool], tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.names)})
         object.__setattr__(self, "_of_form", {})
+        object.__setattr__(self, "_of_word", {})
 
     @property
     def n_tags(self) -> int:
@@ -79,17 +82,28 @@ class RareWords:
 
     def known_forms(self, word: str, first: bool) -> list[str]:
         """Those of a word's forms that rare words share, from the shortest on; at least the one of all words."""
-        return [form for form in forms(word, first) if f"f {form}" in self._index]
+        return self._look_up(word, first)[0]
 
     def tags_of(self, word: str, first: bool) -> np.ndarray:
         """P(tag | word) where the network knows the word only as the unknown one of its tag, float64 (n_tags,)."""
-        return self._smoothed(f"w {word}", self._tags_of_form(self.known_forms(word, first)[-1]))
+        return self._look_up(word, first)[1]
 
     def log_factors(self, word: str, first: bool) -> np.ndarray:
         """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
-        name = f"w {word}"
-        own = self._index[name if name in self._index else f"f {self.known_forms(word, first)[-1]}"]
-        return np.log(self.tags_of(word, first) * self.weights[own] / self.tag_weights)
+        known, tags = self._look_up(word, first)
+        own = self._index.get(f"w {word}", self._index[f"f {known[-1]}"])
+        return np.log(tags * self.weights[own] / self.tag_weights)
+
+    def _look_up(self, word: str, first: bool) -> tuple[list[str], np.ndarray]:
+        """Known forms and tags of a word; what was last asked for is kept, since it is asked for in turn."""
+        found = self._of_word.get((word, first))
+        if found is None:
+            known = [form for form in forms(word, first) if f"f {form}" in self._index]
+            found = known, self._smoothed(f"w {word}", self._tags_of_form(known[-1]))
+            if len(self._of_word) >= _CACHE_SIZE:
+                self._of_word.clear()
+            self._of_word[word, first] = found
+        return found
 
     def of_names(self) -> Iterator[np.ndarray]:
         """P(tag | name) for each name, of words by their forms within a sentence, float64 (n_tags,)."""

@@ -37,7 +37,8 @@ class Candidates(NamedTuple):
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
     log_factors (float32, (n_candidates,)): log P(word | outcome): 0 of a word that the network knows with the tag.
     has_forms (uint8, (n_candidates,)): whether the forms of the word are inputs with this tag.
-    form_offsets (int32, (n_words + 1,)), form_rows (int32): rows of each word's forms.
+    form_offsets (int32, (n_words + 1,)), form_rows (int32): rows of each word's forms, if any of its
+        candidates has them.
     """
 
     offsets: np.ndarray
@@ -82,7 +83,8 @@ class Inventory:
     _known_tags: dict[str, list[int]] = field(init=False, repr=False)
     _form_rows: dict[str, int] = field(init=False, repr=False)
     _frequent: frozenset[str] = field(init=False, repr=False)
-    _cache: dict[tuple[str, bool], Word] = field(init=False, repr=False)
+    _tags: dict[str | None, int] = field(init=False, repr=False)
+    _cache: dict[tuple[str, bool, int | None], Word] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         outcomes: dict[tuple[int, str], int] = {}
@@ -98,6 +100,7 @@ class Inventory:
             ("_known_tags", known_tags),
             ("_form_rows", rows),
             ("_frequent", frozenset(self.frequent)),
+            ("_tags", {tag: i for i, tag in enumerate(self.tags)}),
             ("_cache", {}),
         ):
             object.__setattr__(self, name, value)
@@ -148,8 +151,7 @@ class Inventory:
 
     def form_rows(self, tag: int, word: str, first: bool) -> list[int]:
         """Rows of a word's forms, if they are inputs when it has the tag."""
-        known = self.word(word, first)
-        return known.form_rows if self._has_forms(tag, word, first) else []
+        return self._form_rows_of(word, first) if self._has_forms(tag, word, first) else []
 
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
@@ -161,11 +163,8 @@ class Inventory:
         first (bool): whether the first of these words opens its sentence.
         """
         opens = [first and i == 0 for i in range(len(words))]
-        columns = [self.word(word, opening) for word, opening in zip(words, opens)]
-        numbers: dict[str | None, int] = {tag: i for i, tag in enumerate(self.tags)}
-        for i, tag in enumerate(tags or ()):
-            if tag in numbers:
-                columns[i] = self._columns(words[i], opens[i], [numbers[tag]], columns[i].form_rows)
+        given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
+        columns = [self.word(*each) for each in zip(words, opens, given)]
         return Candidates(
             offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
             tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
@@ -176,39 +175,44 @@ class Inventory:
             form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
         )
 
-    def word(self, word: str, first: bool) -> Word:
+    def word(self, word: str, first: bool, tag: int | None = None) -> Word:
         """What a word may be to the network.
 
         first (bool): whether it opens its sentence.
+        tag (int): its tag, if that is given.
         """
-        found = self._cache.get((word, first))
+        found = self._cache.get((word, first, tag))
         if found is None:
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
-            self._cache[word, first] = found = self._word(word, first)
+            found = self._columns(word, first, self._likely_tags(word, first) if tag is None else [tag])
+            self._cache[word, first, tag] = found
         return found
 
-    def _word(self, word: str, first: bool) -> Word:
+    def _likely_tags(self, word: str, first: bool) -> list[int]:
         known = {*self._known_tags.get(word, ()), *(self._known_tags.get(word.lower(), ()) if first else ())}
-        likely = self.rare.tags_of(word, first)
         tags = sorted(known)
         if not known or self.rare.has_word(word):
+            likely = self.rare.tags_of(word, first)
             best = np.argsort(-likely, kind="stable")[:_MOST_CANDIDATES].tolist()
             tags += [tag for tag in best if tag not in known and (likely[tag] >= _LEAST_LIKELY or not tags)]
-        rows = [self._form_rows[form] for form in self.rare.known_forms(word, first) if form in self._form_rows]
-        return self._columns(word, first, tags, rows)
+        return tags
 
-    def _columns(self, word: str, first: bool, tags: list[int], form_rows: list[int]) -> Word:
+    def _columns(self, word: str, first: bool, tags: list[int]) -> Word:
         outcomes = [self.outcome_of(tag, word, first) for tag in tags]
         is_unknown = [outcome == self.word_offsets[tag] for tag, outcome in zip(tags, outcomes)]
         factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
+        has_forms = [unknown or word not in self._frequent for unknown in is_unknown]
         return Word(
             tags,
             outcomes,
             [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown)],
-            [self._has_forms(tag, word, first) for tag in tags],
-            form_rows,
+            has_forms,
+            self._form_rows_of(word, first) if any(has_forms) else [],
         )
+
+    def _form_rows_of(self, word: str, first: bool) -> list[int]:
+        return [self._form_rows[form] for form in self.rare.known_forms(word, first) if form in self._form_rows]
 
     def _has_forms(self, tag: int, word: str, first: bool) -> bool:
         return self.outcome_of(tag, word, first) == self.word_offsets[tag] or word not in self._frequent

@@ -353,24 +353,25 @@ template <typename Real> INLINED void covary(Real *product, const Covariance<Rea
     for (; row < covariance.n_active; ++row) add_active_rows<1>(product, covariance, row, x);
 }
 
-/* solution: of (I + S C S) solution = residual, from 0, by conjugate gradients until the residual, which is lost, has
-   shrunk to `share` of what it was */
+/* The solution of (I + S C S) solution = residual, from 0, by conjugate gradients until the residual, which is lost, has
+   shrunk to `share` of what it was; image = C S solution */
 template <typename Real>
-INLINED void solve(Real *solution, Real *residual, const Covariance<Real> &covariance, const Real *scales, Real share,
-                   Workspace<Real> &workspace) {
+INLINED void solve(Real *solution, Real *image, Real *residual, const Covariance<Real> &covariance, const Real *scales,
+                   Real share, Workspace<Real> &workspace) {
     const int width = covariance.width;
     Real *direction = workspace.row(0), *scaled = workspace.row(1), *product = workspace.row(2);
     Real left = dot(residual, residual, width);
     const Real goal = left * share * share;
     memset(solution, 0, width * sizeof(Real));
+    memset(image, 0, width * sizeof(Real));
     copy(direction, residual, width);
     for (int iteration = 0; iteration < 2 * width && left > goal; ++iteration) {
         for (int i = 0; i < width; ++i) scaled[i] = scales[i] * direction[i];
         covary(product, covariance, scaled);
-        for (int i = 0; i < width; ++i) product[i] = direction[i] + scales[i] * product[i];
-        const Real length = left / dot(direction, product, width);
+        const Real length = left / (dot(direction, direction, width) + dot(scaled, product, width));
         for (int i = 0; i < width; ++i) solution[i] += length * direction[i];
-        for (int i = 0; i < width; ++i) residual[i] -= length * product[i];
+        for (int i = 0; i < width; ++i) image[i] += length * product[i];
+        for (int i = 0; i < width; ++i) residual[i] -= length * (direction[i] + scales[i] * product[i]);
         const Real now = dot(residual, residual, width);
         for (int i = 0; i < width; ++i) direction[i] = residual[i] + now / left * direction[i];
         left = now;
@@ -413,9 +414,7 @@ INLINED void newton(Real *direction, const Real *gradient, const Real *average, 
     const Covariance<Real> covariance = covariance_of(q, average, choice, workspace);
     scales_of(scales, means, width);
     for (int i = 0; i < width; ++i) residual[i] = -scales[i] * gradient[i];
-    solve(solution, residual, covariance, scales, forcing, workspace);
-    for (int i = 0; i < width; ++i) solution[i] *= scales[i];
-    covary(direction, covariance, solution);
+    solve(solution, direction, residual, covariance, scales, forcing, workspace);
     for (int i = 0; i < width; ++i) direction[i] = -gradient[i] - direction[i];
 }
 
@@ -497,11 +496,12 @@ INLINED void settle_adjoint_of(Real *g, Real *turns, const Real *means, const Re
     const Real *average = average_of(q, choice, workspace);
     const int width = workspace.width;
     Real *scales = workspace.row(3), *solution = workspace.row(4), *residual = workspace.row(5);
+    Real *image = workspace.row(6);
     const Covariance<Real> covariance = covariance_of(q, average, choice, workspace);
     scales_of(scales, means, width);
     covary(residual, covariance, g);
     for (int i = 0; i < width; ++i) residual[i] *= scales[i];
-    solve(solution, residual, covariance, scales, Precision<Real>::adjoint, workspace);
+    solve(solution, image, residual, covariance, scales, Precision<Real>::adjoint, workspace);
     for (int i = 0; i < width; ++i) g[i] -= scales[i] * solution[i];
     turns_of(turns, g, average, q, choice);
 }

@@ -27,10 +27,11 @@ class BeamSettings:
 
     beam (int): hypotheses that are kept after each word.
     branching (int): actions that are followed at each step: the most likely ones (and Shift).
-    margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if its word were that
-        much more likely than the most likely one so far.
+    margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if it shifted its
+        word with a probability that much above the greatest one so far.
     unary_cap (int): most nodes that are projected in a row.
-    most_pops (int): most steps that are looked at for a word; more only if they lead nowhere.
+    most_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
+        come to its end are completed by their most likely steps.
     final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
     tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
     decoding (str): "brackets" finds the brackets that nest and have the largest sum of posteriors, each less

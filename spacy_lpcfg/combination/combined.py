@@ -1,0 +1,130 @@
+"""Models of different kinds that decide together, as one to save and to parse by."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+
+from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
+from spacy_lpcfg.isbn.network import ISBN
+
+Member: TypeAlias = Grammar | Ensemble | ISBN
+
+
+@dataclass(frozen=True, eq=False)
+class Combined(Stored):
+    """Models of one treebank whose posteriors of brackets and tags are averaged.
+
+    members (tuple[Grammar | Ensemble | ISBN, ...]): at least one.
+    weights (tuple[float, ...]): the share of each; they sum to 1.
+    bracket_cost (float): brackets less likely than this are better left out.
+    RAISES (ValueError): On another number of weights, or such as are no shares.
+    """
+
+    members: tuple[Member, ...]
+    weights: tuple[float, ...]
+    bracket_cost: float = 0.45
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights, len(self.members))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All names under which a member knows words."""
+        return frozenset().union(*(words_of(member) for member in self.members))
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Categories of constituents, sorted."""
+        return tuple(sorted({label for member in self.members for label in member.labels}))
+
+    @property
+    def root_label(self) -> str:
+        """That of the first member that has one."""
+        roots = (m.meta.get("root_label", "") if isinstance(m, ISBN) else m.root_label for m in self.members)
+        return next(filter(None, roots), "")
+
+    def to_bytes(self) -> bytes:
+        """The members as they are saved alone, with a checksum over all."""
+        members = {f"member_{i}": member.to_bytes() for i, member in enumerate(self.members)}
+        weights = np.array(self.weights)
+        return pack(_KIND, _VERSION, {"weights": weights, "bracket_cost": self.bracket_cost, **members})
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Combined:
+        """What `to_bytes` wrote.
+
+        RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+        """
+        try:
+            values = unpack(_KIND, _VERSION, data)
+            weights = tuple(values["weights"].tolist())
+            members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(len(weights)))
+            return cls(members, weights, float(values["bracket_cost"]))
+        except GrammarError:
+            raise
+        except StorageError as error:
+            raise GrammarError(str(error)) from error
+        except (KeyError, AttributeError, TypeError, ValueError) as error:
+            raise GrammarError(f"This combination is inconsistent ({error!r}): copy or learn it again.") from error
+
+
+Learned: TypeAlias = Grammar | Ensemble | Combined
+"""What the parser by a chart, or by several models, takes."""
+
+_KIND, _VERSION = "combined", 1
+_KINDS: dict[str, Callable[[bytes], Member]] = {
+    "grammar": Grammar.from_bytes,
+    "ensemble": Ensemble.from_bytes,
+    "isbn": ISBN.from_bytes,
+}
+
+
+def model_from_bytes(data: bytes) -> Member:
+    """What the `to_bytes` of a member wrote.
+
+    RAISES (ValueError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    kind = kind_of(data)
+    if kind not in _KINDS:
+        raise StorageError(f"Expected a saved model, one of {', '.join(_KINDS)}; got a saved {kind}.")
+    return _KINDS[kind](data)
+
+
+def learned_from_bytes(data: bytes) -> Learned:
+    """What the `to_bytes` of a grammar, an ensemble or a combination wrote.
+
+    RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        is_combined = kind_of(data) == _KIND
+    except StorageError as error:
+        raise GrammarError(str(error)) from error
+    return Combined.from_bytes(data) if is_combined else grammar_from_bytes(data)
+
+
+def words_of(model: Member | Combined) -> frozenset[str]:
+    """All names under which a model knows words."""
+    if isinstance(model, Combined):
+        return model.words
+    return model.inventory.spellings if isinstance(model, ISBN) else model.lexicon.words
+
+
+def learned_from_disk(path: str | os.PathLike[str]) -> Learned:
+    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `learned_from_bytes`."""
+    return learned_from_bytes(Path(path).read_bytes())
+
+
+def check_weights(weights: Sequence[float], n: int) -> None:
+    """RAISES (ValueError): Unless they are n shares, at least one, that sum to 1."""
+    if n == 0 or len(weights) != n or min(weights) < 0 or not np.isclose(sum(weights), 1):
+        raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {list(weights)}.")

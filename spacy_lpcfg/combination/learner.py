@@ -1,0 +1,80 @@
+"""Learning several models of one treebank that decide together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from spacy_lpcfg.combination.combined import Combined, Member, check_weights
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.learning.ensemble import Ensembles
+from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.trees.tree import Tree
+
+GRAMMARS_SHARE = 0.55
+PRESETS = ("balanced", "accurate")
+
+
+class MemberLearner(Protocol):
+    """A learner of a grammar, an ensemble or an ISBN."""
+
+    def fit(self, trees: Iterable[Tree]) -> Member: ...
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Learner of models that decide together, each by a learner of its own.
+
+    learners (sequence of MemberLearner): of all members; networks of several learners are worth more than as many of
+        one ISBN, since each searches by itself.
+    weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
+        together where there are networks too.
+    bracket_cost (float): as of `Combined`.
+    RAISES (ValueError): If there is nothing to learn, or on weights that are no shares.
+    """
+
+    learners: Sequence[MemberLearner]
+    weights: Sequence[float] | None = None
+    bracket_cost: float = 0.45
+
+    def __post_init__(self) -> None:
+        if not self.learners:
+            raise ValueError("Expected at least one learner, got none.")
+        if self.weights is not None:
+            check_weights(self.weights, len(self.learners))
+
+    @classmethod
+    def preset(cls, name: str, *, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Combination:
+        """A combination by name.
+
+        name (str): "balanced" is one pivot grammar and one network, "accurate" eight diverse grammars and three.
+        seed (int): different ones have no member in common.
+        lang (str): language of the head rules.
+        RAISES (ValueError): On another name.
+        """
+        if name not in PRESETS:
+            raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
+        if name == "balanced":
+            return cls((Pivot(seed=seed, n_jobs=n_jobs, lang=lang), ISBNLearner(seed=seed, n_jobs=n_jobs)))
+        networks = (ISBNLearner(seed=3 * seed + i, n_jobs=n_jobs) for i in range(3))
+        return cls((Ensembles.diverse(8, seed=4 * seed, n_jobs=n_jobs, lang=lang), *networks))
+
+    def fit(self, trees: Iterable[Tree]) -> Combined:
+        """Learn from trees.
+
+        trees (iterable of Tree): read once; raw or normalised.
+        RAISES (ValueError): If there are none, or on settings that cannot be.
+        """
+        kept = list(trees)
+        members = tuple(learner.fit(kept) for learner in self.learners)
+        return Combined(members, tuple(self.weights or default_weights(members)), self.bracket_cost)
+
+
+def default_weights(members: Sequence[Member]) -> list[float]:
+    """Equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
+    n_networks = sum(isinstance(member, ISBN) for member in members)
+    n_grammars = len(members) - n_networks
+    share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)
+    return [(1 - share) / n_networks if isinstance(member, ISBN) else share / n_grammars for member in members]

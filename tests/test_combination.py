@@ -1,0 +1,109 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.combination import Combination, Combined, CombinedParser
+from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.trees import clean, read_trees
+from spacy_lpcfg.trees.parse import PARSED, Posteriors
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:60]
+
+
+@pytest.fixture(scope="module")
+def members(trees):
+    return TreebankPCFG().fit(trees), ISBNLearner(n_states=8, n_epochs=3).fit(trees)
+
+
+@pytest.fixture(scope="module")
+def combined(members):
+    return Combined(members, (0.25, 0.75))
+
+
+def test_combination_is_the_mean_of_its_members(members, combined):
+    found = CombinedParser(combined).posteriors(SENTENCE)
+    chart, beam = Parser(members[0]).posteriors(SENTENCE), IncrementalParser(members[1]).posteriors(SENTENCE)
+    assert set(found.brackets) == {*chart.brackets, *beam.brackets}
+    for bracket, p in found.brackets.items():
+        assert p == pytest.approx(0.25 * chart.brackets.get(bracket, 0) + 0.75 * beam.brackets.get(bracket, 0))
+    for i, of_word in enumerate(found.tags):
+        for tag, p in of_word.items():
+            assert p == pytest.approx(0.25 * chart.tags[i].get(tag, 0) + 0.75 * beam.tags[i].get(tag, 0))
+
+
+def test_combination_keeps_the_order_of_labels():
+    one = Posteriors({(0, 2, "S"): 0.9, (0, 2, "VP"): 0.8, (0, 1, "NP"): 0.3}, [{"V": 1.0}, {"N": 1.0}])
+    other = Posteriors({(0, 2, "S"): 1.0, (1, 2, "NP"): 0.4}, [{"V": 0.5, "N": 0.5}, {"N": 1.0}])
+    found = mean([one, other], [0.5, 0.5])
+    assert found.brackets == {(0, 2, "S"): 0.95, (0, 2, "VP"): 0.4, (0, 1, "NP"): 0.15, (1, 2, "NP"): 0.2}
+    assert list(found.brackets)[:2] == [(0, 2, "S"), (0, 2, "VP")]
+    assert found.tags == [{"V": 0.75, "N": 0.25}, {"N": 1.0}]
+
+
+def test_combination_parses_any_text(combined):
+    parser = CombinedParser(combined)
+    for words in (SENTENCE, ["\ud800"], ["?"] * 200, ["xyzzy", ",", "(", ""]):
+        parse = parser.parse(words)
+        assert parse.tree.words == words
+        assert ((parse.span_scores >= 0) & (parse.span_scores <= 1)).all()
+    assert parser.parse(SENTENCE).status == PARSED
+    assert parser.parse(SENTENCE, ["XX", *[None] * 6]).tags[0] == "XX"
+    with pytest.raises(ValueError, match="at least one word"):
+        parser.parse([])
+
+
+def test_combination_takes_given_tags(combined, trees):
+    parse = CombinedParser(combined).parse(trees[0].words, trees[0].tags)
+    assert parse.tags == trees[0].tags
+    weighed = CombinedParser(combined).parse(trees[0].words, trees[0].tags, tag_weight=1.0)
+    assert weighed.tags == CombinedParser(combined).parse(trees[0].words).tags
+
+
+def test_combination_storage(combined):
+    data = combined.to_bytes()
+    again = Combined.from_bytes(data)
+    assert again.to_bytes() == data
+    found, expected = CombinedParser(again).parse(SENTENCE), CombinedParser(combined).parse(SENTENCE)
+    assert found.spans == expected.spans
+    assert np.array_equal(found.span_scores, expected.span_scores)
+    assert again.labels == combined.labels
+    for damaged in (b"", data[:-10], data[:500] + b"x" + data[501:], combined.members[0].to_bytes()):
+        with pytest.raises(GrammarError):
+            Combined.from_bytes(damaged)
+
+
+@pytest.mark.parametrize("weights", [(), (1.0,), (0.5, 0.6), (-0.5, 1.5)])
+def test_combination_refuses_weights(members, weights):
+    with pytest.raises(ValueError, match="share for each of 2"):
+        Combined(members, weights)
+
+
+def test_combination_learns_its_members(trees, members, combined):
+    learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
+    found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
+    assert found.to_bytes() == combined.to_bytes()
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.55, 0.45))
+    assert Combination(learners[1:]).fit(trees).weights == (1.0,)
+    assert Combination(learners[:1]).fit(trees).weights == (1.0,)
+
+
+def test_combination_presets():
+    assert [type(learner).__name__ for learner in Combination.preset("balanced").learners] == ["Pivot", "ISBNLearner"]
+    seeds = [learner.seed for learner in Combination.preset("accurate", seed=1).learners[1:]]
+    assert seeds == [3, 4, 5]
+    with pytest.raises(ValueError, match="balanced, accurate"):
+        Combination.preset("best")
+    with pytest.raises(ValueError, match="at least one"):
+        Combination(())

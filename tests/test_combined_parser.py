@@ -1,0 +1,76 @@
+"""Combinations in an `lpcfg_parser`: by a config, by the command, saved and loaded."""
+
+from pathlib import Path
+
+import pytest
+import spacy
+from spacy.training import Example
+from typer.testing import CliRunner
+
+from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.trees import read_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+TEXT = "The ferry that my sister missed was the last one."
+LEARNER = {
+    "@misc": "spacy-lpcfg.Combined.v1",
+    "weights": [0.5, 0.5],
+    "*": {
+        "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
+        "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_parser", config={"learner": LEARNER})
+    nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg")(nlp))
+    return nlp
+
+
+def test_combined_parser_learns_by_a_config(nlp):
+    assert isinstance(nlp.get_pipe("lpcfg_parser").grammar, Combined)
+    doc = nlp(TEXT)
+    assert len(doc._.constituency) == 1
+    assert all(0 <= score <= 1 for score in doc.spans["constituents"].attrs["scores"])
+    scores = nlp.evaluate(list(Treebank(SAMPLE / "dev.mrg")(nlp)))
+    assert scores["evalb_f"] > 0.4
+
+
+@pytest.mark.parametrize("tags", ["given", "prior"])
+def test_combined_parser_takes_tags(nlp, tags):
+    component = nlp.get_pipe("lpcfg_parser")
+    gold = next(iter(Treebank(SAMPLE / "dev.mrg")(nlp)))
+    assert isinstance(gold, Example)
+    component.tags = tags
+    try:
+        doc = component(gold.reference.copy())
+    finally:
+        component.tags = "model"
+    if tags == "given":
+        assert [token.tag_ for token in doc] == [token.tag_ for token in gold.reference]
+
+
+def test_combined_parser_is_saved(nlp, tmp_path):
+    nlp.to_disk(tmp_path)
+    again = spacy.load(tmp_path)
+    assert again(TEXT).to_bytes() == nlp(TEXT).to_bytes()
+
+
+def test_command_learns_a_combination(tmp_path):
+    trees = tmp_path / "train.mrg"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(40))))
+    output = tmp_path / "model"
+    arguments = ["learn", "combined", str(trees), "--dev", str(trees), "--output", str(output), "--seed", "1"]
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 0, result.output
+    assert "dev F1" in result.output
+    nlp = spacy.load(output)
+    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == ["Grammar", "ISBN"]
+    assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
+    assert nlp(TEXT)._.constituency
