@@ -65,6 +65,11 @@ def test_project_takes_another_treebank_and_learner(project):
 
 
 def test_project_learns_a_sigmoid_belief_network(project):
+    """With fewer steps than the config has."""
+    config = project / "configs" / "isbn.cfg"
+    text = config.read_text("utf-8")
+    assert "\nsteps = 5600\n" in text
+    config.write_text(text.replace("steps = 5600", "steps = 100"), encoding="utf-8")
     output = run(project, "isbn", ".", "--vars.treebank", "../other", "--vars.states", 4)
     assert "SPAN F" in output
     assert "sentences                     10" in output
