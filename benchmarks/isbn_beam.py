@@ -2,11 +2,11 @@
 
     python benchmarks/isbn_beam.py ISBN TREES [--beams 1,3,10,30,100] [--max-words N] [--json FILE] [--plot FILE]
 
-ISBN is a file that `ISBN.to_disk` wrote; TREES are the gold trees of the sentences, of which those of more than N words
-are left out. For each width, from raw words: F1 (EVALB, COLLINS.prm) of the brackets of least expected loss and of the
-most probable tree; log-probability a word, which grows towards the model's own; surprisal of a word in bits, the mean
-of those of all words and ends, and how far it is from that of the widest beam, on average and at most; the least
-surprisal, which is never negative; and how far at most the surprisals of a sentence are from adding up to its
+ISBN is a folder that `spacy-lpcfg learn isbn` wrote; TREES are the gold trees of the sentences, of which those of more
+than N words are left out. For each width, from raw words: F1 (EVALB, COLLINS.prm) of the brackets of least expected
+loss and of the most probable tree; log-probability a word, which grows towards the model's own; surprisal of a word in
+bits, the mean of those of all words and ends, and how far it is from that of the widest beam, on average and at most;
+the least surprisal, which is never negative; and how far at most the surprisals of a sentence are from adding up to its
 log-probability, in bits.
 """
 
@@ -58,7 +58,7 @@ def main() -> None:
     args = arguments.parse_args()
     measure.check_plot(arguments, args.plot)
     golds = [gold for gold in measure.read_gold(args.trees) if len(gold) <= args.max_words]
-    isbn = ISBN.from_disk(args.isbn)
+    isbn = measure.read_isbn(args.isbn)
     found = [search(isbn, beam, golds) for beam in sorted(map(int, args.beams.split(",")))]
     widest = np.concatenate(found[-1][1])
     rows = []

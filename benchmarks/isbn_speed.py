@@ -2,12 +2,12 @@
 
     python benchmarks/isbn_speed.py ISBN TREES [--beams 10,30] [--approximations NAME,...] [--repeats N] [--json FILE]
 
-ISBN is a file that `ISBN.to_disk` wrote; TREES are the gold trees of the sentences. Measures words per CPU second of
-IncrementalParser.parse with raw words and with the tags of the trees, for each width of the beam, the median of N
-passes, each in a process of its own that has parsed one sentence before; the most memory that such a process ever held;
-F1 (EVALB, COLLINS.prm, all lengths); and for each word: hypotheses that were looked at, products with the matrices of
-latent relations, softmaxes over tags and over words, and outcomes of the latter. The share of the search in the time
-tells what Python adds to it.
+ISBN is a folder that `spacy-lpcfg learn isbn` wrote; TREES are the gold trees of the sentences. Measures words per CPU
+second of IncrementalParser.parse with raw words and with the tags of the trees, for each width of the beam, the median
+of N passes, each in a process of its own that has parsed one sentence before; the most memory that such a process ever
+held; F1 (EVALB, COLLINS.prm, all lengths); and for each word: hypotheses that were looked at, products with the
+matrices of latent relations, softmaxes over tags and over words, and outcomes of the latter. The share of the search in
+the time tells what Python adds to it.
 
 With --approximations the same parameters are also read as those of other approximations than the one that they were
 learned for: the speed is right then, F1 is not.
@@ -33,7 +33,7 @@ COUNTS = ("n_pops", "n_products", "n_tag_softmaxes", "n_word_softmaxes", "n_word
 
 def load(path: Path, approximation: str | None) -> ISBN:
     """An ISBN, as one of another approximation if that is asked for."""
-    isbn = ISBN.from_disk(path)
+    isbn = measure.read_isbn(path)
     if approximation is None:
         return isbn
     return replace(isbn, networks=tuple(replace(each, approximation=approximation) for each in isbn.networks))

@@ -23,7 +23,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import spacy
 
+from spacy_lpcfg.components.isbn_parser import ISBNParser
+from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.trees import Tree, clean, read_trees
 from spacy_lpcfg.trees.parse import Parse
 
@@ -69,6 +72,14 @@ def peak_mb() -> float:
 def read_gold(path: Path) -> list[Tree]:
     """The trees of a treebank as scoring sees them."""
     return [tree for tree in map(clean, read_trees(path)) if tree is not None]
+
+
+def read_isbn(path: Path) -> ISBN:
+    """The ISBN of the pipeline in a folder."""
+    component = spacy.load(path).get_pipe("isbn_parser")
+    assert isinstance(component, ISBNParser)
+    assert component.isbn is not None
+    return component.isbn
 
 
 def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Parse], float]:
