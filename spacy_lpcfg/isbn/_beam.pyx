@@ -33,7 +33,8 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
         int n_outcomes
         int n_states
     cppclass Workspace[Real]:
-        pass
+        Real forcing
+        Real negligible
     int padded(int n_states)
     void add_products(float** targets, const float* matrix, const float** sources, int n_pairs, int n_rows,
                       int n_states)
@@ -74,6 +75,7 @@ cdef enum:
     WORD = 2
 
 cdef double ROUNDING = 1e-4      # more than that of single floats adds to a bound
+cdef float LEAST_SHARE = 1e-4    # of the tolerance; less likely outcomes do not bend a Newton step
 cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has their logits before the word
 
 
@@ -318,6 +320,8 @@ cdef class Search:
         self.beam, self.branching, self.unary_cap, self.most_pops = beam, branching, unary_cap, most_pops
         self.margin, self.final_margin, self.tolerance = margin, final_margin, tolerance
         self.width = networks.model.width
+        self.workspace.forcing = max(self.workspace.forcing, <float>tolerance)
+        self.workspace.negligible = max(self.workspace.negligible, LEAST_SHARE * <float>tolerance)
         self.make_room()
         self.clear()
 

@@ -102,6 +102,8 @@ template <typename Real> struct Workspace {
     std::vector<int32_t> active;
     int width = 0;
     Real exact = Precision<Real>::residual; /* the tolerance of `settle` in learning */
+    /* of `settle`; where its tolerance is greater these may be so too, since it sees to what they leave undone */
+    Real forcing = Precision<Real>::forcing, negligible = Precision<Real>::negligible;
 
     void fit(const Choice<Real> &choice) {
         width = padded(choice.n_states);
@@ -322,7 +324,7 @@ INLINED Covariance<Real> covariance_of(const Real *q, const Real *average, const
                                        Workspace<Real> &workspace) {
     int n_active = 0;
     for (int d = 0; d < choice.n_outcomes; ++d)
-        if (q[d] >= Precision<Real>::negligible) workspace.active[n_active++] = d;
+        if (q[d] >= workspace.negligible) workspace.active[n_active++] = d;
     return {choice.weights, q, average, workspace.active.data(), n_active, workspace.width};
 }
 
@@ -425,7 +427,7 @@ INLINED int settle_of(Real *theta, Real *means, Real *logits, Real *q, const Cho
     workspace.fit(choice);
     const int width = workspace.width;
     Real *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
-    Real *direction = workspace.row(9), *start = workspace.row(10), forcing = Precision<Real>::forcing;
+    Real *direction = workspace.row(9), *start = workspace.row(10), forcing = workspace.forcing;
     const Real *own = choice.weights + (size_t)chosen * width;
     int n_steps = 0;
     mix(average, q, choice.weights, choice.n_outcomes, width);
