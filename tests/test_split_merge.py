@@ -203,6 +203,10 @@ def test_halving_splits_the_most_frequent_states(is_split, most, random):
     assert len(spared) == 0 or spared.max() <= counts[halves == 2].min(initial=np.inf)
 
 
+def test_halving_splits_a_state_that_never_occurs():
+    assert halving(np.array([False, False, True]), np.zeros(3), 4).shape == (3, 4)
+
+
 def test_splitting_without_noise_changes_no_probability(sample):
     split = split_of(sample, 3, LexicalSettings())
     expected = split.expect(random_latent(split, noise=1.0, seed=0))

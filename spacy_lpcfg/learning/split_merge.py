@@ -146,7 +146,7 @@ def halving(is_split: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
     is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `most` states.
     """
     m = len(counts)
-    spared = np.argsort(-np.where(is_split, counts, 0.0), kind="stable")[max(most - m, 0) :]
+    spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(most - m, 0) :]
     n_halves = 1 + is_split
     n_halves[spared] = 1
     return np.repeat(np.diag(1 / n_halves), n_halves, axis=1).astype(np.float32)
