@@ -40,30 +40,36 @@ class Finals:
         """Shares of brackets in pre-order; over the same words first what has the fewest of them above on average."""
         found: dict[Span, float] = {}
         above: dict[Span, float] = {}
-        for (spans, _), share in zip(self.derivations, self._shares().tolist()):
-            before, n_above, seen = (0, 0), 0, set()
-            for span in spans:
-                n_above = n_above + 1 if span[:2] == before else 0
-                before = span[:2]
-                if span not in seen:
-                    seen.add(span)
-                    found[span] = found.get(span, 0.0) + share
-                    if n_above:
-                        above[span] = above.get(span, 0.0) + share * n_above
+        for spans, share in self._distinct_shares().items():
+            n_above, start, end = 0, 0, 0
+            for span in dict.fromkeys(spans):
+                found[span] = found.get(span, 0.0) + share
+                if span[0] == start and span[1] == end:
+                    n_above += 1
+                    above[span] = above.get(span, 0.0) + share * n_above
+                else:
+                    n_above, (start, end, _) = 0, span
         order = sorted(found, key=lambda span: (span[0], -span[1], above.get(span, 0.0) / found[span]))
         return {span: found[span] for span in order}
+
+    def _distinct_shares(self) -> dict[Spans, float]:
+        """Share of each distinct tree."""
+        found: dict[Spans, float] = {}
+        for (spans, _), share in zip(self.derivations, self._shares().tolist()):
+            found[spans] = found.get(spans, 0.0) + share
+        return found
 
     def _tag_shares(self, names: Sequence[str]) -> list[dict[str, float]]:
         columns = np.array([tags for _, tags in self.derivations]).T
         same = (columns == columns[:, :1]).all(axis=1).tolist()
-        shares = self._shares()
+        shares = self._shares().tolist()
         found = []
-        for column, is_same in zip(columns, same):
-            if is_same:
-                found.append({names[column[0]]: 1.0})
-            else:
-                tags, which = np.unique(column, return_inverse=True)
-                found.append(dict(zip((names[tag] for tag in tags), np.bincount(which, shares).tolist())))
+        for column, is_same in zip(columns.tolist(), same):
+            of_tags: dict[int, float] = {column[0]: 1.0} if is_same else {}
+            if not is_same:
+                for tag, share in zip(column, shares):
+                    of_tags[tag] = of_tags.get(tag, 0.0) + share
+            found.append({names[tag]: share for tag, share in of_tags.items()})
         return found
 
     def _shares(self) -> np.ndarray:

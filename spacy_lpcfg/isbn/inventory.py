@@ -80,6 +80,7 @@ class Inventory:
     frequent: tuple[str, ...]
     rare: RareWords
     _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
+    _unknown: list[int] = field(init=False, repr=False)
     _known_tags: dict[str, list[int]] = field(init=False, repr=False)
     _form_rows: dict[str, int] = field(init=False, repr=False)
     _frequent: frozenset[str] = field(init=False, repr=False)
@@ -97,6 +98,7 @@ class Inventory:
         rows = {form: self.n_outcomes + i for i, form in enumerate(self.forms)}
         for name, value in (
             ("_outcomes", outcomes),
+            ("_unknown", self.word_offsets[:-1].tolist()),
             ("_known_tags", known_tags),
             ("_form_rows", rows),
             ("_frequent", frozenset(self.frequent)),
@@ -147,7 +149,7 @@ class Inventory:
         found = self._outcomes.get((tag, word))
         if found is None and first:
             found = self._outcomes.get((tag, word.lower()))
-        return int(self.word_offsets[tag]) if found is None else found
+        return self._unknown[tag] if found is None else found
 
     def form_rows(self, tag: int, word: str, first: bool) -> list[int]:
         """Rows of a word's forms, if they are inputs when it has the tag."""
@@ -194,13 +196,14 @@ class Inventory:
         tags = sorted(known)
         if not known or self.rare.has_word(word):
             likely = self.rare.tags_of(word, first)
-            best = np.argsort(-likely, kind="stable")[:_MOST_CANDIDATES].tolist()
-            tags += [tag for tag in best if tag not in known and (likely[tag] >= _LEAST_LIKELY or not tags)]
+            best = np.argsort(-likely, kind="stable")[:_MOST_CANDIDATES]
+            likely_enough = zip(best.tolist(), (likely[best] >= _LEAST_LIKELY).tolist())
+            tags += [tag for tag, is_likely in likely_enough if tag not in known and (is_likely or not tags)]
         return tags
 
     def _columns(self, word: str, first: bool, tags: list[int]) -> Word:
         outcomes = [self.outcome_of(tag, word, first) for tag in tags]
-        is_unknown = [outcome == self.word_offsets[tag] for tag, outcome in zip(tags, outcomes)]
+        is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes)]
         factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
         has_forms = [unknown or word not in self._frequent for unknown in is_unknown]
         return Word(
@@ -215,7 +218,7 @@ class Inventory:
         return [self._form_rows[form] for form in self.rare.known_forms(word, first) if form in self._form_rows]
 
     def _has_forms(self, tag: int, word: str, first: bool) -> bool:
-        return self.outcome_of(tag, word, first) == self.word_offsets[tag] or word not in self._frequent
+        return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
 
 
 def mask_of(label: int, below: int) -> int:
