@@ -2,14 +2,15 @@
 
 import os
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
-from spacy_lpcfg.components.cli.treebanks import held_out_f1, read_treebank
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
 
 
 class Preset(str, Enum):
@@ -56,9 +57,4 @@ def learn_combined(
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
-    if held_out:
-        f1 = held_out_f1(parser_of(combined).parse, held_out)
-        nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    save_pipeline(nlp, output)
-    print(f"saved to {output}")
+    save_measured(nlp, output, partial(parser_of, combined), held_out)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
-from spacy_lpcfg.components.cli.treebanks import held_out_f1, read_treebank
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -69,12 +69,7 @@ def learn_isbn(
     learner = ISBNLearner(**settings, n_jobs=jobs if jobs > 0 else os.cpu_count() or 1)
     isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
     component = _add_parser(nlp, isbn, learner.cut_off, beam)
-    if held_out:
-        f1 = held_out_f1(component.ready_parser().parse, held_out)
-        nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    save_pipeline(nlp, output)
-    print(f"saved to {output}")
+    save_measured(nlp, output, component.ready_parser, held_out)
 
 
 def _log_epoch(epoch: "LearningEpoch") -> None:

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
-from spacy_lpcfg.components.cli.treebanks import held_out_f1, read_treebank
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -93,12 +94,7 @@ def learn_lpcfg(
     else:
         learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
-    if held_out:
-        f1 = held_out_f1(parser_of(learned.grammar).parse, held_out)
-        nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    save_pipeline(nlp, output)
-    print(f"saved to {output}")
+    save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
 
 
 # Learning ----------------------------------------------------------------------------------------

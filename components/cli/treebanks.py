@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from spacy_lpcfg.components.cli.console import log_skipped, progress
+from spacy_lpcfg.components.cli.pipelines import save_pipeline
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from spacy_lpcfg.trees import Tree
     from spacy_lpcfg.trees.parse import Parse
 
@@ -30,3 +33,22 @@ def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree
     golds = [tree for tree in map(clean, held_out) if tree is not None]
     parses = [parse(gold.words).tree for gold in progress(golds, "sentences")]
     return evaluate(golds, parses).scores()["evalb_f"]
+
+
+class Parses(Protocol):
+    """A parser of any model."""
+
+    def parse(self, words: Sequence[str]) -> Parse: ...
+
+
+def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree]) -> None:
+    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it.
+
+    parser (callable): gives the pipeline's parser, if it is needed
+    """
+    if held_out:
+        f1 = held_out_f1(parser().parse, held_out)
+        nlp.meta["performance"] = {"evalb_f": f1 / 100}
+        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+    save_pipeline(nlp, output)
+    print(f"saved to {output}")
