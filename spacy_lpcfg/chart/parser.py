@@ -18,7 +18,17 @@ from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.trees.parse import BACKED_OFF, COARSE, GLUED, PARSED, SEGMENTED, Parse, Posteriors
+from spacy_lpcfg.trees.parse import (
+    BACKED_OFF,
+    COARSE,
+    GLUED,
+    PARSED,
+    SEGMENTED,
+    Parse,
+    Posteriors,
+    check_input,
+    with_given,
+)
 
 DECODINGS = ("brackets", "rules")
 
@@ -101,11 +111,7 @@ class Parser:
             as given, 1 ignores them, between they are a prior.
         RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
         """
-        if not words or (tags is not None and len(tags) != len(words)):
-            raise ValueError(
-                f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
-                f"{'no' if tags is None else len(tags)} tags."
-            )
+        check_input(words, tags)
         longest = self.settings.max_words
         if len(words) > longest:
             return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
@@ -213,7 +219,7 @@ class Parser:
         labels = self.grammar.labels
         return Parse(
             words=words,
-            tags=own if tags is None else [given or tag for given, tag in zip(tags, own)],
+            tags=with_given(own, tags),
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),

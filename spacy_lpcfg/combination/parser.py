@@ -14,7 +14,7 @@ from spacy_lpcfg.combination.combined import Combined, Learned, Member
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, with_given
 
 Tags = Sequence[str | None]
 
@@ -56,7 +56,7 @@ class CombinedParser:
         is_parsed = any(found.brackets[span] > 0 for span in spans[:1])
         return Parse(
             words=words,
-            tags=own if tags is None or tag_weight > 0 else [given or tag for given, tag in zip(tags, own)],
+            tags=with_given(own, tags if tag_weight == 0 else None),
             spans=spans,
             span_scores=np.array([found.brackets[span] for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),

@@ -155,6 +155,7 @@ class _Reader:
         return [self.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
 
     def events(self) -> Events:
+        """The derivations that were read."""
         return Events(
             sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.grammar.layout import LANES
 from spacy_lpcfg.isbn._network import Pass, Plan
 from spacy_lpcfg.isbn.events import Events
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
 
-LANES = 8  # as in lanes.h
 _AT_ONCE = 64  # sequences of a pass that keeps nothing
 _OF_ROWS = ("latent_weights", "decision_weights", "outcome_weights")
 

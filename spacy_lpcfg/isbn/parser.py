@@ -14,7 +14,7 @@ from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, check_input, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
 DECODINGS = ("brackets", "tree")
@@ -108,7 +108,7 @@ class IncrementalParser:
         finals = self._finals(words, tags, replace(self.settings, beam=max(self.settings.beam, n)))
         return [
             ScoredTree(
-                Tree.from_spans(words, _or_given([self.isbn.tags[tag] for tag in own], tags), spans), log_probability
+                Tree.from_spans(words, with_given([self.isbn.tags[tag] for tag in own], tags), spans), log_probability
             )
             for spans, own, log_probability in finals.trees()[:n]
         ]
@@ -136,7 +136,7 @@ class IncrementalParser:
             negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound.
         RAISES (ValueError): As of `parse`.
         """
-        self._check(words, tags)
+        check_input(words, tags)
         search = self._borrow(self.settings)
         search.add(self.isbn.inventory.candidates(words, tags))
         logs = [0.0]
@@ -150,13 +150,6 @@ class IncrementalParser:
         with np.errstate(invalid="ignore"):
             found = -np.diff(falling) / np.log(2)
         return np.where(np.isnan(found), np.inf, found)
-
-    def _check(self, words: Sequence[str], tags: Sequence[str | None] | None) -> None:
-        if not words or (tags is not None and len(tags) != len(words)):
-            raise ValueError(
-                f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
-                f"{'no' if tags is None else len(tags)} tags."
-            )
 
     def _new_search(self, settings: BeamSettings) -> Search:
         return Search(
@@ -185,7 +178,7 @@ class IncrementalParser:
             self._idle.append(search)
 
     def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Finals:
-        self._check(words, tags)
+        check_input(words, tags)
         search = self._borrow(settings)
         search.run(self.isbn.inventory.candidates(words, tags))
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
@@ -203,7 +196,7 @@ class IncrementalParser:
             own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
             words=words,
-            tags=_or_given(own, tags),
+            tags=with_given(own, tags),
             spans=spans,
             span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
             tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags)]),
@@ -217,7 +210,7 @@ class IncrementalParser:
         labels = self.isbn.labels
         return Parse(
             words=words,
-            tags=_or_given([self.isbn.tags[tag] for tag in candidates.tags[candidates.offsets[:-1]]], tags),
+            tags=with_given([self.isbn.tags[tag] for tag in candidates.tags[candidates.offsets[:-1]]], tags),
             spans=[(0, len(words), "S" if "S" in labels or not labels else labels[0])],
             span_scores=np.zeros(1, dtype=np.float32),
             tag_scores=np.zeros(len(words), dtype=np.float32),
@@ -297,10 +290,6 @@ class Finished(NamedTuple):
 
     parse: Parse
     surprisal: float
-
-
-def _or_given(own: list[str], given: Sequence[str | None] | None) -> list[str]:
-    return own if given is None else [tag or name for tag, name in zip(given, own)]
 
 
 def _best_brackets(posteriors: Posteriors, n_words: int, cost: float) -> list[Span]:

@@ -62,3 +62,17 @@ class Posteriors:
 
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
+
+
+def check_input(words: Sequence[str], tags: Sequence[str | None] | None) -> None:
+    """RAISES (ValueError): If there are no words to parse, or other tags than words."""
+    if not words or (tags is not None and len(tags) != len(words)):
+        raise ValueError(
+            f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
+            f"{'no' if tags is None else len(tags)} tags."
+        )
+
+
+def with_given(own: list[str], given: Sequence[str | None] | None) -> list[str]:
+    """A parser's own tags, but given ones where there are any."""
+    return own if given is None else [tag or name for tag, name in zip(given, own)]
