@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from joblib import Parallel, delayed
@@ -38,7 +38,10 @@ class MirroredLearner:
 
     def fit(self, trees: Iterable[Tree]) -> Mirrored:
         """Learn from trees; raw or normalised, and errors as of the learner."""
-        return Mirrored(self.learner.fit(mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None))
+        learner = self.learner
+        if isinstance(learner, ISBNLearner):
+            learner = replace(learner, opening=-1)
+        return Mirrored(learner.fit(mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None))
 
 
 MemberLearner: TypeAlias = StraightLearner | MirroredLearner
