@@ -16,7 +16,7 @@ from spacy_lpcfg.combination.members import Member, Mirrored
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, mirrored_spans, with_given
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, Undistributed, mirrored_spans, with_given
 from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
@@ -35,7 +35,7 @@ class Reader(Protocol):
         ...
 
 
-class CombinedParser:
+class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
