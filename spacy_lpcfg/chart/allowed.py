@@ -54,6 +54,8 @@ class SymbolSets:
 
 def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allowed:
     """The cells of all trees that satisfy constraints."""
+    if not constraints:
+        return _allowed(np.zeros((n_words + 1, n_words + 1), dtype=np.int32), sets.everything[np.newaxis])
     masks = np.ones((n_words + 1, n_words + 1, len(sets.everything)), dtype=np.int8)
     for start, end in constraints.whole:
         _cut_crossing(masks, start, end, sets.intermediate)
@@ -62,8 +64,10 @@ def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allo
         masks[start, end] &= sets.with_label(label)
     for start, end, label in constraints.forbidden:
         masks[start, end] &= 1 - sets.with_label(label)
-    rows, cells = np.unique(masks.reshape(-1, masks.shape[2]), axis=0, return_inverse=True)
-    return _allowed(cells.reshape(masks.shape[:2]), rows)
+    rows: dict[bytes, int] = {}
+    cells = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
+    different = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
+    return _allowed(np.array(cells).reshape(masks.shape[:2]), different)
 
 
 def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> None:
