@@ -17,7 +17,7 @@ from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
-GRAMMARS_SHARE = 0.4
+GRAMMARS_SHARE = 0.45
 PRESETS = ("balanced", "accurate")
 
 
