@@ -162,6 +162,10 @@ class IncrementalParser:
             for spans, own, log_probability in finals.trees()
         )
 
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
+        return self._finals(words, None, self.settings).log_probability
+
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
 
@@ -182,11 +186,13 @@ class IncrementalParser:
         normal = [tree for tree in map(normalize, trees) if tree is not None]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        events = [events_of([tree], self.isbn.inventory, self.isbn.relations) for tree in normal]
+        inventory = self.isbn.inventory
+        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
         known = [i for i, each in enumerate(events) if each.n_sequences]
         found = np.full(len(events), -np.inf)
         if known:
-            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known]))
+            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
         return found
 
     def states(self, *_: Any, **__: Any) -> NoReturn:
