@@ -18,9 +18,9 @@ from typing import Any
 
 import measure
 
-from spacy_lpcfg.combination import PRESETS, Combination, learned_from_disk, parser_of
+from spacy_lpcfg.combination import PRESETS, Combination, Distillation, learned_from_disk, parser_of
 from spacy_lpcfg.components.learners import SentencesOf
-from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import parser_of
-from spacy_lpcfg.learning import Clusters, Distillation, Ensembles, LexicalSettings, TreebankPCFG
-from spacy_lpcfg.learning.distillation import parse_text
+from spacy_lpcfg.combination import Distillation
+from spacy_lpcfg.combination.distillation import parse_text
+from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -31,7 +32,7 @@ def test_the_student_learns_from_trees_and_text(golds, text):
     """By hand: from the treebank `weight` times, and the teacher's trees of the text."""
     teacher, student = Ensembles.diverse(2, n_states=2), Clusters(n_states=2, lexical=LexicalSettings(rare=0))
     learned = Distillation(teacher, student, text, weight=3).fit(golds)
-    parsed = list(parse_text(teacher.fit(golds), text, 40))
+    parsed = [tree for tree, _ in parse_text(teacher.fit(golds), text, 40)]
     assert 0 < len(parsed) <= len(text)
     by_hand = student.fit([*golds * 3, *parsed])
     assert replace(learned, classifier=by_hand.classifier).to_bytes() == by_hand.to_bytes()
@@ -41,7 +42,7 @@ def test_the_treebank_is_a_third_of_all_words(golds, text):
     """Unless a weight is given; where the text is short, each tree counts once."""
     pcfg, n_golds = TreebankPCFG(), sum(map(len, golds[:20]))
     for repeats in (1, 20):
-        parsed = list(parse_text(pcfg.fit(golds[:20]), text * repeats, 40))
+        parsed = [tree for tree, _ in parse_text(pcfg.fit(golds[:20]), text * repeats, 40)]
         weight = max(1, round(sum(map(len, parsed)) / 2 / n_golds))
         assert (weight > 1) == (repeats > 1)
         by_hand = Distillation(pcfg, pcfg, text * repeats, weight=weight).fit(golds[:20])
@@ -83,7 +84,7 @@ def test_words_of_the_text_become_known():
 
 
 def test_trees_of_text_have_the_root_of_the_treebank(golds, text):
-    trees = list(parse_text(TreebankPCFG().fit(golds), text, 40))
+    trees = [tree for tree, _ in parse_text(TreebankPCFG().fit(golds), text, 40)]
     assert {tree.label for tree in trees} == {"ROOT"}
     assert [tree.words for tree in trees] == [words for words in text if words in [tree.words for tree in trees]]
 

@@ -122,8 +122,9 @@ def _combined(
     train: Iterable["Tree"], text: Path | None, n_grammars: int, settings: dict[str, Any], jobs: int
 ) -> Learned:
     """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
+    from spacy_lpcfg.combination import Distillation
     from spacy_lpcfg.components.learners import SentencesOf
-    from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
+    from spacy_lpcfg.learning import Clusters, Ensembles
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)

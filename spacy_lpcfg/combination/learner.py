@@ -68,8 +68,11 @@ class Combination:
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         kept = list(trees)
-        members = tuple(learner.fit(kept) for learner in self.learners)
-        return Combined(members, tuple(self.weights or default_weights(members)), self.bracket_cost)
+        return self.combine([learner.fit(kept) for learner in self.learners])
+
+    def combine(self, members: Sequence[Member]) -> Combined:
+        """What the learners have learned, in their order, as one."""
+        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost)
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

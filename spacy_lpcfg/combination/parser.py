@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned, Member
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
@@ -29,12 +29,15 @@ class CombinedParser:
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
+    settings (Settings): how grammars prune.
     beam_settings (BeamSettings): how ISBNs search.
     """
 
-    def __init__(self, combined: Combined, *, beam_settings: BeamSettings = BeamSettings()) -> None:
+    def __init__(
+        self, combined: Combined, *, settings: Settings = Settings(), beam_settings: BeamSettings = BeamSettings()
+    ) -> None:
         self.combined = combined
-        self._sources = [_source(member, beam_settings) for member in combined.members]
+        self._sources = [_source(member, settings, beam_settings) for member in combined.members]
 
     def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
@@ -70,10 +73,10 @@ def parser_of(model: Learned) -> Parser | CombinedParser:
     return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
-def _source(model: Member, settings: BeamSettings) -> Source:
+def _source(model: Member, settings: Settings, beam_settings: BeamSettings) -> Source:
     if isinstance(model, ISBN):
-        return partial(_incremental, IncrementalParser(model, settings=settings))
-    return chart_parser_of(model).posteriors
+        return partial(_incremental, IncrementalParser(model, settings=beam_settings))
+    return chart_parser_of(model, settings=settings).posteriors
 
 
 def _incremental(
