@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combination, Combined, CombinedParser
+from spacy_lpcfg.chart.parser import Settings
+from spacy_lpcfg.combination import Combination, Combined, CombinedParser, Mirrored, MirroredLearner
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import clean, read_trees
-from spacy_lpcfg.trees.parse import PARSED, Posteriors
+from spacy_lpcfg.trees.parse import PARSED, Posteriors, mirrored_spans
+from spacy_lpcfg.trees.transforms import mirror
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
@@ -97,6 +99,72 @@ def test_combination_learns_its_members(trees, members, combined):
     assert Combination(learners).fit(trees).weights == pytest.approx((0.55, 0.45))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
+
+
+@pytest.fixture(scope="module")
+def mirrored(trees):
+    return MirroredLearner(ISBNLearner(n_states=8, n_epochs=3)).fit(iter(trees))
+
+
+def test_mirrored_spans_are_those_of_the_mirrored_tree(trees):
+    for tree in trees:
+        n_words = len(tree)
+        assert mirror(mirror(tree)) == tree
+        assert mirror(tree).words == tree.words[::-1]
+        assert mirrored_spans(tree.spans(), n_words) == mirror(tree).spans()
+
+
+def test_mirrored_network_reads_from_right_to_left(mirrored):
+    found = CombinedParser(Combined((mirrored,), (1.0,))).posteriors(SENTENCE)
+    backward = IncrementalParser(mirrored.model).posteriors(SENTENCE[::-1])
+    n = len(SENTENCE)
+    assert found.brackets == {(n - end, n - start, label): p for (start, end, label), p in backward.brackets.items()}
+    assert [span[:2] for span in found.brackets] == sorted(
+        (span[:2] for span in found.brackets), key=lambda bounds: (bounds[0], -bounds[1])
+    )
+    assert found.tags == backward.tags[::-1]
+    assert mirrored.labels == mirrored.model.labels
+
+
+def test_mirrored_network_storage(members, mirrored):
+    assert Mirrored.from_bytes(mirrored.to_bytes()).to_bytes() == mirrored.to_bytes()
+    both = Combined((members[0], mirrored), (0.5, 0.5))
+    assert Combined.from_bytes(both.to_bytes()).to_bytes() == both.to_bytes()
+    assert both.words >= {"The", "ferry"}
+    for damaged in (b"", mirrored.to_bytes()[:-3], mirrored.model.to_bytes()):
+        with pytest.raises(GrammarError):
+            Mirrored.from_bytes(damaged)
+
+
+def test_votes_are_of_the_models_own_trees(members, mirrored):
+    models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
+    parser = CombinedParser(models, decoding="votes")
+    own = [
+        Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans,
+        IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE).spans,
+        mirrored_spans(
+            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="tree")).parse(SENTENCE[::-1]).spans,
+            len(SENTENCE),
+        ),
+    ]
+    elected = {span for spans in own for span in spans if sum(span in spans for spans in own) >= 2}
+    parse = parser.parse(SENTENCE)
+    assert {*parse.spans[1:]} == elected - {parse.spans[0]}
+    posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
+    assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
+    with pytest.raises(ValueError, match="brackets"):
+        CombinedParser(models, decoding="majority")
+
+
+def test_two_votes_are_settled_by_posteriors(members):
+    same = CombinedParser(Combined((members[1], members[1]), (0.5, 0.5)), decoding="votes")
+    alone = IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE)
+    assert same.parse(SENTENCE).spans == alone.spans
+    two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="votes").parse(SENTENCE)
+    posteriors = CombinedParser(Combined(members, (0.5, 0.5))).posteriors(SENTENCE).brackets
+    both = {*Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
+    assert {*two.spans} >= both
+    assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
 
 
 def test_combination_presets():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import parser_of
-from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, words_of
+from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, known_words
 from spacy_lpcfg.combination.distillation import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.skeletons import skeletons
 from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import mirror
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 NETWORK = ISBNLearner(n_states=8, n_epochs=2)
@@ -61,7 +62,8 @@ def test_networks_and_combinations_may_be_students(golds, text):
     """Each member of a combination learns as it does alone; a network from the treebank `weight` times."""
     pcfg = TreebankPCFG()
     network, grammar, both = (
-        Distillation(pcfg, student, text, weight=2).fit(golds) for student in (NETWORK, pcfg, Combination((pcfg, NETWORK)))
+        Distillation(pcfg, student, text, weight=2).fit(golds)
+        for student in (NETWORK, pcfg, Combination((pcfg, NETWORK)))
     )
     assert both.members[0].to_bytes() == grammar.to_bytes()
     assert both.members[1].to_bytes() == network.to_bytes()
@@ -70,6 +72,17 @@ def test_networks_and_combinations_may_be_students(golds, text):
     by_hand = NETWORK.fit([*golds, *parsed], repeats=[2] * len(golds) + [1] * len(parsed))
     assert network.to_bytes() == by_hand.to_bytes()
     assert network.meta["n_trees"] == 2 * len(golds) + len(parsed)
+
+
+def test_mirror_images_may_be_students(golds, text):
+    """From mirrored trees of both kinds."""
+    pcfg = TreebankPCFG()
+    found = Distillation(pcfg, MirroredLearner(pcfg), text, weight=2).fit(golds)
+    parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
+    by_hand = Distillation(pcfg, pcfg, text, weight=2).learn(
+        *([mirror(tree) for tree in some] for some in (golds, parsed))
+    )
+    assert found.model.to_bytes() == by_hand.to_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +97,7 @@ def test_combinations_teach_by_trees_of_their_grammar(golds, text, combined):
     assert set(rules([tree for tree, _ in taught.values()])) <= known
     parser = CombinedParser(combined)
     n_right = n_brackets = 0
-    for words in (escape_tokens(sentence, known=words_of(combined)) for sentence in text):
+    for words in (escape_tokens(sentence, known=known_words(combined)) for sentence in text):
         if tuple(words) in taught:
             tree, certainty = taught[tuple(words)]
             assert 0 < certainty <= 1

@@ -52,7 +52,9 @@ def test_nearest_is_best_of_all_trees(seed, cost):
 def test_nearest_to_a_trees_own_brackets_is_that_tree():
     grammar = random_grammar(1)
     parser, model = Parser(grammar, settings=EXHAUSTIVE), model_of(grammar)
-    words = next(w for w in ([a, b, c, d] for a in WORDS for b in WORDS for c in WORDS for d in WORDS) if all_trees(model, w))
+    words = next(
+        w for w in ([a, b, c, d] for a in WORDS for b in WORDS for c in WORDS for d in WORDS) if all_trees(model, w)
+    )
     for tree in map(expand_unaries, map(unbinarize, all_trees(model, words))):
         certain = Posteriors(dict.fromkeys(tree.spans(), 1.0), [{tag: 1.0} for tag in tree.tags])
         found = nearest_parse(parser, words, certain, bracket_cost=0.5)

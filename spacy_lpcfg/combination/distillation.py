@@ -16,8 +16,9 @@ import numpy as np
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.nearest import nearest_parse
 from spacy_lpcfg.chart.parser import Settings
-from spacy_lpcfg.combination.combined import Combined, Learned, Member, words_of
-from spacy_lpcfg.combination.learner import Combination
+from spacy_lpcfg.combination.combined import Combined, Learned, known_words
+from spacy_lpcfg.combination.learner import Combination, MirroredLearner
+from spacy_lpcfg.combination.members import Member, Mirrored
 from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -29,7 +30,7 @@ from spacy_lpcfg.learning.lexical import count_words
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import join
 from spacy_lpcfg.trees.parse import PARSED, Parse
-from spacy_lpcfg.trees.transforms import escape_tokens, normalize_rooted
+from spacy_lpcfg.trees.transforms import escape_tokens, mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -45,7 +46,7 @@ class GrammarLearner(Reading, Protocol):
     def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar | Ensemble: ...
 
 
-Student: TypeAlias = GrammarLearner | ISBNLearner | Combination
+Student: TypeAlias = GrammarLearner | ISBNLearner | MirroredLearner | Combination
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ def parse_text(
     """
     from joblib import Parallel, delayed
 
-    learned = Combined((model,), (1.0,)) if isinstance(model, ISBN) else model
-    parse, known, root_label = _parse_by(learned), words_of(learned), learned.root_label
+    learned = Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
+    parse, known, root_label = _parse_by(learned), known_words(learned), learned.root_label
     kept = (escape_tokens(words, known=known) for words in text if 1 < len(words) <= most_words)
     for found in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(map(delayed(parse), kept)):
         if found is not None and found.status == PARSED and len(found.spans):
@@ -132,7 +133,7 @@ def _parse_by(learned: Learned) -> Callable[[Sequence[str]], Parse | None]:
     if not isinstance(learned, Combined):
         return chart_parser_of(learned, settings=_FAST).parse
     parser = CombinedParser(learned, settings=_FAST, beam_settings=_NARROW)
-    grammars = [member for member in learned.members if not isinstance(member, ISBN)]
+    grammars = [member for member in learned.members if isinstance(member, Grammar | Ensemble)]
     if not grammars:
         return parser.parse
     chart = chart_parser_of(grammars[0], settings=_FAST)
@@ -166,6 +167,9 @@ class Lessons:
         """What a student learns."""
         if isinstance(student, Combination):
             return student.combine([self.teach(learner) for learner in student.learners])
+        if isinstance(student, MirroredLearner):
+            golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
+            return Mirrored(Lessons(golds, parsed, self.weight).teach(student.learner))
         if isinstance(student, ISBNLearner):
             repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
             return student.fit([*self.golds, *self.parsed], repeats=repeats)

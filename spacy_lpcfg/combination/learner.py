@@ -4,23 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from spacy_lpcfg.combination.combined import Combined, Member, check_weights
+from spacy_lpcfg.combination.combined import Combined, check_weights
+from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
 GRAMMARS_SHARE = 0.55
 PRESETS = ("balanced", "accurate")
 
 
-class MemberLearner(Protocol):
+class StraightLearner(Protocol):
     """A learner of a grammar, an ensemble or an ISBN."""
 
-    def fit(self, trees: Iterable[Tree]) -> Member: ...
+    def fit(self, trees: Iterable[Tree]) -> Straight: ...
+
+
+@dataclass(frozen=True)
+class MirroredLearner:
+    """Learner of a model that reads from right to left.
+
+    learner (StraightLearner): of the model, from mirrored trees.
+    """
+
+    learner: StraightLearner
+
+    def fit(self, trees: Iterable[Tree]) -> Mirrored:
+        """Learn from trees; raw or normalised, and errors as of the learner."""
+        return Mirrored(self.learner.fit(mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None))
+
+
+MemberLearner: TypeAlias = StraightLearner | MirroredLearner
 
 
 @dataclass(frozen=True)
@@ -77,7 +96,9 @@ class Combination:
 
 def default_weights(members: Sequence[Member]) -> list[float]:
     """Equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
-    n_networks = sum(isinstance(member, ISBN) for member in members)
+    n_networks = sum(isinstance(straight(member), ISBN) for member in members)
     n_grammars = len(members) - n_networks
     share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)
-    return [(1 - share) / n_networks if isinstance(member, ISBN) else share / n_grammars for member in members]
+    return [
+        (1 - share) / n_networks if isinstance(straight(member), ISBN) else share / n_grammars for member in members
+    ]

@@ -2,50 +2,72 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.parser import Parser, Settings
-from spacy_lpcfg.combination.combined import Combined, Learned, Member
+from spacy_lpcfg.combination.combined import Combined, Learned
+from spacy_lpcfg.combination.members import Member, Mirrored
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, with_given
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, mirrored_spans, with_given
+from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
+DECODINGS = ("brackets", "votes")
 
 
-class Source(Protocol):
-    """What tells the posteriors of a sentence's brackets and tags; arguments as of `CombinedParser.parse`."""
+class Reader(Protocol):
+    """What one model thinks of a sentence; arguments as of `CombinedParser.parse`."""
 
-    def __call__(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors: ...
+    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
+        """Of its brackets and tags."""
+        ...
+
+    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
+        """Those of its most probable tree, in pre-order."""
+        ...
 
 
 class CombinedParser:
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
+    decoding (str): "brackets" finds the brackets that nest and have the largest sum of mean posteriors, each less
+        `Combined.bracket_cost` (minimum Bayes risk); "votes" those of more than half of the models' own most probable
+        trees, every model with one vote, which has more trees right as a whole and fewer brackets.
     settings (Settings): how grammars prune.
     beam_settings (BeamSettings): how ISBNs search.
+    RAISES (ValueError): On another way of decoding.
     """
 
     def __init__(
-        self, combined: Combined, *, settings: Settings = Settings(), beam_settings: BeamSettings = BeamSettings()
+        self,
+        combined: Combined,
+        *,
+        decoding: str = "brackets",
+        settings: Settings = Settings(),
+        beam_settings: BeamSettings = BeamSettings(),
     ) -> None:
+        if decoding not in DECODINGS:
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
         self.combined = combined
-        self._sources = [_source(member, settings, beam_settings) for member in combined.members]
+        self.decoding = decoding
+        self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
     def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
-        found = [source(words, tags, tag_weight=tag_weight) for source in self._sources]
+        found = [reader.posteriors(words, tags, tag_weight=tag_weight) for reader in self._readers]
         return mean(found, self.combined.weights)
 
     def parse(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Parse:
-        """The tree of least expected loss.
+        """The tree that the models choose, as `decoding` says.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the models' own.
@@ -54,18 +76,36 @@ class CombinedParser:
         RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
         """
         found = self.posteriors(words, tags, tag_weight=tag_weight)
-        spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
+        if self.decoding == "votes":
+            spans = consensus(self._votes(found, words, tags, tag_weight), len(words), cost=0.5)
+        else:
+            spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = any(found.brackets[span] > 0 for span in spans[:1])
+        is_parsed = any(found.brackets.get(span, 0.0) > 0 for span in spans[:1])
         return Parse(
             words=words,
             tags=with_given(own, tags if tag_weight == 0 else None),
             spans=spans,
-            span_scores=np.array([found.brackets[span] for span in spans], dtype=np.float32),
+            span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
             log_probability=float("nan"),
             status=PARSED if is_parsed else GLUED,
         )
+
+    def _votes(
+        self, found: Posteriors, words: Sequence[str], tags: Tags | None, tag_weight: float
+    ) -> dict[Span, float]:
+        """Shares of the models whose trees have a bracket, in pre-order; of half of them its posterior decides."""
+        votes: Counter[Span] = Counter()
+        for reader in self._readers:
+            votes.update(set(reader.brackets(words, tags, tag_weight=tag_weight)))
+        ranks = {span: rank for rank, span in enumerate(found.brackets)}
+        order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
+        ties = {span: _TIE * (found.brackets.get(span, 0.0) - 0.5) for span in order}
+        return {span: votes[span] / len(self._readers) + ties[span] for span in order}
+
+
+_TIE = 1e-3  # of a posterior beside a vote
 
 
 def parser_of(model: Learned) -> Parser | CombinedParser:
@@ -73,16 +113,50 @@ def parser_of(model: Learned) -> Parser | CombinedParser:
     return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
-def _source(model: Member, settings: Settings, beam_settings: BeamSettings) -> Source:
+def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:
+    if isinstance(model, Mirrored):
+        return _MirroredReader(_reader(model.model, settings, beam_settings))
     if isinstance(model, ISBN):
-        return partial(_incremental, IncrementalParser(model, settings=beam_settings))
-    return chart_parser_of(model, settings=settings).posteriors
+        return _BeamReader(IncrementalParser(model, settings=replace(beam_settings, decoding="tree")))
+    return _ChartReader(chart_parser_of(model, settings=replace(settings, decoding="rules")))
 
 
-def _incremental(
-    parser: IncrementalParser, words: Sequence[str], tags: Tags | None, *, tag_weight: float
-) -> Posteriors:
-    return parser.posteriors(words, tags if tag_weight == 0 else None)
+class _ChartReader:
+    """A grammar's or an ensemble's parser, of any decoding but by brackets."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self.posteriors = parser.posteriors
+
+    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
+        return self._parser.parse(words, tags, tag_weight=tag_weight).spans
+
+
+class _BeamReader:
+    """A network's parser."""
+
+    def __init__(self, parser: IncrementalParser) -> None:
+        self._parser = parser
+
+    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
+        return self._parser.posteriors(words, tags if tag_weight == 0 else None)
+
+    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
+        return self._parser.parse(words, tags if tag_weight == 0 else None).spans
+
+
+class _MirroredReader:
+    """A model that reads from right to left."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
+        return self._reader.posteriors(words[::-1], tags and tags[::-1], tag_weight=tag_weight).mirrored()
+
+    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
+        found = self._reader.brackets(words[::-1], tags and tags[::-1], tag_weight=tag_weight)
+        return mirrored_spans(found, len(words))
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
