@@ -96,7 +96,8 @@ def test_combination_learns_its_members(trees, members, combined):
     learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
     found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
     assert found.to_bytes() == combined.to_bytes()
-    assert Combination(learners).fit(trees).weights == pytest.approx((0.55, 0.45))
+    assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
 
@@ -168,9 +169,12 @@ def test_two_votes_are_settled_by_posteriors(members):
 
 
 def test_combination_presets():
-    assert [type(learner).__name__ for learner in Combination.preset("balanced").learners] == ["Pivot", "ISBNLearner"]
-    seeds = [learner.seed for learner in Combination.preset("accurate", seed=1).learners[1:]]
-    assert seeds == [3, 4, 5]
+    balanced = Combination.preset("balanced").learners
+    assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]
+    assert [each.learner for each in balanced[2:]] == [*balanced[:2]]
+    accurate = Combination.preset("accurate", seed=1).learners
+    assert [learner.seed for learner in accurate[1:3]] == [2, 3]
+    assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
     with pytest.raises(ValueError, match="balanced, accurate"):
         Combination.preset("best")
     with pytest.raises(ValueError, match="at least one"):

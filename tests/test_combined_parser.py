@@ -71,6 +71,11 @@ def test_command_learns_a_combination(tmp_path):
     assert result.exit_code == 0, result.output
     assert "dev F1" in result.output
     nlp = spacy.load(output)
-    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == ["Grammar", "ISBN"]
+    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == [
+        "Grammar",
+        "ISBN",
+        "Mirrored",
+        "Mirrored",
+    ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert nlp(TEXT)._.constituency

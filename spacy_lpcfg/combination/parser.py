@@ -81,7 +81,7 @@ class CombinedParser:
         else:
             spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = any(found.brackets.get(span, 0.0) > 0 for span in spans[:1])
+        is_parsed = len(words) == 1 or any(found.brackets.get(span, 0.0) > 0 for span in spans[:1])
         return Parse(
             words=words,
             tags=with_given(own, tags if tag_weight == 0 else None),
