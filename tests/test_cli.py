@@ -177,7 +177,7 @@ def test_cli_learns_ensembles(folder, tmp_path):
 def test_cli_distils_text(folder, tmp_path):
     text = tmp_path / "text"
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 2, "--states", 2)
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--states", 2)
     run(*distil, "--text", text, "-o", tmp_path / "one")
     learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))

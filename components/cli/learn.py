@@ -5,7 +5,7 @@ from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
@@ -60,7 +60,7 @@ def learn_lpcfg(
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
     ] = None,
-    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble, or of distil's teacher; even.")] = 8,
+    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble; even.")] = 8,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
@@ -89,8 +89,10 @@ def learn_lpcfg(
     held_out = list(read_treebank(dev or [], skip_bad))
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     train = read_treebank(trees, skip_bad)
-    if method in (Method.ensemble, Method.distil):
-        learned = _combined(train, text, grammars, settings, jobs)
+    if text is not None:
+        learned = _distilled(train, text, settings, jobs)
+    elif method == Method.ensemble:
+        learned = _ensemble(train, grammars, settings, jobs)
     else:
         learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
@@ -118,13 +120,8 @@ def _learn(
     return _iterative(method, train, held_out, settings, jobs)
 
 
-def _combined(
-    train: Iterable["Tree"], text: Path | None, n_grammars: int, settings: dict[str, Any], jobs: int
-) -> Learned:
-    """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
-    from spacy_lpcfg.combination import Distillation
-    from spacy_lpcfg.components.learners import SentencesOf
-    from spacy_lpcfg.learning import Clusters, Ensembles
+def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
+    from spacy_lpcfg.learning import Ensembles
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
@@ -133,11 +130,22 @@ def _combined(
         for learner in ensemble.learners
     }
     config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
-    if text is None:
-        return Learned(ensemble.fit(train), config)
-    student, lang = Clusters(n_jobs=jobs, **{**DIVERSE, **settings}), settings["lang"]
-    distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
-    parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
+    return Learned(ensemble.fit(train), config)
+
+
+def _distilled(train: Iterable["Tree"], text: Path, settings: dict[str, Any], jobs: int) -> Learned:
+    """A grammar that has learned from the balanced combination."""
+    from spacy_lpcfg.combination import Combination, Distillation
+    from spacy_lpcfg.components.learners import SentencesOf
+    from spacy_lpcfg.learning import Clusters
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
+    seed, lang = settings["seed"], settings["lang"]
+    teacher = Combination.preset("balanced", seed=seed, n_jobs=jobs, lang=lang)
+    student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
+    distilled = cast("Grammar", Distillation(teacher, student, SentencesOf(text, lang), n_jobs=jobs).fit(train))
+    preset = {"@misc": "spacy-lpcfg.Preset.v1", "name": "balanced", "seed": seed, "lang": lang}
+    parts = {"teacher": preset, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
     return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
 
 

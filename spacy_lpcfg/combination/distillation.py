@@ -8,7 +8,7 @@ treebank has.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -164,7 +164,10 @@ class Lessons:
     weight: int
 
     def teach(self, student: Student) -> Member | Combined:
-        """What a student learns."""
+        """What a student learns.
+
+        A network sees the treebank as often as it would alone: it passes over all trees `n_epochs / weight` times.
+        """
         if isinstance(student, Combination):
             return student.combine([self.teach(learner) for learner in student.learners])
         if isinstance(student, MirroredLearner):
@@ -172,7 +175,8 @@ class Lessons:
             return Mirrored(Lessons(golds, parsed, self.weight).teach(student.learner))
         if isinstance(student, ISBNLearner):
             repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
-            return student.fit([*self.golds, *self.parsed], repeats=repeats)
+            patient = replace(student, n_epochs=max(1, round(student.n_epochs / self.weight)))
+            return patient.fit([*self.golds, *self.parsed], repeats=repeats)
         return student.fit(self._treebank(student))
 
     def _treebank(self, reading: Reading) -> Treebank:
