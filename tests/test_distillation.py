@@ -11,7 +11,8 @@ import pytest
 
 from spacy_lpcfg.chart import parser_of
 from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, known_words
-from spacy_lpcfg.combination.distillation import ScoredTree, most_certain, parse_text
+from spacy_lpcfg.combination.distillation import as_learned
+from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.skeletons import skeletons
@@ -66,13 +67,14 @@ def test_networks_and_combinations_may_be_students(golds, text):
         for student in (NETWORK, pcfg, Combination((pcfg, NETWORK)))
     )
     assert both.members[0].to_bytes() == grammar.to_bytes()
-    assert both.members[1].to_bytes() == network.to_bytes()
+    assert both.members[1].to_bytes() == network.members[0].to_bytes()
     assert both.weights == Combination((pcfg, NETWORK)).fit(golds).weights
     parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
     one_pass = replace(NETWORK, n_epochs=1)
     by_hand = one_pass.fit([*golds, *parsed], repeats=[2] * len(golds) + [1] * len(parsed))
-    assert network.to_bytes() == by_hand.to_bytes()
-    assert network.meta["n_trees"] == 2 * len(golds) + len(parsed)
+    assert network.members[0].to_bytes() == by_hand.to_bytes()
+    assert network.weights == (1.0,)
+    assert by_hand.meta["n_trees"] == 2 * len(golds) + len(parsed)
 
 
 def test_mirror_images_may_be_students(golds, text):
@@ -83,7 +85,7 @@ def test_mirror_images_may_be_students(golds, text):
     by_hand = Distillation(pcfg, pcfg, text, weight=2).learn(
         *([mirror(tree) for tree in some] for some in (golds, parsed))
     )
-    assert found.model.to_bytes() == by_hand.to_bytes()
+    assert found.members[0].model.to_bytes() == by_hand.to_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +116,7 @@ def rules(trees):
 
 
 def test_networks_may_teach(golds, text):
-    parsed = list(parse_text(NETWORK.fit(golds), text, 40))
+    parsed = list(parse_text(as_learned(NETWORK.fit(golds)), text, 40))
     assert parsed
     assert {tree.label for tree, _ in parsed} == {"ROOT"}
 
