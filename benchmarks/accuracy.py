@@ -6,8 +6,9 @@ A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the w
 with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
 leaves out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning
 (reading and saving included, in a process of its own), sentences parsed per CPU second, and the grammar's size on disk.
-With a text, tokenised and a sentence a line, also of what learns from the balanced combination's trees of it: a
-grammar, a network, and both together; learning then counts the teacher's learning and parsing too.
+With a text, tokenised and a sentence a line, also of a grammar that learns from the ensemble's trees of it, and of what
+learns from the balanced combination's trees: a grammar, a network, and both together; learning then counts the
+teacher's learning and parsing too.
 """
 
 from __future__ import annotations
@@ -74,15 +75,18 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
 
 
 def distilled_learners(m: int, seed: int, text: SentencesOf) -> dict[str, Any]:
-    """What learns from the trees of a combination: a grammar of m states, a network, and both together."""
-    teacher = Combination.preset("balanced", seed=seed)
+    """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
+    ensemble, balanced = (
+        Ensembles.diverse(8, n_states=m, seed=N_SEEDS * seed),
+        Combination.preset("balanced", seed=seed),
+    )
     grammar, network = Clusters(n_states=m, seed=seed), ISBNLearner(seed=seed)
-    students = {
-        f"distilled, m = {m}": grammar,
-        "distilled network": Combination((network,)),
-        "distilled grammar and network": Combination((grammar, network)),
+    return {
+        f"distilled, m = {m}": Distillation(ensemble, grammar, text),
+        f"distilled by balanced, m = {m}": Distillation(balanced, grammar, text),
+        "distilled network": Distillation(balanced, network, text),
+        "distilled grammar and network": Distillation(balanced, Combination((grammar, network)), text),
     }
-    return {name: Distillation(teacher, student, text) for name, student in students.items()}
 
 
 def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:

@@ -14,6 +14,7 @@ import spacy
 from spacy.tokens import DocBin
 from typer.testing import CliRunner
 
+from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -177,11 +178,14 @@ def test_cli_learns_ensembles(folder, tmp_path):
 def test_cli_distils_text(folder, tmp_path):
     text = tmp_path / "text"
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--states", 2)
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 2, "--states", 2)
     run(*distil, "--text", text, "-o", tmp_path / "one")
     learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))
     assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
+    run(*distil, "--text", text, "--teacher", "balanced", "-o", tmp_path / "other")
+    teacher = spacy.load(tmp_path / "other").get_pipe("lpcfg_parser").learner.teacher
+    assert teacher.learners == Combination.preset("balanced").learners
     assert "wants a --text" in run(*distil, "-o", tmp_path / "none", code=2).stderr
     options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
     assert "wants a --text" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr

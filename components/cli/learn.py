@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.grammar import Ensemble, Grammar
-    from spacy_lpcfg.learning import Smoothing
+    from spacy_lpcfg.learning import Ensembles, Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
 
@@ -37,6 +37,12 @@ class Method(str, Enum):
     ensemble = "ensemble"
     distil = "distil"
     pcfg = "pcfg"
+
+
+class Teacher(str, Enum):
+    ensemble = "ensemble"
+    balanced = "balanced"
+    accurate = "accurate"
 
 
 @learn_cli.callback()
@@ -60,10 +66,13 @@ def learn_lpcfg(
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
     ] = None,
-    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble; even.")] = 8,
+    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble, or of distil's teacher; even.")] = 8,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
+    teacher: Annotated[
+        Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
+    ] = Teacher.ensemble,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -90,7 +99,7 @@ def learn_lpcfg(
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     train = read_treebank(trees, skip_bad)
     if text is not None:
-        learned = _distilled(train, text, settings, jobs)
+        learned = _distilled(train, text, teacher, grammars, settings, jobs)
     elif method == Method.ensemble:
         learned = _ensemble(train, grammars, settings, jobs)
     else:
@@ -122,31 +131,42 @@ def _learn(
 
 def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
     from spacy_lpcfg.learning import Ensembles
-    from spacy_lpcfg.learning.ensemble import DIVERSE
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings))
+
+
+def _ensemble_config(ensemble: "Ensembles", settings: dict[str, Any]) -> dict[str, Any]:
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
     members = {
         type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
         for learner in ensemble.learners
     }
-    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
-    return Learned(ensemble.fit(train), config)
+    return {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
 
 
-def _distilled(train: Iterable["Tree"], text: Path, settings: dict[str, Any], jobs: int) -> Learned:
-    """A grammar that has learned from the balanced combination."""
-    from spacy_lpcfg.combination import Combination, Distillation
-    from spacy_lpcfg.components.learners import SentencesOf
-    from spacy_lpcfg.learning import Clusters
+def _distilled(
+    train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
+) -> Learned:
+    """A grammar that has learned from an ensemble, or from a combination."""
+    from spacy_lpcfg.combination import Combination
+    from spacy_lpcfg.components.learners import make_distillation
+    from spacy_lpcfg.learning import Clusters, Ensembles
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
     seed, lang = settings["seed"], settings["lang"]
-    teacher = Combination.preset("balanced", seed=seed, n_jobs=jobs, lang=lang)
+    master: Ensembles | Combination
+    if teacher == Teacher.ensemble:
+        master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+        config = _ensemble_config(master, settings)
+    else:
+        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang)
+        config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
     student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
-    distilled = cast("Grammar", Distillation(teacher, student, SentencesOf(text, lang), n_jobs=jobs).fit(train))
-    preset = {"@misc": "spacy-lpcfg.Preset.v1", "name": "balanced", "seed": seed, "lang": lang}
-    parts = {"teacher": preset, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
-    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
+    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
+    parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
+    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
 
 
 def _config(learner: object, *names: str) -> dict[str, Any]:
