@@ -12,7 +12,8 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import clean, read_trees
-from spacy_lpcfg.trees.parse import PARSED, Posteriors, mirrored_spans
+from spacy_lpcfg.trees.constraints import ANY, Constraints
+from spacy_lpcfg.trees.parse import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.trees.transforms import mirror
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -155,6 +156,24 @@ def test_votes_are_of_the_models_own_trees(members, mirrored):
     assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
     with pytest.raises(ValueError, match="brackets"):
         CombinedParser(models, decoding="majority")
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "votes"])
+def test_combination_obeys_constraints(members, mirrored, decoding):
+    parser = CombinedParser(Combined((*members, mirrored), (0.4, 0.3, 0.3)), decoding=decoding)
+    free = parser.parse(SENTENCE)
+    for constraints in (
+        Constraints(required=((0, 2, "NP"), (3, 6, ANY))),
+        Constraints(forbidden=tuple(free.spans[1:])),
+        Constraints(whole=((1, 3),)),
+    ):
+        parse = parser.parse(SENTENCE, constraints=constraints)
+        assert parse.status == (PARSED if constraints.allow(parse.spans) else UNCONSTRAINED)
+        assert parse.tree.words == SENTENCE
+    parse = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),)))
+    assert (0, 2, "NP") in parse.spans
+    impossible = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),)))
+    assert impossible.status == UNCONSTRAINED
 
 
 def test_two_votes_are_settled_by_posteriors(members):

@@ -16,10 +16,14 @@ SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
-    "weights": [0.5, 0.5],
+    "weights": [0.4, 0.4, 0.2],
     "*": {
         "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
+        "mirrored": {
+            "@misc": "spacy-lpcfg.Mirrored.v1",
+            "learner": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8, "seed": 1},
+        },
     },
 }
 

@@ -86,6 +86,8 @@ def test_mirror_images_may_be_students(golds, text):
         *([mirror(tree) for tree in some] for some in (golds, parsed))
     )
     assert found.members[0].model.to_bytes() == by_hand.to_bytes()
+    network = Distillation(pcfg, MirroredLearner(NETWORK), text).fit(golds).members[0].model
+    assert network.inventory.opening == -1
 
 
 @pytest.fixture(scope="module")

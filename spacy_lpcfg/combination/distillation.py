@@ -122,7 +122,7 @@ class Lessons:
         if not isinstance(student, MirroredLearner):
             return self._straight(student)
         golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
-        return Mirrored(Lessons(golds, parsed, self.weight)._straight(student.learner))
+        return Mirrored(Lessons(golds, parsed, self.weight)._straight(student.backwards))
 
     def _straight(self, student: StraightLearner) -> Straight:
         """A network sees the treebank as often as it would alone: it passes over all `n_epochs / weight` times."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 from joblib import Parallel, delayed
@@ -38,7 +38,14 @@ class MirroredLearner:
 
     def fit(self, trees: Iterable[Tree]) -> Mirrored:
         """Learn from trees; raw or normalised, and errors as of the learner."""
-        return Mirrored(self.learner.fit(mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None))
+        kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
+        return Mirrored(self.backwards.fit(kept))
+
+    @property
+    def backwards(self) -> StraightLearner:
+        """The learner, told that trees are mirrored if it makes a difference to it."""
+        is_network = isinstance(self.learner, ISBNLearner)
+        return replace(self.learner, opening=-1) if is_network else self.learner  # type: ignore[type-var]
 
 
 MemberLearner: TypeAlias = StraightLearner | MirroredLearner

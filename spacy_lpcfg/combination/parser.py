@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,7 +16,18 @@ from spacy_lpcfg.combination.members import Member, Mirrored
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, mirrored_spans, with_given
+from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.trees.parse import (
+    GLUED,
+    PARSED,
+    UNCONSTRAINED,
+    Parse,
+    Posteriors,
+    Undistributed,
+    check_input,
+    mirrored_spans,
+    with_given,
+)
 from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
@@ -26,16 +37,20 @@ DECODINGS = ("brackets", "votes")
 class Reader(Protocol):
     """What one model thinks of a sentence; arguments as of `CombinedParser.parse`."""
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
         """Of its brackets and tags."""
         ...
 
-    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
         """Those of its most probable tree, in pre-order."""
         ...
 
 
-class CombinedParser:
+class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
@@ -61,27 +76,47 @@ class CombinedParser:
         self.decoding = decoding
         self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
+    def posteriors(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
-        found = [reader.posteriors(words, tags, tag_weight=tag_weight) for reader in self._readers]
+        check_input(words, tags)
+        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+        found = [reader.posteriors(words, tags, **settings) for reader in self._readers]
         return mean(found, self.combined.weights)
 
-    def parse(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Parse:
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Parse:
         """The tree that the models choose, as `decoding` says.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the models' own.
         tag_weight (float): as of the chart's `Parser.parse`; ISBNs take no notice of tags unless it is 0.
+        constraints (Constraints): spans that the tree must have or must not have; if no model has such a tree, the tree
+            is that without constraints, of status "unconstrained".
         RETURNS (Parse): its scores are those means; its log-probability is nan.
-        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        RAISES (ValueError): As of the chart's `Parser.parse`.
         """
-        found = self.posteriors(words, tags, tag_weight=tag_weight)
+        found = self.posteriors(words, tags, tag_weight=tag_weight, constraints=constraints)
+        likely, cost = found.brackets, self.combined.bracket_cost
         if self.decoding == "votes":
-            spans = consensus(self._votes(found, words, tags, tag_weight), len(words), cost=0.5)
-        else:
-            spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
+            settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+            likely, cost = _votes([reader.brackets(words, tags, **settings) for reader in self._readers], found), 0.5
+        kept = constraints.within(likely) if constraints else likely
+        has_whole = len(words) == 1 or any(end - start == len(words) for start, end, _ in kept)
+        spans = consensus(kept if has_whole else likely, len(words), cost=cost)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = len(words) == 1 or any(found.brackets.get(span, 0.0) > 0 for span in spans[:1])
         return Parse(
             words=words,
             tags=with_given(own, tags if tag_weight == 0 else None),
@@ -89,20 +124,25 @@ class CombinedParser:
             span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
             log_probability=float("nan"),
-            status=PARSED if is_parsed else GLUED,
+            status=_status(spans, found, constraints),
         )
 
-    def _votes(
-        self, found: Posteriors, words: Sequence[str], tags: Tags | None, tag_weight: float
-    ) -> dict[Span, float]:
-        """Shares of the models whose trees have a bracket, in pre-order; of half of them its posterior decides."""
-        votes: Counter[Span] = Counter()
-        for reader in self._readers:
-            votes.update(set(reader.brackets(words, tags, tag_weight=tag_weight)))
-        ranks = {span: rank for rank, span in enumerate(found.brackets)}
-        order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
-        ties = {span: _TIE * (found.brackets.get(span, 0.0) - 0.5) for span in order}
-        return {span: votes[span] / len(self._readers) + ties[span] for span in order}
+
+def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:
+    """Of a tree by the posteriors of several models."""
+    if not constraints.allow(spans):
+        return UNCONSTRAINED
+    is_parsed = len(found.tags) == 1 or found.brackets.get(spans[0], 0.0) > 0
+    return PARSED if is_parsed else GLUED
+
+
+def _votes(trees: Sequence[list[Span]], found: Posteriors) -> dict[Span, float]:
+    """Shares of the models' trees that have a bracket, in pre-order; of half of them its posterior decides."""
+    votes = Counter(span for spans in trees for span in set(spans))
+    ranks = {span: rank for rank, span in enumerate(found.brackets)}
+    order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
+    ties = {span: _TIE * (found.brackets.get(span, 0.0) - 0.5) for span in order}
+    return {span: votes[span] / len(trees) + ties[span] for span in order}
 
 
 _TIE = 1e-3  # of a posterior beside a vote
@@ -128,8 +168,8 @@ class _ChartReader:
         self._parser = parser
         self.posteriors = parser.posteriors
 
-    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
-        return self._parser.parse(words, tags, tag_weight=tag_weight).spans
+    def brackets(self, words: Sequence[str], tags: Tags | None, **settings: Any) -> list[Span]:
+        return self._parser.parse(words, tags, **settings).spans
 
 
 class _BeamReader:
@@ -138,11 +178,15 @@ class _BeamReader:
     def __init__(self, parser: IncrementalParser) -> None:
         self._parser = parser
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
-        return self._parser.posteriors(words, tags if tag_weight == 0 else None)
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
+        return self._parser.posteriors(words, tags if tag_weight == 0 else None, constraints=constraints)
 
-    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
-        return self._parser.parse(words, tags if tag_weight == 0 else None).spans
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
+        return self._parser.parse(words, tags if tag_weight == 0 else None, constraints=constraints).spans
 
 
 class _MirroredReader:
@@ -151,11 +195,18 @@ class _MirroredReader:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors:
-        return self._reader.posteriors(words[::-1], tags and tags[::-1], tag_weight=tag_weight).mirrored()
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
+        mirrored = constraints.mirrored(len(words))
+        found = self._reader.posteriors(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
+        return found.mirrored()
 
-    def brackets(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> list[Span]:
-        found = self._reader.brackets(words[::-1], tags and tags[::-1], tag_weight=tag_weight)
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
+        mirrored = constraints.mirrored(len(words))
+        found = self._reader.brackets(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
         return mirrored_spans(found, len(words))
 
 
