@@ -59,19 +59,25 @@ class CombinedParser(Undistributed):
         `Combined.bracket_cost` (minimum Bayes risk); "votes" those of more than half of the models' own most probable
         trees, every model with one vote, which has more trees right as a whole and fewer brackets; "reranking" one of
         the trees that a grammar finds, see `Reranker`.
+    settings (Settings): how grammars prune.
     beam_settings (BeamSettings): how ISBNs search.
     RAISES (ValueError): On another way of decoding.
     """
 
     def __init__(
-        self, combined: Combined, *, decoding: str = "brackets", beam_settings: BeamSettings = BeamSettings()
+        self,
+        combined: Combined,
+        *,
+        decoding: str = "brackets",
+        settings: Settings = Settings(),
+        beam_settings: BeamSettings = BeamSettings(),
     ) -> None:
         if decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
         self.combined = combined
         self.decoding = decoding
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
-        self._readers = [_reader(member, beam_settings) for member in combined.members]
+        self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
     def posteriors(
         self,
@@ -159,12 +165,12 @@ def parser_of(model: Learned) -> Parser | CombinedParser:
     return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
-def _reader(model: Member, settings: BeamSettings) -> Reader:
+def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:
     if isinstance(model, Mirrored):
-        return _MirroredReader(_reader(model.model, settings))
+        return _MirroredReader(_reader(model.model, settings, beam_settings))
     if isinstance(model, ISBN):
-        return _BeamReader(IncrementalParser(model, settings=replace(settings, decoding="tree")))
-    return _ChartReader(chart_parser_of(model, settings=Settings(decoding="rules")))
+        return _BeamReader(IncrementalParser(model, settings=replace(beam_settings, decoding="tree")))
+    return _ChartReader(chart_parser_of(model, settings=replace(settings, decoding="rules")))
 
 
 class _ChartReader:
