@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+"""`spacy-lpcfg learn lpcfg`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -21,12 +21,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
 
-learn_cli = typer.Typer(
-    name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
-    no_args_is_help=True,
-)
-
 
 class Method(str, Enum):
     spectral = "spectral"
@@ -39,12 +33,6 @@ class Method(str, Enum):
     pcfg = "pcfg"
 
 
-@learn_cli.callback()
-def learn() -> None:
-    """Learn a pipeline from a treebank or tagged text, or a language model from text."""
-
-
-@learn_cli.command("lpcfg")
 @reporting_errors
 def learn_lpcfg(
     trees: Annotated[
