@@ -13,6 +13,7 @@ import typer
 from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
+from spacy_lpcfg.components.cli.inspect import inspect
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
 from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
@@ -20,6 +21,9 @@ from spacy_lpcfg.components.cli.learn_lm import learn_lm
 from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
 from spacy_lpcfg.components.cli.parse import parse
 from spacy_lpcfg.components.cli.perplexity import perplexity
+from spacy_lpcfg.components.cli.sample import sample
+from spacy_lpcfg.components.cli.surprisal import surprisal
+from spacy_lpcfg.components.cli.table import table
 
 lpcfg_cli = typer.Typer(
     name="lpcfg",
@@ -40,7 +44,7 @@ learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-for command in (parse, evaluate, bracketing_table, convert, perplexity):
+for command in (parse, evaluate, table, convert, surprisal, sample, inspect, bracketing_table, perplexity):
     lpcfg_cli.command()(command)
 
 

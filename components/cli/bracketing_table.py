@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.comparison import Table
@@ -61,11 +62,9 @@ def bracketing_table(
 
 
 def _load(model: str) -> "SpectralBracketerPipe":
-    import spacy
-
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    nlp = spacy.load(model)
+    nlp = load_pipeline(model)
     for _, component in nlp.pipeline:
         if isinstance(component, SpectralBracketerPipe) and component.bracketer is not None:
             return component

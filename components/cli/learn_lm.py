@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import check_place
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import LanguageModel
@@ -60,15 +61,18 @@ def learn_lm(
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
     if method == Method.pivot and iterations:
         raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
+    check_place(output)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
     settings: dict[str, Any] = {"n_states": states, "seed": seed}
     if iterations is not None:
         settings["n_iterations"] = iterations
-    model = _fit(method, settings, sentences, held_out, rare)
+    with busy("learning"):
+        model = _fit(method, settings, sentences, held_out, rare)
+        if kneser_ney:
+            model = interpolate(model, sentences, held_out)
     if kneser_ney:
-        model = interpolate(model, sentences, held_out)
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
     print(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
