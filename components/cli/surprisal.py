@@ -11,7 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -60,11 +60,11 @@ def surprisal(
     """
     check_output(output)
     check_usage(file, kind, tags)
+    n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     source = source_of(nlp, pipe, file, kind, tags)
-    asked = {"surprisals": {}}
-    found = run_pipeline(nlp, pipe, source, questions=asked, with_trees=False, n_process=n_process)
+    found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
     with writing(output) as out:
         for line in _LINES[form](progress(sentences, "sentences")):
