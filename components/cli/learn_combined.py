@@ -9,7 +9,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 
 class Preset(str, Enum):
@@ -49,7 +49,7 @@ def learn_combined(
     output = output.resolve()
     check_folder(output)
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     learner = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang)
     log(f"{len(learner.learners)} models: {', '.join(type(each).__name__ for each in learner.learners)}")
     config = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}

@@ -11,7 +11,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -74,7 +74,7 @@ def learn_lpcfg(
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
