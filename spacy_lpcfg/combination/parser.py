@@ -14,7 +14,8 @@ from spacy_lpcfg.combination.combined import Combined, Learned, Member
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, Undistributed, with_given
+from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.trees.parse import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors, Undistributed, with_given
 
 Tags = Sequence[str | None]
 
@@ -22,7 +23,9 @@ Tags = Sequence[str | None]
 class Source(Protocol):
     """What tells the posteriors of a sentence's brackets and tags; arguments as of `CombinedParser.parse`."""
 
-    def __call__(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors: ...
+    def __call__(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors: ...
 
 
 class CombinedParser(Undistributed):
@@ -36,24 +39,40 @@ class CombinedParser(Undistributed):
         self.combined = combined
         self._sources = [_source(member, beam_settings) for member in combined.members]
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
+    def posteriors(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
-        found = [source(words, tags, tag_weight=tag_weight) for source in self._sources]
+        found = [source(words, tags, tag_weight=tag_weight, constraints=constraints) for source in self._sources]
         return mean(found, self.combined.weights)
 
-    def parse(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Parse:
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Parse:
         """The tree of least expected loss.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the models' own.
         tag_weight (float): as of the chart's `Parser.parse`; ISBNs take no notice of tags unless it is 0.
+        constraints (Constraints): on the trees of every model; of status "unconstrained" if the tree does not satisfy
+            them, since a model had no such tree.
         RETURNS (Parse): its scores are those means; its log-probability is nan.
         RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
         """
-        found = self.posteriors(words, tags, tag_weight=tag_weight)
+        found = self.posteriors(words, tags, tag_weight=tag_weight, constraints=constraints)
         spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = any(found.brackets[span] > 0 for span in spans[:1])
+        status = PARSED if any(found.brackets[span] > 0 for span in spans[:1]) else GLUED
         return Parse(
             words=words,
             tags=with_given(own, tags if tag_weight == 0 else None),
@@ -61,7 +80,7 @@ class CombinedParser(Undistributed):
             span_scores=np.array([found.brackets[span] for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
             log_probability=float("nan"),
-            status=PARSED if is_parsed else GLUED,
+            status=status if constraints.allow(spans) else UNCONSTRAINED,
         )
 
 
@@ -77,9 +96,9 @@ def _source(model: Member, settings: BeamSettings) -> Source:
 
 
 def _incremental(
-    parser: IncrementalParser, words: Sequence[str], tags: Tags | None, *, tag_weight: float
+    parser: IncrementalParser, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
 ) -> Posteriors:
-    return parser.posteriors(words, tags if tag_weight == 0 else None)
+    return parser.posteriors(words, tags if tag_weight == 0 else None, constraints=constraints)
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:

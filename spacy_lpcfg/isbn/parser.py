@@ -162,6 +162,10 @@ class IncrementalParser:
             for spans, own, log_probability in finals.trees()
         )
 
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
+        return self._finals(words, None, self.settings).log_probability
+
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
 
@@ -179,7 +183,10 @@ class IncrementalParser:
         if normal is None:
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         events = events_of([normal], self.isbn.inventory, self.isbn.relations)
-        return float(log_likelihoods(self.isbn.networks[0], events)[0]) if events.n_sequences else -np.inf
+        if not events.n_sequences:
+            return -np.inf
+        of_words = self.isbn.inventory.candidates(normal.words, normal.tags).log_factors
+        return float(log_likelihoods(self.isbn.networks[0], events)[0] + of_words.sum())
 
     def states(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always: nodes of a belief network have no states of their own."""
