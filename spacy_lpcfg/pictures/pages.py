@@ -13,15 +13,16 @@ svg { max-width: none }
 """
 
 
-def html_page(title: str, sections: Iterable[tuple[str, str]], *, style: str = "") -> str:
+def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "") -> str:
     """A page with a section a picture.
 
     title (str): plain text
     sections (iterable of (str, str)): a caption in plain text, and what stands under it in HTML
+    intro (str): HTML above the sections
     style (str): further CSS
     """
     body = "\n".join(f"<section>\n<h2>{escape(caption)}</h2>\n{html}\n</section>" for caption, html in sections)
     return (
         f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
-        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{body}\n</body>\n</html>\n"
+        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n</body>\n</html>\n"
     )
