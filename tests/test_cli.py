@@ -309,9 +309,9 @@ def test_cli_evaluate_normalizes_both_sides(raw, tmp_path):
     for one in (raw, gold):
         for other in (raw, gold):
             scores = json.loads(run("evaluate", one, other, "--json").stdout)
-            assert scores == {
+            assert {name: value for name, value in scores.items() if not isinstance(value, (dict, list))} == {
                 "evalb_p": 100.0, "evalb_r": 100.0, "evalb_f": 100.0, "complete_match": 100.0,
-                "tag_acc": 100.0, "n_sentences": 2, "n_error": 0,
+                "tag_acc": 100.0, "n_sentences": 2, "n_error": 0, "n_skipped": 0,
             }  # fmt: skip
     assert "bracketing F1" in run("evaluate", raw, gold).stdout
 

@@ -52,3 +52,20 @@ def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], hel
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output)
     print(f"saved to {output}")
+
+
+def trees_of_docs(path: Path) -> Iterator[Tree]:
+    """The trees of a .spacy file, below their roots, one at a time; sentences without words have none.
+
+    RAISES (ValueError): For a file that is none, or whose Docs have no trees.
+    """
+    from spacy.vocab import Vocab
+
+    from spacy_lpcfg.components.constituents import key_of, rooted_trees
+    from spacy_lpcfg.components.corpus import read_docs
+
+    for doc in read_docs(path, Vocab()):
+        try:
+            yield from filter(None, rooted_trees(doc, key_of(doc)))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error

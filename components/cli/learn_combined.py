@@ -1,6 +1,5 @@
 """`spacy-lpcfg learn combined`: grammars and belief networks that decide together."""
 
-import os
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -8,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
 
 
@@ -51,10 +50,11 @@ def learn_combined(
     check_folder(output)
     nlp = blank_pipeline(lang)
     held_out = list(read_treebank(dev or [], skip_bad))
-    learner = Combination.preset(preset.value, seed=seed, n_jobs=jobs if jobs > 0 else os.cpu_count() or 1, lang=lang)
+    learner = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang)
     log(f"{len(learner.learners)} models: {', '.join(type(each).__name__ for each in learner.learners)}")
     config = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
-    component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
+    with busy("learning"):
+        component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
     save_measured(nlp, output, partial(parser_of, combined), held_out)

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+"""`spacy-lpcfg learn lpcfg`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
 
 if TYPE_CHECKING:
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning import Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
-
-learn_cli = typer.Typer(
-    name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
-    no_args_is_help=True,
-)
 
 
 class Method(str, Enum):
@@ -39,12 +33,6 @@ class Method(str, Enum):
     pcfg = "pcfg"
 
 
-@learn_cli.callback()
-def learn() -> None:
-    """Learn a pipeline from a treebank or tagged text, or a language model from text."""
-
-
-@learn_cli.command("lpcfg")
 @reporting_errors
 def learn_lpcfg(
     trees: Annotated[
@@ -73,7 +61,7 @@ def learn_lpcfg(
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit".
+    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both.
 
     \b
     Example:
@@ -88,11 +76,13 @@ def learn_lpcfg(
     nlp = blank_pipeline(lang)
     held_out = list(read_treebank(dev or [], skip_bad))
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
+    jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
-    if method in (Method.ensemble, Method.distil):
-        learned = _combined(train, text, grammars, settings, jobs)
-    else:
-        learned = _learn(method, train, held_out, settings, jobs)
+    with busy("learning"):
+        if method in (Method.ensemble, Method.distil):
+            learned = _combined(train, text, grammars, settings, jobs)
+        else:
+            learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
 
@@ -101,11 +91,11 @@ def learn_lpcfg(
 
 
 class Learned(NamedTuple):
-    """A grammar, the config of the learner that makes it, and the steps of learning, if there were any."""
+    """A grammar, the config of the learner that makes it, and what the pipeline's meta.json tells of learning."""
 
     grammar: "Grammar | Ensemble"
     learner: dict[str, Any]
-    steps: Sequence["Step"] = ()
+    meta: dict[str, Any]
 
 
 def _learn(
@@ -133,11 +123,11 @@ def _combined(
     }
     config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
     if text is None:
-        return Learned(ensemble.fit(train), config)
+        return Learned(ensemble.fit(train), config, {})
     student, lang = Clusters(n_jobs=jobs, **{**DIVERSE, **settings}), settings["lang"]
     distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
     parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
-    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
+    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
 def _config(learner: object, *names: str) -> dict[str, Any]:
@@ -155,7 +145,9 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)})
+    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.projections.singular_values]
+    meta = {"singular_values": dict(zip(grammar.symbols, values))}
+    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)}, meta)
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
@@ -166,7 +158,7 @@ def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learn
     from spacy_lpcfg.learning import TreebankPCFG
 
     learner = TreebankPCFG(n_jobs=jobs, **settings)
-    return Learned(learner.fit(train), _config(learner, *settings))
+    return Learned(learner.fit(train), _config(learner, *settings), {})
 
 
 def _iterative(
@@ -186,7 +178,8 @@ def _iterative(
     grammar = learner.fit(train, held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
-    return Learned(grammar, {**_config(learner, *settings), "n_iterations": best.iteration}, steps)
+    config = {**_config(learner, *settings), "n_iterations": best.iteration}
+    return Learned(grammar, config, {"fit": [_as_json(step) for step in steps]})
 
 
 def _log_step(step: "Step") -> None:
@@ -209,8 +202,7 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"
     )
-    if learned.steps:
-        nlp.meta["fit"] = [_as_json(step) for step in learned.steps]
+    nlp.meta.update(learned.meta)
 
 
 def _as_json(step: "Step") -> dict[str, Any]:
