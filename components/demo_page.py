@@ -20,6 +20,7 @@ _MOST_WORDS = 60  # of a sentence whose chart is drawn
 _STYLE = """
 textarea { box-sizing: border-box; font: inherit; height: 5rem; width: 100% }
 summary { cursor: pointer; font-weight: bold }
+details details summary { font-weight: normal }
 .message { background: #fff4d6; padding: .5rem 1rem }
 """
 

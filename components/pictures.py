@@ -70,10 +70,9 @@ def spans_html(words: Sequence[str], posteriors: Posteriors, least: float = LIKE
     RETURNS (str): HTML
     """
     spans = [
-        {"start_token": start, "end_token": end, "label": escape(f"{visible(label)} {p:.2f}")}
+        {"start_token": start, "end_token": end, "label": escape(f"{visible(label)}\N{NO-BREAK SPACE}{p:.2f}")}
         for (start, end, label), p in posteriors.brackets.items()
         if p >= least
     ]
-    return displacy.render(
-        {"text": "", "tokens": list(map(visible, words)), "spans": spans}, style="span", manual=True, jupyter=False
-    )
+    sentence = {"text": "", "tokens": list(map(visible, words)), "spans": spans}
+    return displacy.render(sentence, style="span", manual=True, jupyter=False, options={"top_offset_step": 20})

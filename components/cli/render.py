@@ -19,7 +19,7 @@ from spacy_lpcfg.components.cli.console import (
     writing,
 )
 from spacy_lpcfg.components.cli.inputs import run_pipeline, source_of
-from spacy_lpcfg.components.cli.pipelines import find_component, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,6 +73,9 @@ def render(
     ] = None,
     sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the pictures, not stdout.")] = None,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
 ) -> None:
     """Draw trees, or what a model thinks.
 
@@ -97,14 +100,13 @@ def render(
     """
     form = _format(picture, form, output)
     check_output(output)
-    drawables = _by_trees(source, file, picture) if _is_file(source) else _by_pipeline(source, file, picture)
+    if source == STDIN or Path(source).is_file():
+        drawables = _by_trees(source, file, picture)
+    else:
+        drawables = _by_pipeline(source, component, file, picture)
     if sentence is not None:
         drawables = islice(drawables, sentence - 1, sentence)
     _write(drawables, form, source, output)
-
-
-def _is_file(source: str) -> bool:
-    return source == STDIN or Path(source).is_file()
 
 
 def _format(picture: Picture, form: Format | None, output: Path | None) -> Format:
@@ -136,7 +138,7 @@ def _by_trees(source: str, file: str | None, picture: Picture) -> Iterator[Drawa
         yield Drawable(" ".join(tree.words), partial(_draw_tree, tree))
 
 
-def _by_pipeline(source: str, file: str | None, picture: Picture) -> Iterator[Drawable]:
+def _by_pipeline(source: str, component: str | None, file: str | None, picture: Picture) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
         wanted = "no FILE" if picture == Picture.learning else "a FILE"
         raise typer.BadParameter(f"a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE")
@@ -145,29 +147,22 @@ def _by_pipeline(source: str, file: str | None, picture: Picture) -> Iterator[Dr
     nlp = load_pipeline(source)
     if file is None:
         return _learning(nlp, source)
-    return _calibration(nlp, file) if picture == Picture.calibration else _sentences(nlp, file, picture)
+    pipe = find_parser_or_bracketer(nlp, component)
+    return _calibration(nlp, pipe, file) if picture == Picture.calibration else _sentences(nlp, pipe, file, picture)
 
 
-def _component(nlp: "Language") -> "Pipe":
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
-
-    return find_component(nlp, (ParsingPipe, SpectralBracketerPipe))
-
-
-def _sentences(nlp: "Language", file: str, picture: Picture) -> Iterator[Drawable]:
+def _sentences(nlp: "Language", pipe: "Pipe", file: str, picture: Picture) -> Iterator[Drawable]:
     from spacy_lpcfg.components.pictures import ask, sentences
 
-    component = _component(nlp)
     draw = _OF_SENTENCES[picture]
-    for parsed in run_pipeline(nlp, component, source_of(nlp, component, file, None, None)):
+    for parsed in run_pipeline(nlp, pipe, source_of(nlp, pipe, file, None, None)):
         question = _QUESTIONS.get(picture)
-        answers = ask(component, question, parsed.doc) if question else None
-        for each in sentences(parsed.doc, component.spans_key):
+        answers = ask(pipe, question, parsed.doc) if question else None
+        for each in sentences(parsed.doc, pipe.spans_key):
             yield Drawable(each.text, partial(draw, each, answers[each.number] if answers else None))
 
 
-def _calibration(nlp: "Language", file: str) -> Iterator[Drawable]:
+def _calibration(nlp: "Language", pipe: "Pipe", file: str) -> Iterator[Drawable]:
     import numpy as np
 
     from spacy_lpcfg.components.corpus import tree_to_doc
@@ -175,11 +170,10 @@ def _calibration(nlp: "Language", file: str) -> Iterator[Drawable]:
     from spacy_lpcfg.pictures import calibration_figure, judged_brackets, reliability
     from spacy_lpcfg.trees import clean, parse_trees, read_trees
 
-    component = _component(nlp)
     judged = []
     trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
     for gold in progress(filter(None, map(clean, trees)), "sentences"):
-        (posteriors,) = ask(component, "posteriors", tree_to_doc(nlp.vocab, [gold]))
+        (posteriors,) = ask(pipe, "posteriors", tree_to_doc(nlp.vocab, [gold]))
         judged.append(judged_brackets(posteriors, gold))
     if not judged:
         raise ValueError(f"{file} has no trees: expected {_OF_TREES}")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import find_component, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
 
 
 @reporting_errors
@@ -16,6 +16,9 @@ def serve(
     ],
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
@@ -28,16 +31,14 @@ def serve(
     """
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.extras import extra
 
     for library in ("svgling", "matplotlib"):
         extra(library, "The page")
     nlp = load_pipeline(model)
-    component = find_component(nlp, (ParsingPipe, SpectralBracketerPipe))
+    page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
     try:
-        server = DemoServer(port, DemoPage(nlp, component, n_best=n_best))
+        server = DemoServer(port, page)
     except OSError as error:
         raise ValueError(f"port {port} cannot be had ({error}): choose another by --port, or 0 for any") from error
     with server:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any, Literal
+from unicodedata import east_asian_width
 
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.visible import visible
@@ -16,10 +17,12 @@ def tree_svg(tree: Tree) -> str:
     RAISES (ImportError): Without svgling. (ValueError): If the tree is too deep to be drawn, at some 250 levels.
     """
     svgling = extra("svgling", "A drawn tree")
+    glyphs_per_em = 1.0 if any(map(_has_wide, tree.nodes())) else 2.0
     try:
-        return svgling.draw_tree(tree.fold(_nested))._repr_svg_()
+        svg = svgling.draw_tree(tree.fold(_nested), average_glyph_width=glyphs_per_em)._repr_svg_()
     except RecursionError as error:
         raise _too_deep(tree) from error
+    return svg.replace("<svg width=", '<svg overflow="visible" width=')  # of the nodes, so that no word is cut off
 
 
 def tree_html(tree: Tree) -> str:
@@ -39,6 +42,11 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
     except RecursionError as error:
         raise _too_deep(tree) from error
     return "\n".join(line.rstrip() for line in drawn.splitlines())
+
+
+def _has_wide(node: Tree) -> bool:
+    """Whether a node has characters as wide as they are high, such as those of Chinese."""
+    return any(east_asian_width(char) in "WF" for char in node.label + (node.word or ""))
 
 
 def _nested(node: Tree, below: list[Any]) -> tuple[Any, ...]:
