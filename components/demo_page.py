@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from spacy_lpcfg.components.pictures import Sentence, ask, sentences, spans_html
 from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, surprisal_figure, tree_html
+from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -108,7 +109,7 @@ def _part(draw: Callable[..., str], sentence: Sentence, answer: Any) -> str:
 def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
     """Each tree, folded up below its probability and brackets."""
     return "\n".join(
-        f"<details>\n<summary>{100 * each.probability:.1f}%: <code>{escape(str(each.tree))}</code></summary>\n"
+        f"<details>\n<summary>{100 * each.probability:.1f}%: <code>{escape(visible(str(each.tree)))}</code></summary>\n"
         f"{_or_message(tree_html, each.tree)}\n</details>"
         for each in analyses
     )
