@@ -17,11 +17,12 @@ from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_b
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
+from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.states import StateVectors, states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.grammar.tensors import FACTORED, offsets
 from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.trees.distribution import ListedDistribution
 from spacy_lpcfg.trees.parse import (
@@ -56,6 +57,8 @@ class Settings:
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
+    prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
+        `Parser.surprisal`.
     decoding (str): "brackets" finds the tree of the grammar with the largest sum of its brackets' posteriors, each
         less `bracket_cost`, and of its tags' (minimum Bayes risk); "rules" that with the largest sum of its rules'
         marginals (Goodman 1996), as the spectral papers do.
@@ -74,6 +77,7 @@ class Settings:
     tag_threshold: float = 0.01
     boundary_threshold: float = 0.01
     cascade: float = 1e-4
+    prefix_threshold: float = 1e-6
     decoding: str = "brackets"
     bracket_cost: float = 0.45
     absolute: bool = True
@@ -86,7 +90,13 @@ class Settings:
 
 
 EXHAUSTIVE = Settings(
-    threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0
+    threshold=0.0,
+    edge_threshold=0.0,
+    beam=0.0,
+    tag_threshold=0.0,
+    boundary_threshold=0.0,
+    cascade=0.0,
+    prefix_threshold=0.0,
 )
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
@@ -237,6 +247,29 @@ class Parser:
         forest = self._build(normal.words, None, 0.0, allowed_by_tree(normal, self._sets), EXHAUSTIVE)
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+
+        words (sequence of str): as of `parse`. Of words that the grammar knows by their form only, it is that of a word
+            of this form.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
+            negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
+            thousandths of a bit under `Settings.prefix_threshold`. inf from where the grammar has no sentence that
+            goes on so.
+        RAISES (ValueError): If the grammar is not proper, or there are no words.
+        """
+        self._require_proper("surprisal")
+        check_input(words, None)
+        lexicon = self.grammar.lexicon
+        logs = self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(logs) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        return Prefixes(self.grammar, self._fine, threshold=self.settings.prefix_threshold)
+
     def forest(
         self,
         words: Sequence[str],
@@ -300,7 +333,7 @@ class Parser:
         return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def _require_proper(self, what: str) -> None:
-        if not self.is_proper:
+        if not self.is_proper or (self.grammar.tensors.forms == FACTORED).any():
             raise ValueError(
                 f"Expected a proper grammar for {what}, such as EM, Pivot and TreebankPCFG learn, got one whose "
                 "parameters are no probabilities and may be negative. It has posteriors and state vectors; for more, "
