@@ -23,7 +23,9 @@ def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "
     intro (str): HTML above the sections
     style (str): further CSS
     """
-    body = "\n".join(f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections)
+    body = "\n".join(
+        f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections
+    )
     return (
         f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
         f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n</body>\n</html>\n"
