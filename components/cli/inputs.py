@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import typer
 
 from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
+from spacy_lpcfg.components.cli.processes import pipe
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -25,9 +24,7 @@ if TYPE_CHECKING:
     Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
-_BATCH = 64  # documents that are parsed at once, and that wait in a process
 _BINARY = ".spacy"
-_FROM_PROCESS = "[E871]"  # the traceback of another process, of which the last line says all
 
 
 class Input(str, Enum):
@@ -128,7 +125,7 @@ def run_pipeline(
     component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
     questions (dict of str to dict): methods of the component and their arguments; see `answers.py`
     with_trees (bool): whether to parse, and not just to answer
-    n_process (int): worker processes; -1 is one for each processor
+    n_process (int): how many processes work
 
     Raises ValueError for a file that cannot be read, or where nothing is in it.
     """
@@ -142,9 +139,8 @@ def run_pipeline(
 
         nlp.add_pipe(answers.FACTORY, before=component.name, config={"component": component.name, "ask": questions})
     nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name])
-    found = nlp.pipe(_READERS[source.kind](nlp, source.file), as_tuples=True, n_process=n_process, batch_size=_BATCH)
     is_empty = True
-    for doc, words in _uninterrupted(found):
+    for doc, words in pipe(nlp, _READERS[source.kind](nlp, source.file), n_process=n_process):
         is_empty = False
         yield Parsed(doc, words)
     if is_empty:
@@ -158,25 +154,6 @@ def _use_tags(component: Pipe, source: Source) -> None:
             component.attr = "tag"
     elif source.tags or source.kind in _DEFAULT_TAGS:
         component.tags = (source.tags or _DEFAULT_TAGS[source.kind]).value
-
-
-def _uninterrupted(found: Iterator[Any]) -> Iterator[Any]:
-    """The items; the processes that give them leave Ctrl-C to this one, and say what went wrong without a traceback."""
-    can_mask = hasattr(signal, "pthread_sigmask")
-    if can_mask:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which processes inherit
-    try:
-        try:
-            first = list(islice(found, 1))
-        finally:
-            if can_mask:
-                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-        yield from first
-        yield from found
-    except ValueError as error:
-        if _FROM_PROCESS in str(error):
-            raise ValueError(str(error).strip().splitlines()[-1]) from error
-        raise
 
 
 # Files -------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.grammar import Ensemble
 
-    learned = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
+    learned: Any = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
     members = learned.members if isinstance(learned, Combined) else (learned,)
     return [one for each in members for one in (each.grammars if isinstance(each, Ensemble) else (each,))]
 

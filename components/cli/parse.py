@@ -12,7 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, Format, Sentence, sentences_of
-from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -99,6 +99,7 @@ def parse(
     write = _writer(form, n_best, marginals)
     check_output(output)
     check_usage(file, kind, tags)
+    n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
     if beam is not None:

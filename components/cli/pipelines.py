@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.console import busy, one_line
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_lpcfg.components.learned import LearnedPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
@@ -88,7 +89,7 @@ def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | S
     return pipe
 
 
-def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type, ...]) -> object:
+def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[LearnedPipe], ...]) -> LearnedPipe:
     for own, pipe in nlp.pipeline:
         if isinstance(pipe, kinds) and name in (None, own) and pipe.learned is not None:
             return pipe
@@ -126,7 +127,7 @@ def blank_pipeline(lang: str) -> Language:
         raise typer.BadParameter(str(error), param_hint="--lang") from error
 
 
-def n_jobs(jobs: int) -> int:
+def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     """How many parallel jobs there are to be; -1 is one for each processor.
 
     RAISES (BadParameter): For 0.
@@ -134,7 +135,7 @@ def n_jobs(jobs: int) -> int:
     from joblib import effective_n_jobs
 
     if jobs == 0:
-        raise typer.BadParameter("expected at least 1, or -1 for one for each processor", param_hint="--jobs")
+        raise typer.BadParameter("expected at least 1, or -1 for one for each processor", param_hint=hint)
     return effective_n_jobs(jobs)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import Input, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -37,9 +37,6 @@ def surprisal(
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="A word a row, or a sentence a line.")] = Format.table,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
-    tags: Annotated[
-        Tags | None, typer.Option(help="Words alone, or words with given tags. [default: given if tagged, else model]")
-    ] = None,
     component: Annotated[
         str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
     ] = None,
@@ -48,7 +45,8 @@ def surprisal(
     """Tell the surprisal of each word: -log2 of its probability after the words before it in its sentence, in bits.
 
     The end of a sentence is the word </s>; the bits of a sentence sum up to -log2 of its probability. Those of an
-    isbn_parser are of the trees in its beam. A grammar has to be proper, as all are but spectral ones.
+    isbn_parser are of the trees in its beam. A grammar has to be proper, as all are but spectral ones. Tags count for
+    nothing.
 
     The table is apart by tabs, with sentences and positions from 1. A JSON object has "words", their "bits" and the
     "end"; null stands for a word that cannot be there.
@@ -59,12 +57,12 @@ def surprisal(
         spacy-lpcfg surprisal isbn/ stories.txt -o stories.tsv
     """
     check_output(output)
-    check_usage(file, kind, tags)
+    check_usage(file, kind, None)
+    n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    source = source_of(nlp, pipe, file, kind, tags)
-    asked = {"surprisals": {}}
-    found = run_pipeline(nlp, pipe, source, questions=asked, with_trees=False, n_process=n_process)
+    source = source_of(nlp, pipe, file, kind, None)
+    found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
     with writing(output) as out:
         for line in _LINES[form](progress(sentences, "sentences")):

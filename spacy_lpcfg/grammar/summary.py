@@ -25,7 +25,7 @@ def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
     RETURNS (list of list of Weighted): (n_states[symbol],); rules as "NP -> DT NN", the largest first. A weight is the
         sum of t(a -> b c, h2, h3 | a, h1) over the states h2 and h3 of the children.
     """
-    rules = np.flatnonzero(grammar.rules[:, 0] == symbol)
+    rules = np.flatnonzero(grammar.rules[:, 0] == symbol).tolist()
     names = [_rule_name(grammar, rule) for rule in rules]
     weights = [grammar.tensor(rule).sum(axis=(1, 2), dtype=np.float64) for rule in rules]
     return _largest(names, np.array(weights).reshape(len(rules), grammar.n_states[symbol]), n)

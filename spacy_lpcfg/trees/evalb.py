@@ -182,10 +182,8 @@ class Evaluation:
         RETURNS (dict of str to Totals): By "1-10", "11-20" and so on, and at last ">40"; a range
             without sentences is left out.
         """
-        ranges: dict[str, list[SentenceScore]] = {f"{low + 1}-{high}": [] for low, high in pairwise((0, *bounds))} | {
-            f">{bounds[-1]}": []
-        }
-        names = list(ranges)
+        names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *bounds))), f">{bounds[-1]}"]
+        ranges: dict[str, list[SentenceScore]] = {name: [] for name in names}
         for score in self.sentences:
             ranges[names[bisect_left(bounds, score.length)]].append(score)
         return {name: Totals.of(scores) for name, scores in ranges.items() if scores}
