@@ -53,13 +53,13 @@ def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
     expected = enumerate_all(isbn, words, tags)
     parser = IncrementalParser(isbn, settings=UNPRUNED)
     found = parser.n_best(words, tags, n=len(expected.finals))
-    logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log in found}
+    logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log, _ in found}
     trees = expected.trees()
     assert logs.keys() == trees.keys()
     assert len(logs) == len(found)
     for tree, log in logs.items():
         assert log == pytest.approx(trees[tree], abs=2e-4)
-    assert [log for _, log in found] == sorted(logs.values(), reverse=True)
+    assert [log for _, log, _ in found] == sorted(logs.values(), reverse=True)
     total = np.logaddexp.reduce(list(trees.values()))
     assert parser.parse(words, tags).log_probability == pytest.approx(total, abs=1e-4)
     surprisal = parser.surprisal(words, tags)

@@ -14,7 +14,7 @@ from spacy_lpcfg.combination.combined import Combined, Learned, Member
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, with_given
+from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, Undistributed, with_given
 
 Tags = Sequence[str | None]
 
@@ -25,7 +25,7 @@ class Source(Protocol):
     def __call__(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors: ...
 
 
-class CombinedParser:
+class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
