@@ -4,7 +4,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = ["spacy_lpcfg.grammar._windows"]
-KERNELS += [f"spacy_lpcfg.chart.{name}" for name in ("_context", "_forest", "_coarse", "_fine", "_decode")]
+KERNELS += [f"spacy_lpcfg.chart.{name}" for name in ("_context", "_forest", "_coarse", "_fine", "_decode", "_prefix")]
 KERNELS += [f"spacy_lpcfg.learning.{name}" for name in ("_expectations", "_loglinear")]
 KERNELS += [f"spacy_lpcfg.bracketing.{name}" for name in ("_binary_trees", "_latent_tree", "_spans", "_brown")]
 KERNELS += [f"spacy_lpcfg.isbn.{name}" for name in ("_network", "_adam", "_beam")]

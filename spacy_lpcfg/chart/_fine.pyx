@@ -22,15 +22,6 @@ from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE
 
 cdef extern from "simd.h" nogil:
-    const int LANES
-    ctypedef struct Sparse:
-        const float* blocks
-        const int32_t* places
-        const float* rest[3]
-        int n_blocks
-        int n_parent
-        int n_left
-        int n_right
     float power_of_two(int exponent)
     void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
@@ -45,28 +36,8 @@ cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
 
 
-cdef struct Tensor:
-    bint is_factored
-    bint is_sparse
-    int states[3]                 # of parent, left and right child
-    int sizes[3]                  # of the vectors that the core takes; the last in whole blocks
-    const float* core             # exact, or of a factored tensor
-    const float* factors[3]
-    Sparse sparse
-
-
-@cython.final
 cdef class FineGrammar:
     """The latent parameters of a grammar, as the kernels read them."""
-
-    cdef object layout            # owns what the tensors point to
-    cdef vector[Tensor] tensors
-    cdef const int32_t[::1] n_states
-    cdef const int64_t[::1] state_offsets
-    cdef const float[::1] root_vectors
-    cdef const float[::1] row_vectors
-    cdef const int64_t[::1] row_offsets
-    cdef int most_states          # in whole blocks
 
     def __init__(self, grammar):
         self.n_states = grammar.n_states

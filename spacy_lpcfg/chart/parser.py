@@ -17,11 +17,12 @@ from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_b
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
+from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.states import StateVectors, states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.grammar.tensors import FACTORED, offsets
 from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.trees.distribution import ListedDistribution
 from spacy_lpcfg.trees.parse import (
@@ -237,6 +238,28 @@ class Parser:
         forest = self._build(normal.words, None, 0.0, allowed_by_tree(normal, self._sets), EXHAUSTIVE)
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+
+        words (sequence of str): as of `parse`. Of words that the grammar knows by their form only, it is that of a word
+            of this form.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
+            negative; they add up to -log2 P(sentence), but for what `Prefixes` leaves out, which makes them an upper
+            bound by less than 0.01 bits in general. inf from where the grammar has no sentence that goes on so.
+        RAISES (ValueError): If the grammar is not proper, or there are no words.
+        """
+        self._require_proper("surprisal")
+        check_input(words, None)
+        lexicon = self.grammar.lexicon
+        logs = self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(logs) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        return Prefixes(self.grammar, self._fine)
+
     def forest(
         self,
         words: Sequence[str],
@@ -300,7 +323,7 @@ class Parser:
         return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def _require_proper(self, what: str) -> None:
-        if not self.is_proper:
+        if not self.is_proper or (self.grammar.tensors.forms == FACTORED).any():
             raise ValueError(
                 f"Expected a proper grammar for {what}, such as EM, Pivot and TreebankPCFG learn, got one whose "
                 "parameters are no probabilities and may be negative. It has posteriors and state vectors; for more, "
