@@ -26,8 +26,8 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Learned, learned_from_disk
-from spacy_lpcfg.combination.learner import MemberLearner
+from spacy_lpcfg.combination import Combination, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
@@ -161,6 +161,11 @@ def make_combined(
 ) -> Learner:
     """The learner `spacy-lpcfg.Combined.v1`; settings as of `spacy_lpcfg.combination.Combination`."""
     return Combination(learners, weights, bracket_cost)
+
+
+def make_mirrored(learner: StraightLearner) -> MirroredLearner:
+    """The learner `spacy-lpcfg.Mirrored.v1`; settings as of `spacy_lpcfg.combination.MirroredLearner`."""
+    return MirroredLearner(learner)
 
 
 def make_preset(name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Learner:

@@ -15,7 +15,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.combination import Learned, learned_from_bytes, parser_of, words_of
+from spacy_lpcfg.combination import Learned, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
@@ -112,7 +112,7 @@ class GrammarShim(LearnedShim):
         """The parser by the grammar, made when it is first needed."""
         grammar = self.learned
         if self._parser is None and grammar is not None:
-            self._parser = TextParser(parser_of(grammar), words_of(grammar))
+            self._parser = TextParser(parser_of(grammar), known_words(grammar))
         return self._parser
 
     def __getstate__(self) -> dict[str, Any]:

@@ -16,10 +16,14 @@ SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
-    "weights": [0.5, 0.5],
+    "weights": [0.4, 0.4, 0.2],
     "*": {
         "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
+        "mirrored": {
+            "@misc": "spacy-lpcfg.Mirrored.v1",
+            "learner": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8, "seed": 1},
+        },
     },
 }
 
@@ -71,6 +75,11 @@ def test_command_learns_a_combination(tmp_path):
     assert result.exit_code == 0, result.output
     assert "dev F1" in result.output
     nlp = spacy.load(output)
-    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == ["Grammar", "ISBN"]
+    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == [
+        "Grammar",
+        "ISBN",
+        "Mirrored",
+        "Mirrored",
+    ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert nlp(TEXT)._.constituency

@@ -126,6 +126,7 @@ class _Reader:
         actions = [self.labels[step.label] if step.kind == PROJECT else step.kind for step in steps]
         rows: list[list[int]] = []
         n_words = 0
+        opening = self.inventory.opening % sum(step.kind == SHIFT for step in steps)
         for step, action, (stack, previous, last_shift) in zip(steps, actions, walk(actions)):
             self.latent += related(stack, previous, last_shift, self.latent_codes)
             n_rows, n_choices = len(self.rows), len(self.choices)
@@ -137,7 +138,7 @@ class _Reader:
                 self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
             own = [action]
             if action == SHIFT:
-                own += self._shift(step, n_words == 0)
+                own += self._shift(step, n_words == opening)
                 n_words += 1
             rows.append(own)
             self.n_rows_of.append(len(self.rows) - n_rows)

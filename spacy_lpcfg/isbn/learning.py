@@ -62,6 +62,7 @@ class ISBNLearner:
         weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
+    opening (int): as of `Inventory`; -1 for mirrored trees.
     relations (Relations): of the positions.
     seed (int): of the first weights, the order of the trees, and dropout.
     n_jobs (int): threads; the result is the same for any number.
@@ -77,6 +78,7 @@ class ISBNLearner:
     weight_decay: float = 2.0
     averaging: float = 0.999
     cut_off: int = 3
+    opening: int = 0
     relations: Relations = Relations()
     seed: int = 0
     n_jobs: int = 1
@@ -92,7 +94,7 @@ class ISBNLearner:
         """
         self._check()
         kept, root_label = normalized_trees(trees)
-        inventory = take_inventory(kept, cut_off=self.cut_off)
+        inventory = take_inventory(kept, cut_off=self.cut_off, opening=self.opening)
         events = events_of(kept, inventory, self.relations)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
         n_words = [count_words(some, inventory) for some in (events, held_out)]

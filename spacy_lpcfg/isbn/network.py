@@ -16,7 +16,7 @@ from spacy_lpcfg.isbn.relations import Relations
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
 APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
-_KIND, _FORMAT = "isbn", 1
+_KIND, _FORMAT = "isbn", 2
 
 
 class ISBNError(ValueError):
@@ -173,7 +173,7 @@ class ISBN(Stored):
             raise ISBNError(f"This isbn is damaged: {error!r}. Copy or learn it again.") from error
 
 
-_INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent")
+_INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight")
 
 
@@ -191,6 +191,7 @@ def check(inventory: Inventory) -> None:
         "rare tags": len(rare.counts) == len(rare.tags) and bool(((rare.tags >= 0) & (rare.tags < n_tags)).all()),
         "weights": rare.weights.shape == (len(rare.names),) and rare.tag_weights.shape == (n_tags,),
         "the form of all words": "f " in rare.names,
+        "opening": inventory.opening in (0, -1),
     }
     wrong = [name for name, holds in problems.items() if not holds]
     if wrong:

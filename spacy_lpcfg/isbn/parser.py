@@ -30,7 +30,7 @@ from spacy_lpcfg.trees.parse import (
     with_given,
 )
 from spacy_lpcfg.trees.transforms import normalize
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 DECODINGS = ("brackets", "tree")
 _MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
@@ -271,7 +271,7 @@ class IncrementalParser:
             chosen, numbers, _ = finals.trees()[0]
             spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
         else:
-            spans = _best_brackets(posteriors, len(words), self.settings.bracket_cost)
+            spans = consensus(posteriors.brackets, len(words), cost=self.settings.bracket_cost)
             own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
             words=words,
@@ -369,12 +369,6 @@ class Finished(NamedTuple):
 
     parse: Parse
     surprisal: float
-
-
-def _best_brackets(posteriors: Posteriors, n_words: int, cost: float) -> list[Span]:
-    """The brackets of least expected loss; none of one word that has none."""
-    has_whole = any(end - start == n_words for start, end, _ in posteriors.brackets)
-    return consensus(posteriors.brackets, n_words, cost=cost) if has_whole else []
 
 
 def _as_probabilities(scores: list[float]) -> np.ndarray:
