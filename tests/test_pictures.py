@@ -17,9 +17,7 @@ from spacy_lpcfg.pictures import (
     chart_figure,
     figure_svg,
     html_page,
-    judged_brackets,
     learning_figure,
-    reliability,
     surprisal_figure,
     tree_html,
     tree_svg,
@@ -28,6 +26,7 @@ from spacy_lpcfg.pictures import (
 from spacy_lpcfg.pictures.chart import span_table
 from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.calibration import reliability
 from spacy_lpcfg.trees.parse import Posteriors
 
 for library in ("svgling", "nltk", "matplotlib"):
@@ -186,54 +185,15 @@ def test_pictures_of_learning_need_steps(fits):
 # Calibration
 
 
-def test_pictures_reliability_is_that_counted_by_hand():
-    curve = reliability([0.0, 0.04, 0.31, 0.39, 1.0, 0.95], [False, True, True, True, True, False], n_bins=10)
-    assert curve.predicted == pytest.approx([0.02, 0.35, 0.975])
-    assert curve.observed == pytest.approx([0.5, 1.0, 0.5])
-    assert curve.counts.tolist() == [2, 2, 2]
-    assert curve.error == pytest.approx((0.48 + 0.65 + 0.475) / 3)
-
-
-def test_pictures_reliability_of_calibrated_predictions_is_the_diagonal():
-    rng = np.random.default_rng(0)
-    p = rng.random(200_000)
-    curve = reliability(p, rng.random(len(p)) < p, n_bins=20)
-    assert curve.observed == pytest.approx(curve.predicted, abs=0.02)
-    assert curve.counts.sum() == len(p)
-    assert curve.error < 0.01
-    assert reliability(p, rng.random(len(p)) < p**2).error > 0.1
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "correct", "n_bins", "message"),
-    [
-        ([], [], 10, "at least one; got"),
-        ([0.5], [True, False], 10, "as many probabilities as answers"),
-        ([1.5], [True], 10, r"in \[0, 1\]"),
-        ([float("nan")], [True], 10, r"in \[0, 1\]"),
-        ([0.5], [True], 0, "at least one bin"),
-    ],
-)
-def test_pictures_reliability_of_what_is_none_is_refused(probabilities, correct, n_bins, message):
-    with pytest.raises(ValueError, match=message):
-        reliability(probabilities, correct, n_bins=n_bins)
-
-
-def test_pictures_judge_brackets_by_the_right_tree():
-    posteriors = Posteriors({(0, 4, "S"): 1.0, (0, 2, "NP"): 0.75, (0, 2, "VP"): 0.25, (2, 4, "NP"): 0.5}, [{}] * 4)
-    probabilities, correct = judged_brackets(posteriors, FLIES)
-    assert probabilities.tolist() == [1.0, 0.75, 0.25, 0.5]
-    assert correct.tolist() == [True, True, False, False]
-    with pytest.raises(ValueError, match="Expected posteriors of 1 words, got those of 4"):
-        judged_brackets(posteriors, Tree("NN", word="time"))
-
-
 def test_pictures_of_calibration_show_the_curve():
-    figure = calibration_figure(reliability([0.2, 0.9, 0.9], [False, True, False]))
+    curve = reliability(np.array([0.2, 0.9, 0.9]), np.array([False, True, False]))
+    figure = calibration_figure(curve)
     above, below = figure.axes
-    assert above.lines[1].get_xydata().tolist() == pytest.approx(np.array([[0.2, 0.0], [0.9, 0.5]]))
+    assert above.lines[1].get_xydata() == pytest.approx(np.array([[0.2, 0.0], [0.9, 0.5]]))
     assert [bar.get_height() for bar in below.patches] == [1, 2]
-    assert "3 predictions, calibration error 0.333" in texts(figure_svg(figure))
+    assert "3 brackets, calibration error 0.333" in texts(figure_svg(figure))
+    with pytest.raises(ValueError, match="there are no brackets"):
+        calibration_figure(reliability(np.zeros(0), np.zeros(0, dtype=bool)))
 
 
 # Pages, and what is missing

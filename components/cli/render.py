@@ -19,7 +19,7 @@ from spacy_lpcfg.components.cli.console import (
     writing,
 )
 from spacy_lpcfg.components.cli.inputs import run_pipeline, source_of
-from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ class Drawable(NamedTuple):
     draw: Callable[[Format], str]
 
 
-_FORMATS = {picture: (Format.svg, Format.html) for picture in Picture}
+_FORMATS: dict[Picture, tuple[Format, ...]] = {picture: (Format.svg, Format.html) for picture in Picture}
 _FORMATS |= {Picture.tree: tuple(Format), Picture.spans: (Format.html,)}
 _BY_SUFFIX = {".svg": Format.svg, ".html": Format.html, ".htm": Format.html, ".txt": Format.text}
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
@@ -147,8 +147,9 @@ def _by_pipeline(source: str, component: str | None, file: str | None, picture: 
     nlp = load_pipeline(source)
     if file is None:
         return _learning(nlp, source)
-    pipe = find_parser_or_bracketer(nlp, component)
-    return _calibration(nlp, pipe, file) if picture == Picture.calibration else _sentences(nlp, pipe, file, picture)
+    if picture == Picture.calibration:
+        return _calibration(nlp, component, file)
+    return _sentences(nlp, find_parser_or_bracketer(nlp, component), file, picture)
 
 
 def _sentences(nlp: "Language", pipe: "Pipe", file: str, picture: Picture) -> Iterator[Drawable]:
@@ -162,23 +163,26 @@ def _sentences(nlp: "Language", pipe: "Pipe", file: str, picture: Picture) -> It
             yield Drawable(each.text, partial(draw, each, answers[each.number] if answers else None))
 
 
-def _calibration(nlp: "Language", pipe: "Pipe", file: str) -> Iterator[Drawable]:
-    import numpy as np
-
+def _calibration(nlp: "Language", component: str | None, file: str) -> Iterator[Drawable]:
     from spacy_lpcfg.components.corpus import tree_to_doc
-    from spacy_lpcfg.components.pictures import ask
-    from spacy_lpcfg.pictures import calibration_figure, judged_brackets, reliability
+    from spacy_lpcfg.pictures import calibration_figure
     from spacy_lpcfg.trees import clean, parse_trees, read_trees
+    from spacy_lpcfg.trees.calibration import outcomes, reliability
 
-    judged = []
+    pipe = find_parser(nlp, component)
     trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
-    for gold in progress(filter(None, map(clean, trees)), "sentences"):
-        (posteriors,) = ask(pipe, "posteriors", tree_to_doc(nlp.vocab, [gold]))
-        judged.append(judged_brackets(posteriors, gold))
-    if not judged:
+    golds = list(filter(None, map(clean, trees)))
+    if not golds:
         raise ValueError(f"{file} has no trees: expected {_OF_TREES}")
-    curve = reliability(*map(np.concatenate, zip(*judged)))
-    yield Drawable(f"Calibration on {len(judged)} sentences", partial(_draw_figure, calibration_figure(curve)))
+    parses = [
+        parse
+        for gold in progress(golds, "sentences")
+        for found in pipe.predict([tree_to_doc(nlp.vocab, [gold])])
+        for parse in found.parses
+        if parse is not None
+    ]
+    figure = calibration_figure(reliability(*outcomes(parses, golds)))
+    yield Drawable(f"Calibration on {len(golds)} sentences", partial(_draw_figure, figure))
 
 
 def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:

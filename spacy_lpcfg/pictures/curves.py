@@ -1,4 +1,4 @@
-"""Curves: how surprising each word of a sentence is, and what the iterations of a learner brought."""
+"""Curves: surprisal of words, iterations of learners, and how far probabilities are to be believed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from spacy_lpcfg.trees.calibration import Reliability
 
 END = "(end)"
 _QUANTITIES = {
@@ -68,6 +70,29 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
         axes.grid(alpha=0.3)
     axes.set_xlabel("iteration")
     axes.xaxis.get_major_locator().set_params(integer=True)
+    return figure
+
+
+def calibration_figure(curve: Reliability) -> Figure:
+    """The share of brackets that is right over their probability, and below it how many there are of each.
+
+    curve (Reliability): what `spacy_lpcfg.trees.calibration.reliability` gives
+    RAISES (ImportError): Without matplotlib. (ValueError): If it is of no brackets.
+    """
+    filled = curve.counts > 0
+    if not filled.any():
+        raise ValueError("Nothing to draw: there are no brackets. Give trees with constituents.")
+    figure = new_figure(5.0, 6.0)
+    above, below = figure.subplots(2, sharex=True, height_ratios=(3, 1))
+    above.plot([0, 1], [0, 1], color="C7", linestyle="--", label="perfect")
+    above.plot(curve.confidences[filled], curve.accuracies[filled], marker="o", label="observed")
+    above.set_title(f"{curve.counts.sum():,} brackets, calibration error {curve.expected_error:.3f}")
+    above.set_ylabel("share that is right")
+    above.legend()
+    below.bar(curve.confidences[filled], curve.counts[filled], width=0.05)
+    below.set_yscale("log")
+    below.set_ylabel("brackets")
+    below.set_xlabel("posterior probability")
     return figure
 
 
