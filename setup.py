@@ -12,7 +12,7 @@ KERNELS += [f"spacy_lpcfg.bracketing.{name}" for name in ("_binary_trees", "_lat
 KERNELS += [f"spacy_lpcfg.isbn.{name}" for name in ("_network", "_adam", "_beam")]
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h"]
 HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/beam.h"]
-FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno"]
+FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 
 class BuildOnce(build_ext):
