@@ -11,6 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.console import log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 
 class Preset(str, Enum):
@@ -31,6 +32,7 @@ def learn_combined(
     preset: Annotated[
         Preset, typer.Option(help="One grammar and one network, or eight grammars and three networks.")
     ] = Preset.balanced,
+    classes_from: ClassesFrom = None,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -51,9 +53,16 @@ def learn_combined(
     check_folder(output)
     nlp = blank_pipeline(lang)
     held_out = list(read_treebank(dev or [], skip_bad))
-    learner = Combination.preset(preset.value, seed=seed, n_jobs=jobs if jobs > 0 else os.cpu_count() or 1, lang=lang)
+    learner = Combination.preset(
+        preset.value,
+        seed=seed,
+        n_jobs=jobs if jobs > 0 else os.cpu_count() or 1,
+        lang=lang,
+        word_classes=word_classes(classes_from, lang),
+    )
     log(f"{len(learner.learners)} models: {', '.join(type(each).__name__ for each in learner.learners)}")
     config = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
+    config |= class_settings(classes_from, lang)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
