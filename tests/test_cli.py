@@ -143,6 +143,26 @@ def test_cli_distils_text(folder, tmp_path):
     assert "wants a --text" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
 
 
+@pytest.mark.parametrize("method", ["pcfg", "pivot"])
+def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
+    path, model = tmp_path / "text.txt", tmp_path / "model"
+    words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
+    path.write_text(f"{words}\n" * 3, encoding="utf-8")
+    run("learn", "lpcfg", folder / "train.mrg", "--method", method, "--classes-from", path, "-o", model)
+    assert grammar_of(model).lexicon.classes.n_classes == 65
+    learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]
+    named = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(path), "lang": "en", "n_classes": 64, "min_count": 3}
+    assert learner["word_classes"] == named
+
+
+def test_cli_says_that_a_text_is_too_short_for_classes(folder, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("One line of text.\n", encoding="utf-8")
+    arguments = "--method", "pcfg", "--classes-from", path, "-o", tmp_path / "model"
+    result = run("learn", "lpcfg", folder / "train.mrg", *arguments, code=1)
+    assert "Give more text" in result.stderr
+
+
 def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("It", encoding="utf-8")
