@@ -72,7 +72,7 @@ class ISBNLearner:
     n_states: int = 120
     approximation: str = FEED_FORWARD
     n_networks: int = 1
-    n_epochs: int = 15
+    n_epochs: int = 14
     batch_size: int | None = None
     learn_rate: float | None = None
     dropout: float | None = None
