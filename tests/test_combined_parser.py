@@ -8,7 +8,7 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combination, Combined
+from spacy_lpcfg.combination import Combination, Combined, parser_of
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.trees import read_trees

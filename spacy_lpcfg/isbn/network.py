@@ -17,6 +17,8 @@ from spacy_lpcfg.words.classes import WordClasses
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
 APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
+BIASES = ("bias", "outcome_bias")
+"""Parameters that have no prior."""
 _KIND, _FORMAT = "isbn", 3
 
 
