@@ -1,7 +1,6 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
-from spacy_lpcfg.trees.constraints import Constraints
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.transforms import (
     binarize,
@@ -24,7 +23,6 @@ from spacy_lpcfg.trees.tree import Tree
 __all__ = [
     "DEFAULT",
     "ENGLISH",
-    "Constraints",
     "HeadRules",
     "Tree",
     "TreebankError",
