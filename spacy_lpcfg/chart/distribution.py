@@ -85,7 +85,7 @@ class ForestDistribution:
         roots = np.maximum(self._root_marginals(), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             nats = -np.nansum(edges * logs) - np.nansum(roots * np.log(roots))
-        return max(float(nats), 0.0) / np.log(2)
+        return max(float(nats), 0.0) / float(np.log(2))
 
     def _candidates(self) -> Iterator[list[int]]:
         with np.errstate(divide="ignore"):
