@@ -11,10 +11,11 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
-from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
+from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 

@@ -134,6 +134,22 @@ def test_states_are_of_the_trees_that_the_pipe_writes(learned):
         isbn.get_pipe("isbn_parser").states(tokenized(isbn))
 
 
+@pytest.mark.parametrize("name", PIPES)
+def test_alternatives_of_a_node_are_posteriors_of_its_words(learned, name):
+    nlp = pipeline(learned, name)
+    doc = nlp(TEXT)
+    for root in doc._.constituency:
+        for node in root.nodes():
+            found = node.alternatives
+            assert list(found.values()) == sorted(found.values(), reverse=True)
+            assert set(node.labels) <= set(found)
+            if node.labels:
+                assert found[node.labels[0]] == pytest.approx(node.probability, abs=1e-5)
+    elsewhere = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
+    with pytest.raises(ValueError, match="not there to be asked"):
+        _ = elsewhere._.constituency[0].alternatives
+
+
 @pytest.mark.parametrize("model", ["spectral", "ensemble", "combined"])
 def test_models_without_a_distribution_say_so(learned, model):
     grammar = learned["lpcfg_parser"]

@@ -21,7 +21,9 @@ from spacy_lpcfg.components.cli.learn_lm import learn_lm
 from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
 from spacy_lpcfg.components.cli.parse import parse
 from spacy_lpcfg.components.cli.perplexity import perplexity
+from spacy_lpcfg.components.cli.render import render
 from spacy_lpcfg.components.cli.sample import sample
+from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
 
@@ -44,7 +46,19 @@ learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-for command in (parse, evaluate, table, convert, surprisal, sample, inspect, bracketing_table, perplexity):
+for command in (
+    parse,
+    evaluate,
+    table,
+    convert,
+    surprisal,
+    sample,
+    inspect,
+    render,
+    serve,
+    bracketing_table,
+    perplexity,
+):
     lpcfg_cli.command()(command)
 
 

@@ -65,9 +65,11 @@ def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allo
         masks[start, end] &= sets.with_label(label)
     for start, end, label in constraints.forbidden:
         masks[start, end] &= 1 - sets.with_label(label)
-    rows, places = np.unique(masks.reshape(-1, masks.shape[2]), axis=0, return_inverse=True)
-    cells += places.reshape(cells.shape).astype(np.int32)
-    return Allowed(cells, np.concatenate([sets.nothing[None], rows]))
+    rows: dict[bytes, int] = {}
+    places = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
+    cells += np.array(places, dtype=np.int32).reshape(cells.shape)
+    different = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
+    return Allowed(cells, np.concatenate([sets.nothing[None], different]))
 
 
 def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> None:

@@ -272,7 +272,7 @@ class Parser:
         return float(self._prefix_logs(words)[-1])
 
     def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
-        self._require_proper("probabilities of words")
+        self._require_proper("surprisal and probabilities of words")
         check_input(words, None)
         lexicon = self.grammar.lexicon
         return self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from spacy_lpcfg.isbn._beam import Networks, Search
-from spacy_lpcfg.isbn.events import events_of
+from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
@@ -30,7 +30,7 @@ from spacy_lpcfg.trees.parse import (
     with_given,
 )
 from spacy_lpcfg.trees.transforms import normalize
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 DECODINGS = ("brackets", "tree")
 _MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
@@ -174,19 +174,26 @@ class IncrementalParser:
         RAISES (ValueError): If there are several networks, whose mean is known along a search only; if the tree has no
             words.
         """
+        return float(self.tree_log_probabilities([tree])[0])
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """Those of several trees, float64 (n_trees,); as `tree_log_probability`."""
         if len(self.isbn.networks) > 1:
             raise ValueError(
                 "Several networks together have no probability of a given tree: look for it in n_best, or ask a parser "
                 "by one of them."
             )
-        normal = normalize(tree)
-        if normal is None:
+        normal = [tree for tree in map(normalize, trees) if tree is not None]
+        if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        events = events_of([normal], self.isbn.inventory, self.isbn.relations)
-        if not events.n_sequences:
-            return -np.inf
-        of_words = self.isbn.inventory.candidates(normal.words, normal.tags).log_factors
-        return float(log_likelihoods(self.isbn.networks[0], events)[0] + of_words.sum())
+        inventory = self.isbn.inventory
+        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
+        known = [i for i, each in enumerate(events) if each.n_sequences]
+        found = np.full(len(events), -np.inf)
+        if known:
+            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
+        return found
 
     def states(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always: nodes of a belief network have no states of their own."""
@@ -278,7 +285,7 @@ class IncrementalParser:
             chosen, numbers, _ = finals.trees()[0]
             spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
         else:
-            spans = _best_brackets(posteriors, len(words), self.settings.bracket_cost)
+            spans = consensus(posteriors.brackets, len(words), cost=self.settings.bracket_cost)
             own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
             words=words,
@@ -376,12 +383,6 @@ class Finished(NamedTuple):
 
     parse: Parse
     surprisal: float
-
-
-def _best_brackets(posteriors: Posteriors, n_words: int, cost: float) -> list[Span]:
-    """The brackets of least expected loss; none of one word that has none."""
-    has_whole = any(end - start == n_words for start, end, _ in posteriors.brackets)
-    return consensus(posteriors.brackets, n_words, cost=cost) if has_whole else []
 
 
 def _as_probabilities(scores: list[float]) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from spacy_lpcfg.trees.tree import Span
@@ -29,11 +29,39 @@ class Constraints:
 
     def check(self, n_words: int) -> None:
         """RAISES (ValueError): If a span is empty or not within the words of the sentence."""
-        for start, end, *_ in (*self.required, *self.forbidden, *self.whole):
+        labelled = [(start, end) for start, end, _ in (*self.required, *self.forbidden)]
+        for start, end in (*labelled, *self.whole):
             if not 0 <= start < end <= n_words:
                 raise ValueError(
                     f"Expected constraints on spans within the {n_words} words of the sentence, got [{start}, {end})."
                 )
+
+    def mirrored(self, n_words: int) -> Constraints:
+        """Those on the sentence read from right to left."""
+        required, forbidden = (
+            tuple((n_words - end, n_words - start, label) for start, end, label in spans)
+            for spans in (self.required, self.forbidden)
+        )
+        return Constraints(required, forbidden, tuple((n_words - end, n_words - start) for start, end in self.whole))
+
+    def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
+        """The brackets that a tree which satisfies them may have, in their order; those that it must have are certain.
+
+        brackets (mapping of (start, end, label) to float): with probabilities; of a required span without a label the
+            likeliest is certain.
+        """
+        whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
+        kept = {
+            bracket: p
+            for bracket, p in brackets.items()
+            if not any(_is(bracket, span) for span in self.forbidden)
+            and not any(crosses(bracket[0], bracket[1], *span) for span in whole)
+        }
+        for span in self.required:
+            likeliest = max((bracket for bracket in kept if _is(bracket, span)), key=kept.__getitem__, default=None)
+            if likeliest is not None:
+                kept[likeliest] = 1.0
+        return kept
 
     def allow(self, brackets: Iterable[Span]) -> bool:
         """Whether a tree of these brackets satisfies them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -66,6 +66,19 @@ class Posteriors:
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
 
+    def mirrored(self) -> Posteriors:
+        """Those of the sentence read from right to left; over the same words labels keep their order."""
+        n_words = len(self.tags)
+        spans = mirrored_spans(self.brackets, n_words)
+        before = [(n_words - end, n_words - start, label) for start, end, label in spans]
+        return Posteriors({span: self.brackets[one] for span, one in zip(spans, before)}, self.tags[::-1])
+
+
+def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
+    """Spans in pre-order, of the sentence read from right to left; labels of the same words keep their order."""
+    mirrored = [(n_words - end, n_words - start, label) for start, end, label in spans]
+    return sorted(mirrored, key=lambda span: (span[0], -span[1]))
+
 
 class Analysis(NamedTuple):
     """A tree of a sentence and how probable it is.
@@ -105,7 +118,7 @@ class Distribution(Protocol):
 class Undistributed:
     """What parsers by several models say when asked for what only one model has."""
 
-    def distribution(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **_: Any) -> NoReturn:
+    def distribution(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always."""
         raise ValueError(
             "Several models together have posteriors, but no one distribution over trees: no probabilities of trees "
