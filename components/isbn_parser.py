@@ -7,28 +7,25 @@ component goes on learning from where it is, with the inventory that it has.
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
+from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.learned import refuse_sample
-from spacy_lpcfg.components.parsing_pipe import DocParse, ParsingPipe, TextParser
-from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
+from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
-register_surprisal()
 
 TagUse = Literal["model", "given"]
 Decoding = Literal["brackets", "tree"]
@@ -53,6 +50,7 @@ _UNKNOWN = (
         "tags": "model",
         "surprisal": False,
         "threshold": 0.0,
+        "constraints": None,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -76,6 +74,7 @@ def make_isbn_parser(
     surprisal: bool,
     threshold: float,
     scorer: Callable[..., dict[str, Any]] | None,
+    constraints: ConstraintsOf | None,
 ) -> "ISBNParser":
     """The factory `isbn_parser`; settings as for `ISBNParser`."""
     return ISBNParser(
@@ -92,6 +91,7 @@ def make_isbn_parser(
         surprisal=surprisal,
         threshold=threshold,
         scorer=scorer,
+        constraints=constraints,
     )
 
 
@@ -101,14 +101,6 @@ class Derived(NamedTuple):
     events: Events
     n_words: int
     n_left_out: int
-
-
-class IncrementalTextParser(TextParser):
-    """An IncrementalParser that takes words as they stand in a text."""
-
-    def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Bits of each word, and of the end, float64 (n_words + 1,)."""
-        return self.parser.surprisal(self.spell(words))
 
 
 class ISBNParser(ParsingPipe):
@@ -131,6 +123,8 @@ class ISBNParser(ParsingPipe):
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     threshold (float): score below which a span is left out; 0 keeps all
     scorer (callable): `examples -> scores`
+    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`; trees
+        in the beam at the end of a sentence that do not satisfy them are left out
     """
 
     error = ISBNError
@@ -153,6 +147,7 @@ class ISBNParser(ParsingPipe):
         surprisal: bool = False,
         threshold: float = 0.0,
         scorer: Callable[..., dict[str, Any]] | None = None,
+        constraints: ConstraintsOf | None = None,
     ) -> None:
         super().__init__(
             vocab,
@@ -162,14 +157,14 @@ class ISBNParser(ParsingPipe):
             gold_key=gold_key,
             set_tags=set_tags,
             tags=tags,
+            surprisal=surprisal,
             threshold=threshold,
             scorer=scorer,
+            constraints=constraints,
         )
         self.beam = beam
         self.branching = branching
         self.decoding = decoding
-        self.surprisal = surprisal
-        answers(self)
 
     # The networks
 
@@ -198,15 +193,15 @@ class ISBNParser(ParsingPipe):
         return BeamSettings(beam=self.beam, branching=self.branching, decoding=self.decoding)
 
     @property
-    def parser(self) -> IncrementalTextParser | None:
+    def parser(self) -> TextParser | None:
         """The parser by the networks; None before training."""
         return shim_of(self.model).parser(self.settings, self._make_parser)
 
-    def _make_parser(self) -> IncrementalTextParser | None:
+    def _make_parser(self) -> TextParser | None:
         isbn = self.isbn
         if isbn is None:
             return None
-        return IncrementalTextParser(IncrementalParser(isbn, settings=self.settings), isbn.inventory.spellings)
+        return TextParser(IncrementalParser(isbn, settings=self.settings), isbn.inventory.spellings)
 
     # Learning
 
@@ -290,18 +285,6 @@ class ISBNParser(ParsingPipe):
         trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.inventory, outline.relations)
         return Derived(events, count_words(events, outline.inventory), len(trees) - events.n_sequences)
-
-    # Parsing
-
-    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
-        """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
-        docs = list(docs)
-        super().set_annotations(docs, scores)
-        answers(self)
-        if self.surprisal:
-            parser = cast(IncrementalTextParser, self.ready_parser())
-            for doc in docs:
-                set_surprisal(doc, self.spans_key, parser)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""

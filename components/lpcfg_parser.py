@@ -6,7 +6,7 @@ enough. An online learner makes its start there, and learns from the trees of ev
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any, Literal, Optional
@@ -17,15 +17,15 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.combination import Learned, learned_from_bytes, parser_of, words_of
+from spacy_lpcfg.combination import Learned, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
+from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe, Tags, TextParser
+from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.trees import Tree
-from spacy_lpcfg.trees.parse import Parse
 
 register_extensions()
 
@@ -50,7 +50,9 @@ _NO_TREES = (
         "spans_key": KEY,
         "set_tags": True,
         "tags": "model",
+        "surprisal": False,
         "threshold": 0.0,
+        "constraints": None,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -67,8 +69,10 @@ def make_lpcfg_parser(
     spans_key: str,
     set_tags: bool,
     tags: TagUse,
+    surprisal: bool,
     threshold: float,
     scorer: Callable[..., dict[str, Any]] | None,
+    constraints: ConstraintsOf | None,
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
 
@@ -83,8 +87,10 @@ def make_lpcfg_parser(
         spans_key=spans_key,
         set_tags=set_tags,
         tags=tags,
+        surprisal=surprisal,
         threshold=threshold,
         scorer=scorer,
+        constraints=constraints,
     )
 
 
@@ -117,7 +123,7 @@ class GrammarShim(LearnedShim):
         """The parser by the grammar, made when it is first needed."""
         grammar = self.learned
         if self._parser is None and grammar is not None:
-            self._parser = TextParser(parser_of(grammar), words_of(grammar))
+            self._parser = TextParser(parser_of(grammar), known_words(grammar))
         return self._parser
 
     def __getstate__(self) -> dict[str, Any]:
@@ -146,8 +152,11 @@ class LPCFGParser(ParsingPipe):
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is
         one; "prior": it may overrule them
+    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for; by
+        one proper grammar only
     threshold (float): posterior probability below which a span is left out; 0 keeps all
     scorer (callable): `examples -> scores`
+    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     """
 
     error = GrammarError
@@ -164,8 +173,10 @@ class LPCFGParser(ParsingPipe):
         spans_key: str = KEY,
         set_tags: bool = True,
         tags: TagUse = "model",
+        surprisal: bool = False,
         threshold: float = 0.0,
         scorer: Callable[..., dict[str, Any]] | None = None,
+        constraints: ConstraintsOf | None = None,
     ) -> None:
         super().__init__(
             vocab,
@@ -175,8 +186,10 @@ class LPCFGParser(ParsingPipe):
             gold_key=spans_key,
             set_tags=set_tags,
             tags=tags,
+            surprisal=surprisal,
             threshold=threshold,
             scorer=scorer,
+            constraints=constraints,
         )
         self.learner = learner
         self._fit: OnlineFit | None = None
@@ -279,6 +292,7 @@ class LPCFGParser(ParsingPipe):
 
     # Parsing
 
-    def parse_words(self, parser: TextParser, words: Sequence[str], tags: Tags | None) -> Parse:
-        """The tree of a sentence; `tags` of the component says how far given ones are believed."""
-        return parser.parse(words, tags, tag_weight=_TAG_WEIGHTS[self.tags])
+    @property
+    def parse_settings(self) -> dict[str, Any]:
+        """`tags` of the component says how far given tags are believed."""
+        return {"tag_weight": _TAG_WEIGHTS[self.tags]}

@@ -1,17 +1,25 @@
-"""What the components that parse have in common: the trees they learn from, sentences, and trees on Docs."""
+"""What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
+from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
+from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
-from spacy_lpcfg.trees.parse import Parse
+from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
+
+register_surprisal()
 
 Tags = Sequence[str | None]
 
@@ -33,6 +41,23 @@ class TextParser:
 
     def parse(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Parse:
         return self.parser.parse(self.spell(words), tags, **settings)
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Bits of each word, and of the end, float64 (n_words + 1,)."""
+        return self.parser.surprisal(self.spell(words))
+
+
+class Sentence(NamedTuple):
+    """A sentence as its parser takes it.
+
+    words (list of str): in the spelling of the treebank, at least one
+    tags (list of str or None, or None): given ones
+    settings (dict): the other arguments of the parser's methods
+    """
+
+    words: list[str]
+    tags: list[str | None] | None
+    settings: dict[str, Any]
 
 
 class DocParse(NamedTuple):
@@ -59,7 +84,15 @@ class ParsingPipe(LearnedPipe):
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
+    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     scorer (callable): `examples -> scores`
+    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, see `constraints.py`
+
+    The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
+    `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing
+    on it. They give a list with an item for each sentence of `doc.sents`, None for one without words. Words of a
+    sentence are its tokens that are not white space; positions count them. They use tags and constraints as parsing
+    does, and raise ValueError before training, and where the model cannot say.
     """
 
     what: ClassVar[str]
@@ -76,7 +109,9 @@ class ParsingPipe(LearnedPipe):
         set_tags: bool,
         tags: str,
         threshold: float,
+        surprisal: bool,
         scorer: Callable[..., dict[str, Any]] | None,
+        constraints: ConstraintsOf | None,
     ) -> None:
         super().__init__(vocab, model, name)
         self.spans_key = spans_key
@@ -84,7 +119,10 @@ class ParsingPipe(LearnedPipe):
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
+        self.surprisal = surprisal
         self.scorer = scorer
+        self.constraints = constraints
+        answers(self)
 
     @property
     def parser(self) -> TextParser | None:
@@ -156,23 +194,121 @@ class ParsingPipe(LearnedPipe):
             )
         return parser
 
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
+    @property
+    def parse_settings(self) -> dict[str, Any]:
+        """Arguments of the parser's methods for every sentence, besides words, tags and constraints."""
+        return {}
+
+    def _sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Sentence | None:
         positions = words_of(doc, start, end)
         if not positions:
             return None
+        settings = dict(self.parse_settings)
+        if self.constraints is not None:
+            settings["constraints"] = constraints_within(self.constraints(doc), positions)
         tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        return self.parse_words(parser, texts_of(doc, positions), tags)
+        return Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
 
-    def parse_words(self, parser: TextParser, words: Sequence[str], tags: Tags | None) -> Parse:
-        """The tree of a sentence by the settings of the component."""
-        return parser.parse(words, tags)
+    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
+        found = self._sentence(parser, doc, start, end)
+        return parser.parser.parse(found.words, found.tags, **found.settings) if found else None
+
+    # Probabilities
+
+    def posteriors(self, doc: Doc) -> list[Posteriors | None]:
+        """Probabilities of all brackets and tags that pruning left, from 0 to 1; also what `threshold` leaves out."""
+        return self._ask(doc, lambda core, each: core.posteriors(each.words, each.tags, **each.settings))
+
+    def n_best(self, doc: Doc, n: int) -> list[list[Analysis] | None]:
+        """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
+
+        Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
+        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact.
+        """
+        return self._ask(doc, lambda core, each: core.n_best(each.words, each.tags, n=n, **each.settings))
+
+    def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
+        """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
+
+        Sentence number i is drawn by `seed` + i. Not for several models together.
+        """
+        seeds = count(seed)
+        found = zip(self._distributions(doc), seeds)
+        return [each.samples(n, seed=own) if each else None for each, own in found]
+
+    def entropies(self, doc: Doc) -> list[float | None]:
+        """Entropy of P(tree | words) of each sentence in bits; nan where there is no tree.
+
+        An upper bound for grammars of several states a symbol (`ForestDistribution.entropy`), exact but for pruning for
+        others; for belief networks that of the trees in the beam. Not for several models together.
+        """
+        return [found.entropy() if found else None for found in self._distributions(doc)]
+
+    def log_probabilities(self, doc: Doc, trees: Sequence[Tree | None] | None = None) -> list[float | None]:
+        """ln P(words) of each sentence in nats, or with trees ln P(tree, words).
+
+        trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
+
+        Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
+        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
+        words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
+        """
+        if trees is None:
+            return self._ask(doc, lambda core, each: core.log_probability(each.words))
+        parser, sentences = self._sentences(doc)
+        if len(trees) != len(sentences):
+            raise ValueError(f"Expected a tree or None for each of {len(sentences)} sentences, got {len(trees)}.")
+        return [
+            parser.parser.tree_log_probability(_over(tree, each.words)) if each else None
+            for tree, each in zip(trees, sentences)
+        ]
+
+    def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
+        """Surprisal of the words of each sentence in bits, -log2 P(word | words before), float64 (n_words + 1,).
+
+        The last is that of the sentence's end; all add up to -log2 P(words). Not for several models together, nor for
+        spectral grammars.
+        """
+        return self._ask(doc, lambda core, each: core.surprisal(each.words))
+
+    def states(self, doc: Doc) -> list[list[StateVectors] | None]:
+        """Inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
+
+        By a single grammar of any kind; none where the tree is not the grammar's.
+        """
+        return self._ask(doc, lambda core, each: core.states(each.words, each.tags, **each.settings))
+
+    def _distributions(self, doc: Doc) -> list[Distribution | None]:
+        return self._ask(doc, lambda core, each: core.distribution(each.words, each.tags, **each.settings))
+
+    def _ask(self, doc: Doc, question: Callable[[Any, Sentence], Any]) -> list[Any]:
+        """The parser's answer for each sentence of a Doc."""
+        parser, sentences = self._sentences(doc)
+        return [question(parser.parser, each) if each else None for each in sentences]
+
+    def _sentences(self, doc: Doc) -> tuple[TextParser, list[Sentence | None]]:
+        parser = self.ready_parser()
+        return parser, [self._sentence(parser, doc, *bounds) for bounds in self.find_sentences(doc)[1]]
+
+    # Annotation
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
-        """Write the trees, and sentence boundaries where there were none."""
+        """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
+        answers(self)
         for doc, found in zip(docs, scores):
             set_sentence_starts(doc, found.sent_starts)
             set_parses(doc, found.parses, key=self.spans_key, threshold=self.threshold, set_tags=self.set_tags)
+            if self.surprisal:
+                set_surprisal(doc, self.spans_key, self.ready_parser())
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""
         return super().score(examples, **{"spans_key": self.spans_key, **kwargs})
+
+
+def _over(tree: Tree | None, words: Sequence[str]) -> Tree:
+    """The tree over the words as the parser spells them."""
+    if tree is None or len(tree) != len(words):
+        n_leaves = "no tree" if tree is None else f"a tree of {len(tree)} leaves"
+        raise ValueError(f"Expected a leaf for each of the sentence's {len(words)} words, got {n_leaves}.")
+    return Tree.from_spans(words, tree.tags, tree.spans())

@@ -1,30 +1,29 @@
-"""Surprisal of the tokens of a Doc, in bits: under a language model, or by a parser that reads from left to right.
+"""Surprisal of the tokens of a Doc, in bits: under a language model, by a proper grammar, or by a belief network.
 
 `token._.surprisal` is -log2 of the probability of a token after those before it in its sentence, by the component that
 wrote the Doc's trees. It is in `doc.spans[key].attrs["surprisal"]`, one number a token and nan for white space, where
 the component writes it (`surprisal = true`); otherwise it is computed when it is first asked for, by the component of
 that key that shares the Doc's vocabulary, and written there. `attrs["end_surprisal"]` has that of the end of each
-sentence. A sentence's numbers and that of its end sum up to -log2 of its probability by the parser's beam.
+sentence. A sentence's numbers and that of its end sum up to -log2 of its probability: by a grammar, or by the beam of
+a network. Ensembles, combinations and spectral grammars have none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from typing import Protocol
 
 import numpy as np
 from spacy.tokens import Doc, Token
 
+from spacy_lpcfg.components.asked import pipe_of
 from spacy_lpcfg.components.constituents import KEYS, sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"
-_PIPES: WeakValueDictionary[tuple[int, str], ParsingPipe] = WeakValueDictionary()
 
 
 class Surprised(Protocol):
-    """What has an expectation of the next word: a `LanguageModel`, or the `ready_parser()` of an `isbn_parser`."""
+    """What has an expectation of the next word: a `LanguageModel`, or the `ready_parser()` of a parsing component."""
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
@@ -37,7 +36,7 @@ def token_surprisal(doc: Doc, model: Surprised) -> np.ndarray:
     doc (Doc): with sentence boundaries, or else one sentence. Its tokenizer has to split words as those of the text
         that the model was learned from are.
     model (LanguageModel or parser): as `spacy-lpcfg learn lm` saves it, or `spacy_lpcfg.language_model.fit` makes it;
-        or what `nlp.get_pipe("isbn_parser").ready_parser()` gives.
+        or what `nlp.get_pipe("lpcfg_parser").ready_parser()` gives.
     RETURNS (float64, (n_tokens,)): bits; nan for white space and for words that a language model does not know.
     """
     return doc_surprisal(doc, model)[0]
@@ -73,11 +72,6 @@ def register_surprisal() -> None:
         Token.set_extension(_SURPRISAL, getter=surprisal_of)
 
 
-def answers(pipe: ParsingPipe) -> None:
-    """Take note of a component that can be asked for the surprisal of the tokens that it parses."""
-    _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
-
-
 def surprisal_of(token: Token) -> float:
     """The surprisal of a token in bits; nan for white space.
 
@@ -90,18 +84,22 @@ def surprisal_of(token: Token) -> float:
         known = next((key for key in keys if _asked(doc, key)), None)
     if known is None:
         raise ValueError(
-            "This Doc has no surprisal. Parse it by an 'isbn_parser', keep the pipeline as long as you ask, or set "
-            "`surprisal = true` in the component's config, so that it is written to the Doc."
+            "This Doc has no surprisal. Parse it by an 'isbn_parser', or by an 'lpcfg_parser' with one proper grammar, "
+            "keep the pipeline as long as you ask, or set `surprisal = true` in the component's config, so that it is "
+            "written to the Doc."
         )
     return float(_checked(doc, known)[token.i])
 
 
 def _asked(doc: Doc, key: str) -> bool:
     """Write the surprisal by the component of a key, if there is one that knows."""
-    pipe: Any = _PIPES.get((id(doc.vocab), key))
-    if pipe is None or pipe.vocab is not doc.vocab or pipe.learned is None:
+    pipe = pipe_of(doc, key)
+    if pipe is None:
         return False
-    set_surprisal(doc, key, pipe.ready_parser())
+    try:
+        set_surprisal(doc, key, pipe.ready_parser())
+    except ValueError:  # such as of an ensemble, which has no surprisal
+        return False
     return True
 
 

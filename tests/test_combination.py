@@ -4,14 +4,18 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combination, Combined, CombinedParser
+from spacy_lpcfg.chart.parser import Settings
+from spacy_lpcfg.combination import Combination, Combined, CombinedParser, Mirrored, MirroredLearner
 from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import clean, read_trees
-from spacy_lpcfg.trees.parse import PARSED, Posteriors
+from spacy_lpcfg.trees.constraints import ANY, Constraints
+from spacy_lpcfg.trees.parse import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
+from spacy_lpcfg.trees.transforms import mirror
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
@@ -94,15 +98,120 @@ def test_combination_learns_its_members(trees, members, combined):
     learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
     found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
     assert found.to_bytes() == combined.to_bytes()
-    assert Combination(learners).fit(trees).weights == pytest.approx((0.55, 0.45))
+    assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.45, 0.55))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
 
 
+@pytest.fixture(scope="module")
+def mirrored(trees):
+    return MirroredLearner(ISBNLearner(n_states=8, n_epochs=3)).fit(iter(trees))
+
+
+def test_mirrored_spans_are_those_of_the_mirrored_tree(trees):
+    for tree in trees:
+        n_words = len(tree)
+        assert mirror(mirror(tree)) == tree
+        assert mirror(tree).words == tree.words[::-1]
+        assert mirrored_spans(tree.spans(), n_words) == mirror(tree).spans()
+
+
+def test_mirrored_network_reads_from_right_to_left(mirrored):
+    found = CombinedParser(Combined((mirrored,), (1.0,))).posteriors(SENTENCE)
+    backward = IncrementalParser(mirrored.model).posteriors(SENTENCE[::-1])
+    n = len(SENTENCE)
+    assert found.brackets == {(n - end, n - start, label): p for (start, end, label), p in backward.brackets.items()}
+    assert [span[:2] for span in found.brackets] == sorted(
+        (span[:2] for span in found.brackets), key=lambda bounds: (bounds[0], -bounds[1])
+    )
+    assert found.tags == backward.tags[::-1]
+    assert mirrored.labels == mirrored.model.labels
+
+
+def test_mirrored_network_storage(members, mirrored):
+    assert Mirrored.from_bytes(mirrored.to_bytes()).to_bytes() == mirrored.to_bytes()
+    both = Combined((members[0], mirrored), (0.5, 0.5))
+    assert Combined.from_bytes(both.to_bytes()).to_bytes() == both.to_bytes()
+    assert both.words >= {"The", "ferry"}
+    for damaged in (b"", mirrored.to_bytes()[:-3], mirrored.model.to_bytes()):
+        with pytest.raises(GrammarError):
+            Mirrored.from_bytes(damaged)
+
+
+def test_votes_are_of_the_models_own_trees(members, mirrored):
+    models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
+    parser = CombinedParser(models, decoding="votes")
+    own = [
+        Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans,
+        IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE).spans,
+        mirrored_spans(
+            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="tree")).parse(SENTENCE[::-1]).spans,
+            len(SENTENCE),
+        ),
+    ]
+    elected = {span for spans in own for span in spans if sum(span in spans for spans in own) >= 2}
+    parse = parser.parse(SENTENCE)
+    assert {*parse.spans[1:]} == elected - {parse.spans[0]}
+    posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
+    assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
+    with pytest.raises(ValueError, match="brackets"):
+        CombinedParser(models, decoding="majority")
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "votes"])
+def test_combination_obeys_constraints(members, mirrored, decoding):
+    parser = CombinedParser(Combined((*members, mirrored), (0.4, 0.3, 0.3)), decoding=decoding)
+    free = parser.parse(SENTENCE)
+    for constraints in (
+        Constraints(required=((0, 2, "NP"), (3, 6, ANY))),
+        Constraints(forbidden=tuple(free.spans[1:])),
+        Constraints(whole=((1, 3),)),
+    ):
+        parse = parser.parse(SENTENCE, constraints=constraints)
+        assert parse.status == (PARSED if constraints.allow(parse.spans) else UNCONSTRAINED)
+        assert parse.tree.words == SENTENCE
+    parse = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),)))
+    assert (0, 2, "NP") in parse.spans
+    impossible = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),)))
+    assert impossible.status == UNCONSTRAINED
+
+
+def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
+    combined = Combined((*members, mirrored), (0.5, 0.3, 0.2))
+    listed = [analysis.tree for analysis in Parser(members[0]).n_best(SENTENCE, n=30)]
+    scores = [
+        0.5 * Parser(members[0]).tree_log_probability(tree)
+        + 0.3 * IncrementalParser(members[1]).tree_log_probability(tree)
+        + 0.2 * IncrementalParser(mirrored.model).tree_log_probability(mirror(tree))
+        for tree in listed
+    ]
+    assert Reranker(combined.members, combined.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
+    parse = CombinedParser(combined, decoding="reranking").parse(SENTENCE)
+    assert parse.spans == listed[int(np.argmax(scores))].spans()
+    assert CombinedParser(combined, decoding="reranking").parse(["?"] * 200).tree.words == ["?"] * 200
+    with pytest.raises(ValueError, match="proper grammar"):
+        Reranker((members[1], mirrored), (0.5, 0.5))
+
+
+def test_two_votes_are_settled_by_posteriors(members):
+    same = CombinedParser(Combined((members[1], members[1]), (0.5, 0.5)), decoding="votes")
+    alone = IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE)
+    assert same.parse(SENTENCE).spans == alone.spans
+    two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="votes").parse(SENTENCE)
+    posteriors = CombinedParser(Combined(members, (0.5, 0.5))).posteriors(SENTENCE).brackets
+    both = {*Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
+    assert {*two.spans} >= both
+    assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
+
+
 def test_combination_presets():
-    assert [type(learner).__name__ for learner in Combination.preset("balanced").learners] == ["Pivot", "ISBNLearner"]
-    seeds = [learner.seed for learner in Combination.preset("accurate", seed=1).learners[1:]]
-    assert seeds == [3, 4, 5]
+    balanced = Combination.preset("balanced").learners
+    assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]
+    assert [each.learner for each in balanced[2:]] == [*balanced[:2]]
+    accurate = Combination.preset("accurate", seed=1).learners
+    assert [learner.seed for learner in accurate[1:3]] == [2, 3]
+    assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
     with pytest.raises(ValueError, match="balanced, accurate"):
         Combination.preset("best")
     with pytest.raises(ValueError, match="at least one"):

@@ -7,7 +7,7 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination import Combination, Combined
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.trees import read_trees
@@ -16,10 +16,14 @@ SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
-    "weights": [0.5, 0.5],
+    "weights": [0.4, 0.4, 0.2],
     "*": {
         "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
+        "mirrored": {
+            "@misc": "spacy-lpcfg.Mirrored.v1",
+            "learner": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8, "seed": 1},
+        },
     },
 }
 
@@ -71,6 +75,25 @@ def test_command_learns_a_combination(tmp_path):
     assert result.exit_code == 0, result.output
     assert "dev F1" in result.output
     nlp = spacy.load(output)
-    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == ["Grammar", "ISBN"]
+    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == [
+        "Grammar",
+        "ISBN",
+        "Mirrored",
+        "Mirrored",
+    ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert nlp(TEXT)._.constituency
+
+
+def test_command_learns_a_combination_from_text_too(tmp_path):
+    trees, text = tmp_path / "train.mrg", tmp_path / "text"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
+    arguments = ["learn", "combined", str(trees), "--text", str(text), "--output", str(tmp_path / "model")]
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 0, result.output
+    parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
+    assert len(parser.grammar.members) == 4
+    for part in (parser.learner.teacher, parser.learner.student):
+        assert part.learners == Combination.preset("balanced").learners
+    assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]

@@ -49,3 +49,8 @@ def test_consensus_always_has_a_root():
     assert consensus({(0, 2, "X"): 0.1, (0, 2, "A"): 0.2, (0, 1, "Y"): 0.6}, 2, cost=0.5) == [(0, 2, "A"), (0, 1, "Y")]
     with pytest.raises(ValueError, match="all 3 words"):
         consensus({(0, 2, "X"): 1.0}, 3, cost=0.5)
+
+
+def test_consensus_of_one_word():
+    assert consensus({}, 1, cost=0.5) == []
+    assert consensus({(0, 1, "X"): 0.1}, 1, cost=0.5) == [(0, 1, "X")]

@@ -53,13 +53,13 @@ def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
     expected = enumerate_all(isbn, words, tags)
     parser = IncrementalParser(isbn, settings=UNPRUNED)
     found = parser.n_best(words, tags, n=len(expected.finals))
-    logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log in found}
+    logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log, _ in found}
     trees = expected.trees()
     assert logs.keys() == trees.keys()
     assert len(logs) == len(found)
     for tree, log in logs.items():
         assert log == pytest.approx(trees[tree], abs=2e-4)
-    assert [log for _, log in found] == sorted(logs.values(), reverse=True)
+    assert [log for _, log, _ in found] == sorted(logs.values(), reverse=True)
     total = np.logaddexp.reduce(list(trees.values()))
     assert parser.parse(words, tags).log_probability == pytest.approx(total, abs=1e-4)
     surprisal = parser.surprisal(words, tags)
@@ -71,6 +71,18 @@ def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
 @pytest.mark.parametrize("words", SENTENCES[:2])
 def test_beam_unpruned_is_enumeration(approximation, words):
     agrees(tiny(approximation), words)
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
+    parser = IncrementalParser(tiny(approximation), settings=UNPRUNED)
+    for words, tags in ((["a", "b"], ["X", "Y"]), (["new", "c"], ["Y", "Y"])):
+        for tree, log_probability, _ in parser.n_best(words, tags, n=3):
+            assert parser.tree_log_probability(tree) == pytest.approx(log_probability, abs=1e-3)
+    unknown = next(parse_trees(["(Q (X a))"]))
+    assert parser.tree_log_probability(unknown) == -np.inf
+    with pytest.raises(ValueError, match="Several networks"):
+        IncrementalParser(tiny(approximation, approximation)).tree_log_probability(unknown)
 
 
 def test_beam_unpruned_is_enumeration_of_three_words():

@@ -83,8 +83,8 @@ def test_training_raises_the_likelihood_of_any_events(approximation):
     rng = np.random.default_rng(3)
     events = random_events(rng, n_sequences=6)
     start = Network(approximation, **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
-    training = Training(start, events, rates=np.full(80, 0.03), averaging=0.0)
-    seen = [training.step(np.arange(6)) for _ in range(80)]
+    training = Training(start, rates=np.full(80, 0.03), averaging=0.0)
+    seen = [training.step(events) for _ in range(80)]
     assert seen[0] == pytest.approx(log_likelihoods(start, events).sum(), abs=1e-3)
     assert seen[-1] > 0.5 * seen[0]
     assert log_likelihoods(training.network(), events).sum() >= seen[-1] - 0.1
@@ -170,6 +170,19 @@ def test_learner_skips_held_out_trees_with_unknown_labels():
     seen: list[LearningEpoch] = []
     QUICK.fit(TREES, dev=parse_trees(["(X (Y z))"]), on_epoch=seen.append)
     assert np.isnan(seen[-1].dev)
+
+
+def test_learner_takes_trees_as_often_as_it_is_told():
+    """As if they stood there as often, but that no word is the more frequent."""
+    often = QUICK.fit(TREES, repeats=[1, 3, 1, 2])
+    by_hand = QUICK.fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
+    assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
+    assert often.inventory.frequent == QUICK.fit(TREES).inventory.frequent
+    known = replace(QUICK, cut_off=2).fit(TREES, repeats=[5] * len(TREES)).inventory.words
+    assert "barked" not in known
+    assert "cat" in known
+    with pytest.raises(ValueError, match="each of 4 trees with words, got 3"):
+        QUICK.fit(TREES, repeats=[1, 2, 3])
 
 
 def test_learner_refuses_what_cannot_be():

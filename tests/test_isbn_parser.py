@@ -252,8 +252,8 @@ def test_prefix_knows_which_word_opens_the_sentence():
 
 def test_n_best_are_distinct_and_ordered():
     found = PARSER.n_best(WORDS, n=50)
-    assert len({tree for tree, _ in found}) == len(found) > 20
-    logs = [log_probability for _, log_probability in found]
+    assert len({tree for tree, *_ in found}) == len(found) > 20
+    logs = [each.log_probability for each in found]
     assert logs == sorted(logs, reverse=True)
     wide = IncrementalParser(PARSER.isbn, settings=replace(PARSER.settings, beam=50))
     assert np.logaddexp.reduce(logs) <= wide.parse(WORDS).log_probability + 1e-9

@@ -148,6 +148,8 @@ cdef class _Chart:
     cdef vector[Application] sorted
     cdef vector[int32_t] next_edge       # (n_items of the forest + 1,)
     cdef vector[double] merits           # (n_symbols,): of the cell at hand
+    cdef const int32_t[:, ::1] cells     # as of `Allowed`
+    cdef const char[:, ::1] allowed
 
     def __cinit__(self, CoarseGrammar grammar):
         self.grammar = grammar
@@ -197,14 +199,14 @@ cdef class _Chart:
 
     cdef bint emit_rows(self, int position, int terminal, int tag, const double* symbol_weights) noexcept nogil:
         """Items for the rows of a terminal; whether any of them has the tag."""
-        cdef int row, symbol
+        cdef int row, symbol, cell = self.cells[position, position + 1]
         cdef bint found = False
         cdef double scale
         for row in range(self.grammar.row_offsets[terminal], self.grammar.row_offsets[terminal + 1]):
             symbol = self.grammar.row_symbols[row]
             found |= self.grammar.tag_of[symbol] == tag
             scale = symbol_weights[symbol]
-            if scale > 0:
+            if scale > 0 and self.allowed[cell, symbol]:
                 self.add_item(position, position + 1, symbol, row, scale * self.grammar.row_weights[row], scale)
         return found
 
@@ -276,6 +278,8 @@ cdef class _Chart:
             self.merits[symbol] = (
                 self.sums[symbol] * self.grammar.priors[symbol] * left_fit[symbol] * right_fit[symbol]
             )
+            if not self.allowed[self.cells[start, end], symbol]:
+                self.merits[symbol] = self.sums[symbol] = 0
             best = max(best, self.merits[symbol])
         for symbol in self.listed:
             self.item_of[symbol] = -1
@@ -303,9 +307,9 @@ cdef class _Chart:
         cdef size_t first_application
         for width in range(2, self.n + 1):
             for start in range(self.n - width + 1):
-                if not may_begin[start]:
-                    continue
                 end = start + width
+                if not may_begin[start] or self.cells[start, end] == 0:
+                    continue
                 cell = self.cell(start, end)
                 largest = -(1 << 28)
                 for split in range(start + 1, end):
@@ -437,6 +441,7 @@ def build_forest(
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
     context,
+    allowed,
     *,
     double beam,
     double threshold,
@@ -448,6 +453,7 @@ def build_forest(
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
     context (Context): what the words around say of tags and boundaries.
+    allowed (Allowed): what may stand in the cells.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.
     most_applications (int): rule applications that the chart may record, at 24 bytes each.
@@ -458,7 +464,7 @@ def build_forest(
     cdef double total = 0
     forest.n_words = chart.n
     forest.log_probability = -INFINITY
-    forest.is_complete = _fill(chart, terminals, tags, context, beam, most_applications)
+    forest.is_complete = _fill(chart, terminals, tags, context, allowed, beam, most_applications)
     with nogil:
         if forest.is_complete:
             total = chart.total()
@@ -473,7 +479,7 @@ def build_forest(
     return forest
 
 
-cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, double beam,
+cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, allowed, double beam,
                 size_t most_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
     cdef const double[:, ::1] symbol_weights = context.symbol_weights
@@ -482,6 +488,7 @@ cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] t
     cdef const char[::1] may_begin = context.may_begin
     cdef const char[::1] may_end = context.may_end
     cdef int i
+    chart.cells, chart.allowed = allowed.cells, allowed.rows
     with nogil:
         for i in range(chart.n):
             chart.emit(i, terminals[i], tags[i], &symbol_weights[i, 0])
@@ -493,6 +500,7 @@ def best_cover(
     const int32_t[::1] terminals,
     const int32_t[::1] tags,
     context,
+    allowed,
     *,
     double beam,
     size_t most_applications,
@@ -511,7 +519,7 @@ def best_cover(
     best.assign(n + 1, -INFINITY)
     origin.assign(n + 1, 0)
     best[0] = 0
-    _fill(chart, terminals, tags, context, beam, most_applications)
+    _fill(chart, terminals, tags, context, allowed, beam, most_applications)
     with nogil:
         for end in range(1, n + 1):
             for start in range(1 if end == n else 0, end):

@@ -9,6 +9,8 @@ binary exponent of its own.
 Weights may be negative: nothing here takes them for probabilities.
 """
 
+import numpy as np
+
 cimport cython
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, log
 from libc.stdint cimport int32_t, int64_t
@@ -20,15 +22,6 @@ from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE
 
 cdef extern from "simd.h" nogil:
-    const int LANES
-    ctypedef struct Sparse:
-        const float* blocks
-        const int32_t* places
-        const float* rest[3]
-        int n_blocks
-        int n_parent
-        int n_left
-        int n_right
     float power_of_two(int exponent)
     void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
     void add_outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
@@ -43,28 +36,8 @@ cdef int NOTHING = -(1 << 28)     # the exponent of a vector of zeros
 cdef double LOG_2 = log(2.0)
 
 
-cdef struct Tensor:
-    bint is_factored
-    bint is_sparse
-    int states[3]                 # of parent, left and right child
-    int sizes[3]                  # of the vectors that the core takes; the last in whole blocks
-    const float* core             # exact, or of a factored tensor
-    const float* factors[3]
-    Sparse sparse
-
-
-@cython.final
 cdef class FineGrammar:
     """The latent parameters of a grammar, as the kernels read them."""
-
-    cdef object layout            # owns what the tensors point to
-    cdef vector[Tensor] tensors
-    cdef const int32_t[::1] n_states
-    cdef const int64_t[::1] state_offsets
-    cdef const float[::1] root_vectors
-    cdef const float[::1] row_vectors
-    cdef const int64_t[::1] row_offsets
-    cdef int most_states          # in whole blocks
 
     def __init__(self, grammar):
         self.n_states = grammar.n_states
@@ -147,6 +120,8 @@ cdef class Marginals:
     cdef vector[float] left_buffer
     cdef vector[float] right_buffer
     cdef vector[float] scratch
+    cdef vector[float] one_hot
+    cdef vector[double] edge_weights
     cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
 
@@ -174,6 +149,118 @@ cdef class Marginals:
     def items(self):
         """Marginals mu(a, i, j) of the forest's items, float64 (n_items,); may be negative."""
         return as_array(self.item_marginals)
+
+    def vectors(self, int item):
+        """Inside and outside vectors of an item, float32 (n_states,) each, and the exponent of 2 of the inside one.
+
+        The outside vector is divided by the sentence's weight and has the opposite exponent, so that the product of
+        both adds up to the item's marginal.
+        """
+        cdef int64_t start = self.offsets[item]
+        cdef int h, n = self.grammar.n_states[self.forest.items[item].symbol]
+        inside, outside = np.empty(n, dtype=np.float32), np.empty(n, dtype=np.float32)
+        cdef float[::1] of_inside = inside, of_outside = outside
+        for h in range(n):
+            of_inside[h] = self.inside[start + h]
+            of_outside[h] = <float>(self.outside[start + h] / self.total)
+        return inside, outside, self.exponents[item]
+
+    def draw(self, const double[::1] uniforms):
+        """The items of a tree, int32 (2 n_words - 1,) in pre-order, drawn by the weights of a proper grammar.
+
+        uniforms (float64, (n_words,)): independent, from [0, 1).
+        """
+        cdef vector[int32_t] stack, states, nodes
+        cdef int item, state, left, right, n_drawn = 1
+        self.one_hot.assign(self.grammar.most_states, 0)
+        with nogil:
+            self.draw_root(uniforms[0], &item, &state)
+            stack.push_back(item)
+            states.push_back(state)
+            while not stack.empty():
+                item, state = stack.back(), states.back()
+                stack.pop_back()
+                states.pop_back()
+                nodes.push_back(item)
+                if self.forest.items[item].row >= 0:
+                    continue
+                self.draw_edge(uniforms[n_drawn], item, state, &left, &right, &state)
+                n_drawn += 1
+                stack.push_back(right)
+                states.push_back(state % self.grammar.most_states)
+                stack.push_back(left)
+                states.push_back(state // self.grammar.most_states)
+        return np.array(nodes, dtype=np.int32)
+
+    cdef void draw_root(self, double uniform, int* item, int* state) noexcept nogil:
+        """The root and its state."""
+        cdef double point = uniform * self.total
+        cdef double weight
+        cdef size_t k
+        cdef int root, h, symbol
+        item[0] = -1
+        for k in range(self.forest.roots.size()):
+            root = self.forest.roots[k]
+            symbol = self.forest.items[root].symbol
+            for h in range(self.grammar.n_states[symbol]):
+                weight = <double>self.inside[self.offsets[root] + h] * self.outside[self.offsets[root] + h]
+                if weight > 0 and (point >= 0 or item[0] < 0):
+                    item[0], state[0] = root, h
+                    point -= weight
+
+    cdef void draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair) noexcept nogil:
+        """An edge of an item in a state, and states of its children as left * most_states + right."""
+        cdef double point, total = 0
+        cdef int e, chosen = -1
+        self.edge_weights.clear()
+        for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
+            self.edge_weights.push_back(self.weigh(e, state))
+            total += self.edge_weights.back()
+        point = uniform * total
+        for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
+            if self.edge_weights[e - self.forest.first_edge[item]] > 0 and (point >= 0 or chosen < 0):
+                chosen = e
+                point -= self.edge_weights[e - self.forest.first_edge[item]]
+        point += self.weigh(chosen, state)
+        left[0], right[0] = self.forest.edges[chosen].left, self.forest.edges[chosen].right
+        pair[0] = self.pair_at(point / self.power_between(chosen), self.forest.edges[chosen])
+
+    cdef double weigh(self, int e, int state) noexcept nogil:
+        """Weight of an edge for a state of its target; `pairs` then has the tensor's matrix of that state."""
+        cdef Edge edge = self.forest.edges[e]
+        cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
+        cdef const float* right = self.inside_of(edge.right)
+        cdef double sum = 0, row
+        cdef int j, k
+        self.one_hot[state] = 1
+        self.mix(self.one_hot.data(), tensor[0])
+        self.one_hot[state] = 0
+        for j in range(tensor.sizes[1]):
+            row = 0
+            for k in range(tensor.sizes[2]):
+                row += self.pairs[j * tensor.sizes[2] + k] * right[k]
+            sum += row * self.inside[self.offsets[edge.left] + j]
+        return sum * self.power_between(e)
+
+    cdef int pair_at(self, double point, const Edge& edge) noexcept nogil:
+        """The states of an edge's children, as left * most_states + right, at a point of their summed weights."""
+        cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
+        cdef int j, k, found = 0
+        cdef double weight
+        for j in range(tensor.states[1]):
+            for k in range(tensor.states[2]):
+                weight = <double>self.pairs[j * tensor.sizes[2] + k] * (
+                    self.inside[self.offsets[edge.left] + j] * self.inside[self.offsets[edge.right] + k]
+                )
+                if weight > 0 and point >= 0:
+                    found = j * self.grammar.most_states + k
+                    point -= weight
+        return found
+
+    cdef double power_between(self, int e) noexcept nogil:
+        """Of two: from the exponents of an edge's children to that of its target."""
+        cdef Edge edge = self.forest.edges[e]
+        return ldexp(1.0, self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[edge.target])
 
     cdef void allocate(self) noexcept nogil:
         cdef size_t k, n = self.forest.items.size()

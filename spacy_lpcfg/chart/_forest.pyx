@@ -64,6 +64,19 @@ cdef class Forest:
             return self, np.arange(self.items.size()), np.arange(self.edges.size())
         return self.part(items, edges), items, edges
 
+    def restricted(self, const char[::1] is_allowed):
+        """The forest of some items, int8 (n_items,), and of the edges between them; it may hold no tree."""
+        cdef vector[char] is_kept
+        cdef size_t e
+        cdef vector[char] allowed
+        allowed.assign(&is_allowed[0], &is_allowed[0] + is_allowed.shape[0])
+        is_kept.assign(self.edges.size(), False)
+        for e in range(self.edges.size()):
+            is_kept[e] = (
+                allowed[self.edges[e].target] and allowed[self.edges[e].left] and allowed[self.edges[e].right]
+            )
+        return self.part(_places(allowed), _places(is_kept))
+
     cdef Forest part(self, const int64_t[::1] items, const int64_t[::1] edges):
         """The forest of some items and edges; the children of an edge must be among the items."""
         cdef Forest part = Forest()

@@ -15,6 +15,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.trees.parse import Undistributed
 
 
 def parser_of(grammar: Grammar | Ensemble, *, settings: Settings = Settings()) -> Parser:
@@ -24,7 +25,7 @@ def parser_of(grammar: Grammar | Ensemble, *, settings: Settings = Settings()) -
     return Parser(grammar, settings=settings)
 
 
-class EnsembleParser(Parser):
+class EnsembleParser(Undistributed, Parser):
     """Parses sentences by several grammars' marginals; any number of threads may share one.
 
     ensemble (Ensemble): the grammars.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +13,34 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover, build_forest
 from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_by_tree
 from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
+from spacy_lpcfg.chart.prefix import Prefixes
+from spacy_lpcfg.chart.states import StateVectors, states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.grammar.tensors import FACTORED, offsets
+from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.trees.distribution import ListedDistribution
 from spacy_lpcfg.trees.parse import (
     BACKED_OFF,
     COARSE,
     GLUED,
     PARSED,
     SEGMENTED,
+    UNCONSTRAINED,
+    Analysis,
+    Distribution,
     Parse,
     Posteriors,
     check_input,
     with_given,
 )
+from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.tree import Tree
 
 DECODINGS = ("brackets", "rules")
 
@@ -45,6 +57,8 @@ class Settings:
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
+    prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
+        `Parser.surprisal`.
     decoding (str): "brackets" finds the tree of the grammar with the largest sum of its brackets' posteriors, each
         less `bracket_cost`, and of its tags' (minimum Bayes risk); "rules" that with the largest sum of its rules'
         marginals (Goodman 1996), as the spectral papers do.
@@ -63,6 +77,7 @@ class Settings:
     tag_threshold: float = 0.01
     boundary_threshold: float = 0.01
     cascade: float = 1e-4
+    prefix_threshold: float = 1e-6
     decoding: str = "brackets"
     bracket_cost: float = 0.45
     absolute: bool = True
@@ -75,7 +90,13 @@ class Settings:
 
 
 EXHAUSTIVE = Settings(
-    threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0
+    threshold=0.0,
+    edge_threshold=0.0,
+    beam=0.0,
+    tag_threshold=0.0,
+    boundary_threshold=0.0,
+    cascade=0.0,
+    prefix_threshold=0.0,
 )
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
@@ -94,6 +115,7 @@ class Parser:
         self._coarse = CoarseGrammar(grammar)
         self._fine = FineGrammar(grammar)
         self._labels = _label_table(grammar)
+        self._sets = SymbolSets(grammar)
 
     def parse(
         self,
@@ -101,6 +123,7 @@ class Parser:
         tags: Sequence[str | None] | None = None,
         *,
         tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
     ) -> Parse:
         """The tree of a sentence that the marginals choose, as `Settings.decoding` says.
 
@@ -109,9 +132,15 @@ class Parser:
             the grammar never saw counts as none.
         tag_weight (float): share of a word's probability that stays with other tags than its given one; 0 takes tags
             as given, 1 ignores them, between they are a prior.
-        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        constraints (Constraints): spans that the tree must have or must not have. If the grammar has no such tree, even
+            with rules that the treebank lacks, or the sentence is too long to be parsed in one, the tree is the one
+            without constraints, of status "unconstrained" unless it satisfies them.
+        RAISES (ValueError): If there are no words, other tags than words, or constraints on what is no span of the
+            words. Never because of what they are.
         """
         check_input(words, tags)
+        if constraints:
+            return self._parse_constrained(words, tags, tag_weight, constraints)
         longest = self.settings.max_words
         if len(words) > longest:
             return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
@@ -129,25 +158,128 @@ class Parser:
         cuts = best_cover(
             self._coarse,
             *self._inputs(words, tags, tag_weight, self.settings),
+            allowed_by(NO_CONSTRAINTS, len(words), self._sets),
             beam=self.settings.beam,
             most_applications=self.settings.most_applications,
         )
         return self._join(words, tags, tag_weight, cuts, GLUED)
 
     def posteriors(
-        self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, tag_weight: float = 0.0
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
     ) -> Posteriors:
         """Probabilities of all brackets and tags that pruning left; arguments as of `parse`.
 
         Those of the one tree that `parse` gives, where the grammar has no tree over the whole sentence.
         """
-        forest = self.forest(words, tags, tag_weight=tag_weight) if len(words) <= self.settings.max_words else None
-        if forest is None or forest.n_items == 0:
-            parse = self.parse(words, tags, tag_weight=tag_weight)
+        forest = self._whole_forest(words, tags, tag_weight, constraints)
+        if forest is None:
+            parse = self.parse(words, tags, tag_weight=tag_weight, constraints=constraints)
             of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
             return Posteriors(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags)
         marginals, _, items, _ = self._scores(forest)
         return posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
+
+    def distribution(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Distribution:
+        """P(tree | words): n-best trees, samples, entropy and ln P(words); arguments as of `parse`.
+
+        Given tags are part of what is known: ln P(words, tags). Under constraints it is the distribution of the trees
+        that satisfy them. Empty where the grammar has no tree over the whole sentence.
+        RETURNS (Distribution): exact but for what pruning left out; so its ln P(words) is a lower bound, which
+            `log_probability` is not.
+        RAISES (ValueError): As of `parse`, and if the grammar is not proper.
+        """
+        self._require_proper("a distribution over trees")
+        forest = self._whole_forest(words, tags, tag_weight, constraints)
+        marginals = self.marginals(forest) if forest is not None else None
+        if forest is None or marginals is None or marginals.total <= 0:
+            return ListedDistribution(())
+        given = tags if tag_weight == 0 else None
+        return ForestDistribution(self.grammar, self._fine, self._sets, words, given, forest, marginals)
+
+    def n_best(
+        self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, n: int, **settings: Any
+    ) -> list[Analysis]:
+        """The n most probable trees, as `ForestDistribution.n_best`; arguments as of `distribution`."""
+        return self.distribution(words, tags, **settings).n_best(n)
+
+    def states(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> list[StateVectors]:
+        """Inside and outside vectors of the constituents and words of the tree that `parse` gives, in pre-order.
+
+        Of any grammar, a spectral one too; arguments and errors as of `parse`. Empty where the grammar has no tree over
+        the whole sentence.
+        """
+        forest = self._whole_forest(words, tags, tag_weight, constraints)
+        if forest is None:
+            return []
+        marginals, nodes, *_ = self._choose(forest)
+        return states_of(self.grammar, marginals.forest.item_table(), marginals, nodes) if marginals.total else []
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """ln P(tree, words) of a tree with its tags; exact.
+
+        tree (Tree): n-ary, in the treebank's spelling; it is normalized as for learning. All ways in which the rules
+            build it count, so that for some grammars it is more than `tensor_form.tree_log_probability` finds.
+        RETURNS (float): nats; -inf if the grammar cannot make it.
+        RAISES (ValueError): If the grammar is not proper, or the tree has no words.
+        """
+        self._require_proper("a probability of a tree")
+        normal = normalize(tree)
+        if normal is None:
+            raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
+        forest = self._build(normal.words, None, 0.0, allowed_by_tree(normal, self._sets), EXHAUSTIVE)
+        return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+
+        words (sequence of str): as of `parse`. Of words that the grammar knows by their form only, it is that of a word
+            of this form.
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
+            negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
+            thousandths of a bit under `Settings.prefix_threshold`. inf from where the grammar has no sentence that
+            goes on so.
+        RAISES (ValueError): If the grammar is not proper, or there are no words.
+        """
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(self._prefix_logs(words)) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for them.
+
+        A chart that is pruned for parsing, of which `Parse.log_probability` is, lacks some tenths. Errors as of
+        `surprisal`.
+        """
+        return float(self._prefix_logs(words)[-1])
+
+    def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
+        self._require_proper("surprisal and probabilities of words")
+        check_input(words, None)
+        lexicon = self.grammar.lexicon
+        return self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        return Prefixes(self.grammar, self._fine, threshold=self.settings.prefix_threshold)
 
     def forest(
         self,
@@ -155,20 +287,69 @@ class Parser:
         tags: Sequence[str | None] | None = None,
         *,
         tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
     ) -> Forest:
         """The pruned chart of a sentence; arguments as of `parse`. Empty if the grammar has no tree for it."""
+        constraints.check(len(words))
+        allowed = allowed_by(constraints, len(words), self._sets)
         for settings in (self.settings, self._wider):
-            forest = build_forest(
-                self._coarse,
-                *self._inputs(words, tags, tag_weight, settings),
-                beam=settings.beam,
-                threshold=settings.threshold,
-                edge_threshold=settings.edge_threshold,
-                most_applications=settings.most_applications,
-            )
+            forest = self._build(words, tags, tag_weight, allowed, settings)
             if forest.n_items > 0 or not forest.is_complete:
                 break
         return forest
+
+    def _build(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None,
+        tag_weight: float,
+        allowed: Allowed,
+        settings: Settings,
+    ) -> Forest:
+        return build_forest(
+            self._coarse,
+            *self._inputs(words, tags, tag_weight, settings),
+            allowed,
+            beam=settings.beam,
+            threshold=settings.threshold,
+            edge_threshold=settings.edge_threshold,
+            most_applications=settings.most_applications,
+        )
+
+    def _whole_forest(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None,
+        tag_weight: float,
+        constraints: Constraints,
+    ) -> Forest | None:
+        """The chart, if the sentence is parsed in one and the grammar has a tree for it."""
+        check_input(words, tags)
+        if len(words) > self.settings.max_words:
+            return None
+        forest = self.forest(words, tags, tag_weight=tag_weight, constraints=constraints)
+        return forest if forest.n_items else None
+
+    def _parse_constrained(
+        self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float, constraints: Constraints
+    ) -> Parse:
+        given = tags if tag_weight == 0 else None
+        constraints.check(len(words))
+        for parser in (self, self._backoff):
+            forest = parser._whole_forest(words, tags, tag_weight, constraints)
+            if forest is not None:
+                parse = parser._decode(words, given, forest)
+                return parse if parser is self else replace(parse, status=BACKED_OFF)
+        parse = self.parse(words, tags, tag_weight=tag_weight)
+        return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
+
+    def _require_proper(self, what: str) -> None:
+        if not self.is_proper or (self.grammar.tensors.forms == FACTORED).any():
+            raise ValueError(
+                f"Expected a proper grammar for {what}, such as EM, Pivot and TreebankPCFG learn, got one whose "
+                "parameters are no probabilities and may be negative. It has posteriors and state vectors; for more, "
+                "learn a proper one."
+            )
 
     def marginals(self, forest: Forest) -> Marginals:
         """Marginals of a forest under the latent grammar."""
@@ -209,12 +390,8 @@ class Parser:
         return terminals, given, context
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
-        marginals, edges, items, status = self._scores(forest)
-        forest = marginals.forest
-        scores = edges, items
-        if self.settings.decoding == "brackets":
-            scores = bracket_scores(forest, self._labels, items, self.settings.bracket_cost)
-        brackets = Brackets(forest, self._labels, best_tree(forest, *scores), items)
+        marginals, nodes, items, status = self._choose(forest)
+        brackets = Brackets(marginals.forest, self._labels, nodes, items)
         own = [self.grammar.tags[tag] for tag in brackets.tags()]
         labels = self.grammar.labels
         return Parse(
@@ -226,6 +403,15 @@ class Parser:
             log_probability=marginals.log_probability if self.is_proper else float("nan"),
             status=status,
         )
+
+    def _choose(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
+        """Marginals of a forest, items of the tree to decode in pre-order, and numbers of items and their origin."""
+        marginals, edges, items, status = self._scores(forest)
+        forest = marginals.forest
+        scores = edges, items
+        if self.settings.decoding == "brackets":
+            scores = bracket_scores(forest, self._labels, items, self.settings.bracket_cost)
+        return marginals, best_tree(forest, *scores), items, status
 
     def _scores(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
         """Marginals of a forest, of its edges and items as numbers to decode by, and where they are from."""

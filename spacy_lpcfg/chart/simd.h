@@ -140,4 +140,21 @@ SIMD_CLONES static void mix_sparse_rows(float *pairs, const Sparse *tensor, cons
         lanes(pairs + LANES * t.places[1]) += weights[t.places[0]] * lanes(t.blocks);
 }
 
+/* sums[k] += sum_hj t[h, j, k] * pairs[h, j] */
+SIMD_CLONES static void add_sparse_last(float *sums, const Sparse *tensor, const float *pairs) {
+    Sparse t = *tensor;
+    const int n_blocks = t.n_right / LANES;
+    float rest = 0;
+    for (int h = 0; h < t.n_parent; ++h) {
+        float row = 0;
+        for (int j = 0; j < t.n_left; ++j) row += pairs[h * t.n_left + j] * t.rest[1][j];
+        rest += t.rest[0][h] * row;
+    }
+    for (int k = 0; k < t.n_right; k += LANES) lanes(sums + k) += rest * lanes(t.rest[2] + k);
+    for (int i = 0; i < t.n_blocks; ++i, t.blocks += LANES, t.places += 2) {
+        const int j = t.places[1] / n_blocks, k = t.places[1] % n_blocks;
+        lanes(sums + LANES * k) += pairs[t.places[0] * t.n_left + j] * lanes(t.blocks);
+    }
+}
+
 #endif

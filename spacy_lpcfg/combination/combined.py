@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,20 +11,18 @@ from typing import TypeAlias
 
 import numpy as np
 
+from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label_of, words_of
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
-from spacy_lpcfg.isbn.network import ISBN
-
-Member: TypeAlias = Grammar | Ensemble | ISBN
 
 
 @dataclass(frozen=True, eq=False)
 class Combined(Stored):
     """Models of one treebank whose posteriors of brackets and tags are averaged.
 
-    members (tuple[Grammar | Ensemble | ISBN, ...]): at least one.
+    members (tuple[Grammar | Ensemble | ISBN | Mirrored, ...]): at least one.
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     RAISES (ValueError): On another number of weights, or such as are no shares.
@@ -50,8 +48,7 @@ class Combined(Stored):
     @property
     def root_label(self) -> str:
         """That of the first member that has one."""
-        roots = (m.meta.get("root_label", "") if isinstance(m, ISBN) else m.root_label for m in self.members)
-        return next(filter(None, roots), "")
+        return next(filter(None, map(root_label_of, self.members)), "")
 
     def to_bytes(self) -> bytes:
         """The members as they are saved alone, with a checksum over all."""
@@ -82,22 +79,6 @@ Learned: TypeAlias = Grammar | Ensemble | Combined
 """What the parser by a chart, or by several models, takes."""
 
 _KIND, _VERSION = "combined", 1
-_KINDS: dict[str, Callable[[bytes], Member]] = {
-    "grammar": Grammar.from_bytes,
-    "ensemble": Ensemble.from_bytes,
-    "isbn": ISBN.from_bytes,
-}
-
-
-def model_from_bytes(data: bytes) -> Member:
-    """What the `to_bytes` of a member wrote.
-
-    RAISES (ValueError): On bytes that are damaged, foreign, of another format or inconsistent.
-    """
-    kind = kind_of(data)
-    if kind not in _KINDS:
-        raise StorageError(f"Expected a saved model, one of {', '.join(_KINDS)}; got a saved {kind}.")
-    return _KINDS[kind](data)
 
 
 def learned_from_bytes(data: bytes) -> Learned:
@@ -112,11 +93,9 @@ def learned_from_bytes(data: bytes) -> Learned:
     return Combined.from_bytes(data) if is_combined else grammar_from_bytes(data)
 
 
-def words_of(model: Member | Combined) -> frozenset[str]:
-    """All names under which a model knows words."""
-    if isinstance(model, Combined):
-        return model.words
-    return model.inventory.spellings if isinstance(model, ISBN) else model.lexicon.words
+def known_words(model: Learned) -> frozenset[str]:
+    """All names under which it knows words."""
+    return model.words if isinstance(model, Combined) else words_of(model)
 
 
 def learned_from_disk(path: str | os.PathLike[str]) -> Learned:

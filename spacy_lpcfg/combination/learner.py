@@ -3,24 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
 
-from spacy_lpcfg.combination.combined import Combined, Member, check_weights
+from joblib import Parallel, delayed
+
+from spacy_lpcfg.combination.combined import Combined, check_weights
+from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
-GRAMMARS_SHARE = 0.55
+GRAMMARS_SHARE = 0.45
 PRESETS = ("balanced", "accurate")
 
 
-class MemberLearner(Protocol):
+class StraightLearner(Protocol):
     """A learner of a grammar, an ensemble or an ISBN."""
 
-    def fit(self, trees: Iterable[Tree]) -> Member: ...
+    def fit(self, trees: Iterable[Tree]) -> Straight: ...
+
+
+@dataclass(frozen=True)
+class MirroredLearner:
+    """Learner of a model that reads from right to left.
+
+    learner (StraightLearner): of the model, from mirrored trees.
+    """
+
+    learner: StraightLearner
+
+    def fit(self, trees: Iterable[Tree]) -> Mirrored:
+        """Learn from trees; raw or normalised, and errors as of the learner."""
+        kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
+        return Mirrored(self.backwards.fit(kept))
+
+    @property
+    def backwards(self) -> StraightLearner:
+        """The learner, told that trees are mirrored if it makes a difference to it."""
+        is_network = isinstance(self.learner, ISBNLearner)
+        return replace(self.learner, opening=-1) if is_network else self.learner  # type: ignore[type-var]
+
+
+MemberLearner: TypeAlias = StraightLearner | MirroredLearner
 
 
 @dataclass(frozen=True)
@@ -28,16 +56,18 @@ class Combination:
     """Learner of models that decide together, each by a learner of its own.
 
     learners (sequence of MemberLearner): of all members; networks of several learners are worth more than as many of
-        one ISBN, since each searches by itself.
+        one ISBN, since each searches by itself, and those of different directions more than those of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
     bracket_cost (float): as of `Combined`.
+    n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there is nothing to learn, or on weights that are no shares.
     """
 
     learners: Sequence[MemberLearner]
     weights: Sequence[float] | None = None
     bracket_cost: float = 0.45
+    n_jobs: int = 1
 
     def __post_init__(self) -> None:
         if not self.learners:
@@ -47,9 +77,10 @@ class Combination:
 
     @classmethod
     def preset(cls, name: str, *, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Combination:
-        """A combination by name.
+        """A combination by name, with as many members that read from right to left as from left to right.
 
-        name (str): "balanced" is one pivot grammar and one network, "accurate" eight diverse grammars and three.
+        name (str): "balanced" is one pivot grammar and one network each way, "accurate" two diverse grammars and two
+            networks.
         seed (int): different ones have no member in common.
         lang (str): language of the head rules.
         RAISES (ValueError): On another name.
@@ -57,9 +88,11 @@ class Combination:
         if name not in PRESETS:
             raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
         if name == "balanced":
-            return cls((Pivot(seed=seed, n_jobs=n_jobs, lang=lang), ISBNLearner(seed=seed, n_jobs=n_jobs)))
-        networks = (ISBNLearner(seed=3 * seed + i, n_jobs=n_jobs) for i in range(3))
-        return cls((Ensembles.diverse(8, seed=4 * seed, n_jobs=n_jobs, lang=lang), *networks))
+            one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang), ISBNLearner(seed=seed)]
+        else:
+            networks = (ISBNLearner(seed=2 * seed + i) for i in range(2))
+            one_way = [Ensembles.diverse(2, seed=seed, lang=lang), *networks]
+        return cls((*one_way, *map(MirroredLearner, one_way)), n_jobs=n_jobs)
 
     def fit(self, trees: Iterable[Tree]) -> Combined:
         """Learn from trees.
@@ -68,13 +101,18 @@ class Combination:
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         kept = list(trees)
-        members = tuple(learner.fit(kept) for learner in self.learners)
-        return Combined(members, tuple(self.weights or default_weights(members)), self.bracket_cost)
+        return self.combine(Parallel(n_jobs=self.n_jobs)(delayed(learner.fit)(kept) for learner in self.learners))
+
+    def combine(self, members: Sequence[Member]) -> Combined:
+        """What the learners have learned, in their order, as one."""
+        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost)
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:
     """Equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
-    n_networks = sum(isinstance(member, ISBN) for member in members)
+    n_networks = sum(isinstance(straight(member), ISBN) for member in members)
     n_grammars = len(members) - n_networks
     share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)
-    return [(1 - share) / n_networks if isinstance(member, ISBN) else share / n_grammars for member in members]
+    return [
+        (1 - share) / n_networks if isinstance(straight(member), ISBN) else share / n_grammars for member in members
+    ]

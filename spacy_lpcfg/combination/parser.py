@@ -2,67 +2,162 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.chart.parser import Parser
-from spacy_lpcfg.combination.combined import Combined, Learned, Member
+from spacy_lpcfg.chart.parser import Parser, Settings
+from spacy_lpcfg.combination.combined import Combined, Learned
+from spacy_lpcfg.combination.members import Member, Mirrored
+from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, with_given
+from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.trees.parse import (
+    GLUED,
+    PARSED,
+    UNCONSTRAINED,
+    Parse,
+    Posteriors,
+    Undistributed,
+    check_input,
+    mirrored_spans,
+    with_given,
+)
+from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
+DECODINGS = ("brackets", "votes", "reranking")
 
 
-class Source(Protocol):
-    """What tells the posteriors of a sentence's brackets and tags; arguments as of `CombinedParser.parse`."""
+class Reader(Protocol):
+    """What one model thinks of a sentence; arguments as of `CombinedParser.parse`."""
 
-    def __call__(self, words: Sequence[str], tags: Tags | None, *, tag_weight: float) -> Posteriors: ...
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
+        """Of its brackets and tags."""
+        ...
+
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
+        """Those of its most probable tree, in pre-order."""
+        ...
 
 
-class CombinedParser:
+class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
 
     combined (Combined): the models.
+    decoding (str): "brackets" finds the brackets that nest and have the largest sum of mean posteriors, each less
+        `Combined.bracket_cost` (minimum Bayes risk); "votes" those of more than half of the models' own most probable
+        trees, every model with one vote, which has more trees right as a whole and fewer brackets; "reranking" one of
+        the trees that a grammar finds, see `Reranker`.
+    settings (Settings): how grammars prune.
     beam_settings (BeamSettings): how ISBNs search.
+    RAISES (ValueError): On another way of decoding.
     """
 
-    def __init__(self, combined: Combined, *, beam_settings: BeamSettings = BeamSettings()) -> None:
+    def __init__(
+        self,
+        combined: Combined,
+        *,
+        decoding: str = "brackets",
+        settings: Settings = Settings(),
+        beam_settings: BeamSettings = BeamSettings(),
+    ) -> None:
+        if decoding not in DECODINGS:
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
         self.combined = combined
-        self._sources = [_source(member, beam_settings) for member in combined.members]
+        self.decoding = decoding
+        self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
+        self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Posteriors:
+    def posteriors(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
-        found = [source(words, tags, tag_weight=tag_weight) for source in self._sources]
+        check_input(words, tags)
+        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+        found = [reader.posteriors(words, tags, **settings) for reader in self._readers]
         return mean(found, self.combined.weights)
 
-    def parse(self, words: Sequence[str], tags: Tags | None = None, *, tag_weight: float = 0.0) -> Parse:
-        """The tree of least expected loss.
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Tags | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Parse:
+        """The tree that the models choose, as `decoding` says.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the models' own.
         tag_weight (float): as of the chart's `Parser.parse`; ISBNs take no notice of tags unless it is 0.
+        constraints (Constraints): spans that the tree must have or must not have; if no model has such a tree, the tree
+            is that without constraints, of status "unconstrained".
         RETURNS (Parse): its scores are those means; its log-probability is nan.
-        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        RAISES (ValueError): As of the chart's `Parser.parse`.
         """
-        found = self.posteriors(words, tags, tag_weight=tag_weight)
-        spans = consensus(found.brackets, len(words), cost=self.combined.bracket_cost)
+        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+        found = self.posteriors(words, tags, **settings)
+        best = self._reranker.best(words, tags, **settings) if self._reranker else None
+        if best is not None:
+            spans = best.spans()
+        elif self.decoding == "votes":
+            trees = [reader.brackets(words, tags, **settings) for reader in self._readers]
+            spans = _consensus(_votes(trees, found), len(words), 0.5, constraints)
+        else:
+            spans = _consensus(found.brackets, len(words), self.combined.bracket_cost, constraints)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        is_parsed = any(found.brackets[span] > 0 for span in spans[:1])
         return Parse(
             words=words,
             tags=with_given(own, tags if tag_weight == 0 else None),
             spans=spans,
-            span_scores=np.array([found.brackets[span] for span in spans], dtype=np.float32),
+            span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
             log_probability=float("nan"),
-            status=PARSED if is_parsed else GLUED,
+            status=_status(spans, found, constraints),
         )
+
+
+def _consensus(likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints) -> list[Span]:
+    """The consensus under constraints, or without them if they leave no tree."""
+    kept = constraints.within(likely) if constraints else likely
+    has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in kept)
+    return consensus(kept if has_whole else likely, n_words, cost=cost)
+
+
+def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:
+    """Of a tree by the posteriors of several models."""
+    if not constraints.allow(spans):
+        return UNCONSTRAINED
+    is_parsed = len(found.tags) == 1 or found.brackets.get(spans[0], 0.0) > 0
+    return PARSED if is_parsed else GLUED
+
+
+def _votes(trees: Sequence[list[Span]], found: Posteriors) -> dict[Span, float]:
+    """Shares of the models' trees that have a bracket, in pre-order; of half of them its posterior decides."""
+    votes = Counter(span for spans in trees for span in set(spans))
+    ranks = {span: rank for rank, span in enumerate(found.brackets)}
+    order = sorted(votes, key=lambda span: (span[0], -span[1], ranks.get(span, len(ranks))))
+    ties = {span: _TIE * (found.brackets.get(span, 0.0) - 0.5) for span in order}
+    return {span: votes[span] / len(trees) + ties[span] for span in order}
+
+
+_TIE = 1e-3  # of a posterior beside a vote
 
 
 def parser_of(model: Learned) -> Parser | CombinedParser:
@@ -70,16 +165,61 @@ def parser_of(model: Learned) -> Parser | CombinedParser:
     return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
-def _source(model: Member, settings: BeamSettings) -> Source:
+def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:
+    if isinstance(model, Mirrored):
+        return _MirroredReader(_reader(model.model, settings, beam_settings))
     if isinstance(model, ISBN):
-        return partial(_incremental, IncrementalParser(model, settings=settings))
-    return chart_parser_of(model).posteriors
+        return _BeamReader(IncrementalParser(model, settings=replace(beam_settings, decoding="tree")))
+    return _ChartReader(chart_parser_of(model, settings=replace(settings, decoding="rules")))
 
 
-def _incremental(
-    parser: IncrementalParser, words: Sequence[str], tags: Tags | None, *, tag_weight: float
-) -> Posteriors:
-    return parser.posteriors(words, tags if tag_weight == 0 else None)
+class _ChartReader:
+    """A grammar's or an ensemble's parser, of any decoding but by brackets."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self.posteriors = parser.posteriors
+
+    def brackets(self, words: Sequence[str], tags: Tags | None, **settings: Any) -> list[Span]:
+        return self._parser.parse(words, tags, **settings).spans
+
+
+class _BeamReader:
+    """A network's parser."""
+
+    def __init__(self, parser: IncrementalParser) -> None:
+        self._parser = parser
+
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
+        return self._parser.posteriors(words, tags if tag_weight == 0 else None, constraints=constraints)
+
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
+        return self._parser.parse(words, tags if tag_weight == 0 else None, constraints=constraints).spans
+
+
+class _MirroredReader:
+    """A model that reads from right to left."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def posteriors(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> Posteriors:
+        mirrored = constraints.mirrored(len(words))
+        found = self._reader.posteriors(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
+        return found.mirrored()
+
+    def brackets(
+        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+    ) -> list[Span]:
+        mirrored = constraints.mirrored(len(words))
+        found = self._reader.brackets(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
+        return mirrored_spans(found, len(words))
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:

@@ -11,7 +11,8 @@ in the way of the approximation (`mean_field.h`).
 
 A pass over some sequences is made of independent pieces of work in four rounds: sequences forwards, groups of decisions
 over the same outcomes, sequences backwards, parts of the parameters. Pieces of one round may run in any order, or at
-the same time, and the result is the same to the last bit.
+the same time, and the result is the same to the last bit; one thread takes its sequences side by side, a position of
+each at a time, since products of one matrix with several vectors cost much less than one by one.
 
     round                   feed-forward                        mean field
     forward                 means                               means, distributions of the decisions
@@ -43,8 +44,10 @@ cdef extern from "mean_field.h" namespace "isbn" nogil:
     void add_outer_products(double*, const double*const*, const double*const*, int, int, int)
     void add_inputs(float*, const float*, const int32_t*, int, int)
     void add_inputs(double*, const double*, const int32_t*, int, int)
-    void average(float*, const float*, const float*, int, int)
-    void average(double*, const double*, const double*, int, int)
+    void add_averages(float*const*, const float*const*, const float*, int, int, int)
+    void add_averages(double*const*, const double*const*, const double*, int, int, int)
+    void add_to_rows(float*, const int32_t*, const float*, int, int)
+    void add_to_rows(double*, const int32_t*, const double*, int, int)
     void sigmoid(float*, const float*, int)
     void sigmoid(double*, const double*, int)
     float softmax(float*, float*, const float*, const Choice[float]&)
@@ -68,7 +71,7 @@ cdef extern from *:
     template <typename Real> struct Arrays {
         int n_states, n_latent, approximation;
         const Real *bias, *latent, *inputs, *outcomes, *outcome_bias; /* parameters */
-        const Real *transposed;       /* latent weights, to go backwards */
+        const Real *transposed;       /* latent weights, for products that need no sums across a vector */
         const Real *keep;             /* by position: what multiplies the means that latent relations pass; or NULL */
         Real *means, *passed;         /* by position */
         Real *before;                 /* by choice: the means before it; of mean fields */
@@ -153,20 +156,59 @@ cdef inline Real* means_after(const Arrays[Real]& a, const Decisions& d, int64_t
     return a.before + (k + 1) * width if k + 1 < d.choice_offsets[p + 1] else a.means + p * width
 
 
+# Sequences side by side: what they need of a matrix at the same place is one product
+
+
+ctypedef vector[int64_t] Numbers
+
+
+cdef int64_t take(Numbers& sequences, const Decisions& d, int64_t first, int64_t stride) noexcept nogil:
+    """Take the sequences first, first + stride, ...; the positions of the longest."""
+    cdef int64_t most = 0
+    while first < d.n_sequences:
+        sequences.push_back(first)
+        most = max(most, d.sequence_offsets[first + 1] - d.sequence_offsets[first])
+        first += stride
+    return most
+
+
+cdef void positions_at(Numbers& positions, Numbers& firsts, const Decisions& d, const Numbers& sequences,
+                       int64_t place) noexcept nogil:
+    """The positions at a place of the sequences, of those that have it, and where these sequences begin."""
+    cdef int64_t i, begin
+    positions.clear()
+    firsts.clear()
+    for i in range(<int64_t>sequences.size()):
+        begin = d.sequence_offsets[sequences[i]]
+        if begin + place < d.sequence_offsets[sequences[i] + 1]:
+            positions.push_back(begin + place)
+            firsts.push_back(begin)
+
+
 # Forward
 
 
-cdef void enter(const Arrays[Real]& a, const Decisions& d, int64_t first, int64_t p, Real* theta) noexcept nogil:
-    """The theta with which position p of the sequence that begins at position `first` begins."""
-    cdef int64_t width = padded(a.n_states), r, earlier
-    cdef const Real* source
-    memcpy(theta, a.bias, width * sizeof(Real))
-    add_inputs(theta, a.inputs, d.rows + d.row_offsets[p], <int>(d.row_offsets[p + 1] - d.row_offsets[p]), a.n_states)
+cdef void enter(const Arrays[Real]& a, const Decisions& d, const Numbers& positions, const Numbers& firsts,
+                Real* thetas) noexcept nogil:
+    """The thetas with which positions of sequences that begin at `firsts` begin."""
+    cdef int64_t width = padded(a.n_states), i, p, r, earlier
+    cdef vector[Real*] targets
+    cdef vector[const Real*] sources
+    for i in range(<int64_t>positions.size()):
+        p = positions[i]
+        memcpy(thetas + i * width, a.bias, width * sizeof(Real))
+        add_inputs(thetas + i * width, a.inputs, d.rows + d.row_offsets[p],
+                   <int>(d.row_offsets[p + 1] - d.row_offsets[p]), a.n_states)
     for r in range(a.n_latent):
-        earlier = d.latent[p * a.n_latent + r]
-        if earlier >= 0:
-            source = a.passed + (first + earlier) * width
-            add_products(&theta, a.latent + r * a.n_states * width, &source, 1, a.n_states, a.n_states)
+        targets.clear()
+        sources.clear()
+        for i in range(<int64_t>positions.size()):
+            earlier = d.latent[positions[i] * a.n_latent + r]
+            if earlier >= 0:
+                targets.push_back(thetas + i * width)
+                sources.push_back(a.passed + (firsts[i] + earlier) * width)
+        add_averages(targets.data(), sources.data(), a.transposed + r * a.n_states * width, <int>targets.size(),
+                     a.n_states, a.n_states)
 
 
 cdef void decide_in_turn(const Arrays[Real]& a, const Decisions& d, int64_t p, Real* theta, vector[Real]& logits,
@@ -193,27 +235,31 @@ cdef void decide_in_turn(const Arrays[Real]& a, const Decisions& d, int64_t p, R
             settle(theta, means, logits.data(), q, choice, chosen(d, k), workspace.exact, workspace)
 
 
-cdef void forward_of(const Arrays[Real]& a, const Decisions& d, int64_t sequence) noexcept nogil:
-    cdef int64_t width = padded(a.n_states), first = d.sequence_offsets[sequence], p, i
+cdef void forward_of(const Arrays[Real]& a, const Decisions& d, int64_t first, int64_t stride) noexcept nogil:
+    cdef int64_t width = padded(a.n_states), place, p, i, k
     cdef Workspace[Real] workspace
-    cdef vector[Real] theta, logits
-    theta.resize(width)
-    for p in range(first, d.sequence_offsets[sequence + 1]):
-        enter(a, d, first, p, theta.data())
-        sigmoid(a.means + p * width, theta.data(), a.n_states)
-        if a.approximation != FEED_FORWARD:
-            decide_in_turn(a, d, p, theta.data(), logits, workspace)
-        if a.keep:
-            for i in range(p * width, (p + 1) * width):
-                a.passed[i] = a.means[i] * a.keep[i]
+    cdef Numbers sequences, positions, firsts
+    cdef vector[Real] thetas, logits
+    for place in range(take(sequences, d, first, stride)):
+        positions_at(positions, firsts, d, sequences, place)
+        thetas.resize(positions.size() * width)
+        enter(a, d, positions, firsts, thetas.data())
+        for i in range(<int64_t>positions.size()):
+            p = positions[i]
+            sigmoid(a.means + p * width, thetas.data() + i * width, a.n_states)
+            if a.approximation != FEED_FORWARD:
+                decide_in_turn(a, d, p, thetas.data() + i * width, logits, workspace)
+            if a.keep:
+                for k in range(p * width, (p + 1) * width):
+                    a.passed[k] = a.means[k] * a.keep[k]
 
 
 cdef void decide_of(const Arrays[Real]& a, const Decisions& d, int64_t group) noexcept nogil:
     """Decisions over the same outcomes under feed-forward means; what they ask of the means becomes their `pulls`."""
     cdef int64_t first = d.group_offsets[group], n = d.group_offsets[group + 1] - first, i, k, o
     cdef int64_t width = padded(a.n_states)
-    cdef vector[const Real*] sources
-    cdef vector[Real*] targets
+    cdef vector[const Real*] sources, errors
+    cdef vector[Real*] targets, pulls
     cdef Choice[Real] choice = choice_of(a, d, d.group_choices[first])
     cdef Real logit
     for i in range(n):
@@ -231,7 +277,11 @@ cdef void decide_of(const Arrays[Real]& a, const Decisions& d, int64_t group) no
             targets[i][o] = -targets[i][o]
         targets[i][chosen(d, k)] += 1
         if a.pulls:
-            average(a.pulls + k * width, targets[i], choice.weights, choice.n_outcomes, a.n_states)
+            errors.push_back(targets[i])
+            pulls.push_back(a.pulls + k * width)
+            memset(pulls[i], 0, width * sizeof(Real))
+    if a.pulls:
+        add_averages(pulls.data(), errors.data(), choice.weights, <int>n, choice.n_outcomes, a.n_states)
 
 
 # Backward
@@ -268,32 +318,44 @@ cdef void to_errors(Real* q, int n, int chosen) noexcept nogil:
     q[chosen] += 1
 
 
-cdef void backward_of(const Arrays[Real]& a, const Decisions& d, int64_t sequence) noexcept nogil:
-    cdef int64_t width = padded(a.n_states), first = d.sequence_offsets[sequence], p, i, k, r, earlier
-    cdef Workspace[Real] workspace
-    cdef Real *asked
-    cdef Real *g
-    cdef const Real *source
-    memset(a.asked + first * width, 0, (d.sequence_offsets[sequence + 1] - first) * width * sizeof(Real))
-    for p in range(d.sequence_offsets[sequence + 1] - 1, first - 1, -1):
-        asked, g = a.asked + p * width, a.gradients + p * width
-        if a.keep:
-            for i in range(width):
-                asked[i] *= a.keep[p * width + i]
-        if a.approximation == FEED_FORWARD:
-            for k in range(d.choice_offsets[p], d.choice_offsets[p + 1]):
-                for i in range(width):
-                    asked[i] += a.pulls[k * width + i]
+cdef void leave(const Arrays[Real]& a, const Decisions& d, int64_t p, Workspace[Real]& workspace) noexcept nogil:
+    """The gradient by the theta with which a position begins, of which what is asked of its mean is known."""
+    cdef int64_t width = padded(a.n_states), i, k
+    cdef Real* asked = a.asked + p * width
+    cdef Real* g = a.gradients + p * width
+    if a.keep:
         for i in range(width):
-            g[i] = asked[i] * a.means[p * width + i] * (1 - a.means[p * width + i])
-        if a.approximation != FEED_FORWARD:
-            undo_in_turn(a, d, p, g, workspace)
-        source = g
+            asked[i] *= a.keep[p * width + i]
+    if a.approximation == FEED_FORWARD:
+        for k in range(d.choice_offsets[p], d.choice_offsets[p + 1]):
+            for i in range(width):
+                asked[i] += a.pulls[k * width + i]
+    for i in range(width):
+        g[i] = asked[i] * a.means[p * width + i] * (1 - a.means[p * width + i])
+    if a.approximation != FEED_FORWARD:
+        undo_in_turn(a, d, p, g, workspace)
+
+
+cdef void backward_of(const Arrays[Real]& a, const Decisions& d, int64_t first, int64_t stride) noexcept nogil:
+    cdef int64_t width = padded(a.n_states), place, i, r, earlier
+    cdef Workspace[Real] workspace
+    cdef Numbers sequences, positions, firsts
+    cdef vector[Real*] targets
+    cdef vector[const Real*] sources
+    for place in range(take(sequences, d, first, stride) - 1, -1, -1):
+        positions_at(positions, firsts, d, sequences, place)
+        for i in range(<int64_t>positions.size()):
+            leave(a, d, positions[i], workspace)
         for r in range(a.n_latent):
-            earlier = d.latent[p * a.n_latent + r]
-            if earlier >= 0:
-                asked = a.asked + (first + earlier) * width
-                add_products(&asked, a.transposed + r * a.n_states * width, &source, 1, a.n_states, a.n_states)
+            targets.clear()
+            sources.clear()
+            for i in range(<int64_t>positions.size()):
+                earlier = d.latent[positions[i] * a.n_latent + r]
+                if earlier >= 0:
+                    targets.push_back(a.asked + (firsts[i] + earlier) * width)
+                    sources.push_back(a.gradients + positions[i] * width)
+            add_averages(targets.data(), sources.data(), a.latent + r * a.n_states * width, <int>targets.size(),
+                         a.n_states, a.n_states)
 
 
 # Gradients by the parameters
@@ -343,15 +405,14 @@ cdef void collect_latent(const Arrays[Real]& a, const Decisions& d, int64_t rela
 
 cdef void collect_inputs(const Arrays[Real]& a, const Decisions& d) noexcept nogil:
     """By the bias and the decision weights."""
-    cdef int64_t width = padded(a.n_states), p, r, i
-    cdef Real* to
+    cdef int64_t p
+    cdef int32_t only = 0
+    cdef const Real* g
     for p in range(d.n_positions):
-        for i in range(width):
-            a.by_bias[i] += a.gradients[p * width + i]
-        for r in range(d.row_offsets[p], d.row_offsets[p + 1]):
-            to = a.by_inputs + d.rows[r] * width
-            for i in range(width):
-                to[i] += a.gradients[p * width + i]
+        g = a.gradients + p * padded(a.n_states)
+        add_to_rows(a.by_bias, &only, g, 1, a.n_states)
+        add_to_rows(a.by_inputs, d.rows + d.row_offsets[p], g, <int>(d.row_offsets[p + 1] - d.row_offsets[p]),
+                    a.n_states)
 
 
 cdef void collect_of(const Arrays[Real]& a, const Decisions& d, int64_t part) noexcept nogil:
@@ -462,12 +523,10 @@ cdef class Pass:
     def forward(self, int64_t first, int64_t stride):
         """A piece is a sequence."""
         with nogil:
-            while first < self.plan.n_sequences:
-                if self.is_single:
-                    forward_of(self.single, self.plan.decisions, first)
-                else:
-                    forward_of(self.exact, self.plan.decisions, first)
-                first += stride
+            if self.is_single:
+                forward_of(self.single, self.plan.decisions, first, stride)
+            else:
+                forward_of(self.exact, self.plan.decisions, first, stride)
 
     def decide(self, int64_t first, int64_t stride):
         """A piece is a group of choices."""
@@ -482,12 +541,10 @@ cdef class Pass:
     def backward(self, int64_t first, int64_t stride):
         """A piece is a sequence."""
         with nogil:
-            while first < self.plan.n_sequences:
-                if self.is_single:
-                    backward_of(self.single, self.plan.decisions, first)
-                else:
-                    backward_of(self.exact, self.plan.decisions, first)
-                first += stride
+            if self.is_single:
+                backward_of(self.single, self.plan.decisions, first, stride)
+            else:
+                backward_of(self.exact, self.plan.decisions, first, stride)
 
     def collect(self, int64_t first, int64_t stride):
         """A piece is a group of choices, or a latent relation, or all the rest."""
@@ -534,8 +591,8 @@ cdef Real* _address(dict arrays, str name, Real* none):
     """Where an array begins; none if there is none, or nothing in it."""
     if name not in arrays or not arrays[name].size:
         return none
-    cdef Real[::1] flat = arrays[name].reshape(-1)
-    return &flat[0]
+    cdef const Real[::1] flat = arrays[name].reshape(-1)  # those of a saved network may not be written
+    return <Real*> &flat[0]
 
 
 def settled(Real[::1] theta, Real[:, ::1] weights, Real[::1] biases, int chosen):

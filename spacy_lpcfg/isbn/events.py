@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -94,10 +95,16 @@ def events_of(trees: Iterable[Tree], inventory: Inventory, relations: Relations)
 
     trees (iterable of Tree): normalized.
     """
-    reader = _Reader(inventory, relations)
-    for tree in trees:
-        reader.read(derive(tree))
-    return reader.events()
+    stream, parts = iter(trees), [_Reader(inventory, relations).events()]
+    while shard := list(islice(stream, _SHARD_SIZE)):
+        reader = _Reader(inventory, relations)
+        for tree in shard:
+            reader.read(derive(tree))
+        parts.append(reader.events())
+    return Events.join(parts)
+
+
+_SHARD_SIZE = 2_000  # trees that are read as lists before they become arrays
 
 
 class _Reader:
@@ -126,6 +133,7 @@ class _Reader:
         actions = [self.labels[step.label] if step.kind == PROJECT else step.kind for step in steps]
         rows: list[list[int]] = []
         n_words = 0
+        opening = self.inventory.opening % sum(step.kind == SHIFT for step in steps)
         for step, action, (stack, previous, last_shift) in zip(steps, actions, walk(actions)):
             self.latent += related(stack, previous, last_shift, self.latent_codes)
             n_rows, n_choices = len(self.rows), len(self.choices)
@@ -137,7 +145,7 @@ class _Reader:
                 self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
             own = [action]
             if action == SHIFT:
-                own += self._shift(step, n_words == 0)
+                own += self._shift(step, n_words == opening)
                 n_words += 1
             rows.append(own)
             self.n_rows_of.append(len(self.rows) - n_rows)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacy_lpcfg.trees.constraints import Constraints
 from spacy_lpcfg.trees.parse import Posteriors
 from spacy_lpcfg.trees.tree import Span
 
@@ -23,6 +24,20 @@ class Finals:
         self.derivations = derivations
         self.logs = logs
         self.log_probability = log_sum(logs)
+
+    def __bool__(self) -> bool:
+        return bool(self.derivations)
+
+    def that(self, constraints: Constraints, n_words: int) -> Finals:
+        """Those derivations whose trees satisfy constraints.
+
+        RAISES (ValueError): If a constraint is on what is no span of the words.
+        """
+        constraints.check(n_words)
+        if not constraints:
+            return self
+        kept = [i for i, (spans, _) in enumerate(self.derivations) if constraints.allow(spans)]
+        return Finals([self.derivations[i] for i in kept], self.logs[kept])
 
     def trees(self) -> list[tuple[Spans, list[int], float]]:
         """Brackets, most likely tags and log-probability of each distinct tree, best first."""

@@ -24,6 +24,7 @@ from spacy_lpcfg.isbn.derivations import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.isbn.forms import RareWords, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 _CACHE_SIZE = 100_000
 _MOST_CANDIDATES = 8
@@ -70,6 +71,7 @@ class Inventory:
     forms (tuple[str, ...]): the forms that are inputs.
     frequent (tuple[str, ...]): words without forms.
     rare (RareWords): what is known of words that are unknown to the network.
+    opening (int): where the word stands that opens its sentence: 0, or -1 if sentences are read from right to left.
     """
 
     labels: tuple[str, ...]
@@ -79,6 +81,7 @@ class Inventory:
     forms: tuple[str, ...]
     frequent: tuple[str, ...]
     rare: RareWords
+    opening: int = 0
     _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
     _unknown: list[int] = field(init=False, repr=False)
     _known_tags: dict[str, list[int]] = field(init=False, repr=False)
@@ -162,9 +165,9 @@ class Inventory:
 
         words (sequence of str): in the treebank's spelling.
         tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
-        first (bool): whether the first of these words opens its sentence.
+        first (bool): whether one of these words opens its sentence, the first if it is read from left to right.
         """
-        opens = [first and i == 0 for i in range(len(words))]
+        opens = [first and i == self.opening % len(words) for i in range(len(words))]
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
         columns = [self.word(*each) for each in zip(words, opens, given)]
         return Candidates(
@@ -234,6 +237,8 @@ def take_inventory(
     form_weight: float = 2.0,
     least_form: int = 10,
     least_frequent: int = 10,
+    opening: int = 0,
+    classes: WordClasses = NO_CLASSES,
 ) -> Inventory:
     """The inventory of a treebank.
 
@@ -242,13 +247,16 @@ def take_inventory(
     most_rare, form_weight: as of `count_rare_words`.
     least_form (int): forms that fewer rare words have are no inputs.
     least_frequent (int): words seen as often have no forms as inputs, with tags that they are known with.
+    opening (int): as of `Inventory`.
+    classes (WordClasses): of words that the treebank does not have.
     RAISES (ValueError): If there are no trees.
     """
     labels: set[str] = set()
     seen: Counter[tuple[str, bool, str]] = Counter()
     for tree in trees:
         labels.update(node.label for node in tree.nodes() if not node.is_leaf)
-        seen.update((str(leaf.word), i == 0, leaf.label) for i, leaf in enumerate(tree.leaves()))
+        leaves = tree.leaves()
+        seen.update((str(leaf.word), i == opening % len(leaves), leaf.label) for i, leaf in enumerate(leaves))
     if not seen:
         raise ValueError("Expected trees to learn from, got none.")
     tags = sorted({tag for _, _, tag in seen})
@@ -263,7 +271,9 @@ def take_inventory(
     is_known = [
         pairs[tag, word] >= cut_off or (first and pairs[tag, word.lower()] >= cut_off) for word, first, tag in numbered
     ]
-    rare = count_rare_words(numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight)
+    rare = count_rare_words(
+        numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight, classes=classes
+    )
     first_word = PROJECT + len(labels) + len(tags)
     return Inventory(
         labels=tuple(sorted(labels)),
@@ -273,4 +283,5 @@ def take_inventory(
         forms=rare.frequent_forms(least_form),
         frequent=tuple(sorted(word for word, count in totals.items() if count >= least_frequent)),
         rare=rare,
+        opening=opening,
     )

@@ -122,6 +122,8 @@ class Sweep:
         arrays: dict[str, Any] = {name: parameters[name] for name in PARAMETERS}
         arrays |= {"log_probabilities": np.empty(plan.n_choices), "means": vectors(plan.n_positions)}
         arrays |= {"distributions": self._numbers(), "passed": arrays["means"]}
+        arrays["transposed"] = np.zeros_like(parameters["latent_weights"])
+        arrays["transposed"][..., :n_states] = parameters["latent_weights"][..., :n_states].swapaxes(1, 2)
         if keep is not None:
             padded = np.zeros((plan.n_positions, self.width), dtype=self.precision)
             padded[:, :n_states] = keep
@@ -145,11 +147,9 @@ class Sweep:
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
         """The log-likelihoods; the gradient of their sum is added to the padded arrays `by`."""
-        plan, latent = self.plan, self.arrays["latent_weights"]
-        transposed = np.zeros_like(latent)
-        transposed[..., : self.n_states] = latent[..., : self.n_states].swapaxes(1, 2)
-        self.arrays |= {"transposed": transposed, "pulls": self._vectors(plan.n_choices)}
-        self.arrays |= {"asked": self._vectors(plan.n_positions), "gradients": self._vectors(plan.n_positions)}
+        plan = self.plan
+        self.arrays |= {"pulls": self._vectors(plan.n_choices)}
+        self.arrays |= {"asked": np.zeros_like(self.arrays["means"]), "gradients": self._vectors(plan.n_positions)}
         self.arrays |= {f"by_{name}": by[name] for name in PARAMETERS}
         if self.approximation != FEED_FORWARD:
             self.arrays["turns"] = self._numbers()

@@ -15,6 +15,10 @@
                                              sums[d, i] += sum_p coefficients[p][d] * vectors[p][i]
    void average(sum, weights, matrix, n_rows, n_states)
                                              sum[i] = sum_d weights[d] * matrix[d, i]
+   void add_averages(sums, weights, matrix, n_pairs, n_rows, n_states)
+                                             sums[p][i] += sum_d weights[p][d] * matrix[d, i]
+   void add_to_rows(table, rows, vector, n_rows, n_states)
+                                             table[rows[r], i] += vector[i]
    void sigmoid(means, theta, n_states)
 
    struct Choice<Real> {weights, biases, allowed, n_outcomes, n_states}
@@ -232,6 +236,45 @@ INLINED void mix(Real *sum, const Real *weights, const Real *rows, int n_rows, i
     for (; d < n_rows; ++d) add_mixed<1>(sum, weights + d, rows + (size_t)d * width, width);
 }
 
+/* As add_averages, of n_rows rows for N_PAIRS pairs and N_BLOCKS blocks from column c on, as many as the compiler knows
+   of */
+template <int N_PAIRS, int N_BLOCKS, typename Real>
+INLINED void add_averages_tile(Real *const *sums, const Real *const *weights, const Real *matrix, int row, int n_rows,
+                               int c, int width) {
+    typename Precision<Real>::Block tile[N_PAIRS][N_BLOCKS];
+    for (int p = 0; p < N_PAIRS; ++p)
+        for (int k = 0; k < N_BLOCKS; ++k) tile[p][k] = lanes(sums[p] + c + k * LANES);
+    for (int d = row; d < row + n_rows; ++d)
+        for (int p = 0; p < N_PAIRS; ++p)
+            for (int k = 0; k < N_BLOCKS; ++k)
+                tile[p][k] += weights[p][d] * lanes(matrix + (size_t)d * width + c + k * LANES);
+    for (int p = 0; p < N_PAIRS; ++p)
+        for (int k = 0; k < N_BLOCKS; ++k) lanes(sums[p] + c + k * LANES) = tile[p][k];
+}
+
+/* As add_averages, of n_rows rows for N_PAIRS pairs, N_BLOCKS blocks at a time */
+template <int N_PAIRS, int N_BLOCKS, typename Real>
+INLINED void add_averages_rows(Real *const *sums, const Real *const *weights, const Real *matrix, int row, int n_rows,
+                               int width) {
+    int c = 0;
+    for (; c + N_BLOCKS * LANES <= width; c += N_BLOCKS * LANES)
+        add_averages_tile<N_PAIRS, N_BLOCKS>(sums, weights, matrix, row, n_rows, c, width);
+    for (; c < width; c += LANES) add_averages_tile<N_PAIRS, 1>(sums, weights, matrix, row, n_rows, c, width);
+}
+
+template <typename Real>
+INLINED void add_averages_of(Real *const *sums, const Real *const *weights, const Real *matrix, int n_pairs, int n_rows,
+                             int n_states) {
+    const int width = padded(n_states), most = 32; /* rows that the innermost cache holds */
+    for (int row = 0; row < n_rows; row += most) {
+        const int n = n_rows - row < most ? n_rows - row : most;
+        int p = 0;
+        for (; p + 4 <= n_pairs; p += 4) add_averages_rows<4, 3>(sums + p, weights + p, matrix, row, n, width);
+        for (; p + 2 <= n_pairs; p += 2) add_averages_rows<2, 5>(sums + p, weights + p, matrix, row, n, width);
+        if (p < n_pairs) add_averages_rows<1, 8>(sums + p, weights + p, matrix, row, n, width);
+    }
+}
+
 /* Outer products of n_pairs pairs, added to N_ROWS rows from `row` on and N_BLOCKS blocks from column c on, as many as
    the compiler knows of */
 template <int N_ROWS, int N_BLOCKS, typename Real>
@@ -277,6 +320,13 @@ INLINED void add_inputs_of(Real *theta, const Real *table, const int32_t *rows, 
     const int width = padded(n_states);
     for (int r = 0; r < n_rows; ++r)
         for (int c = 0; c < width; c += LANES) lanes(theta + c) += lanes(table + (size_t)rows[r] * width + c);
+}
+
+template <typename Real>
+INLINED void add_to_rows_of(Real *table, const int32_t *rows, const Real *vector, int n_rows, int n_states) {
+    const int width = padded(n_states);
+    for (int r = 0; r < n_rows; ++r)
+        for (int c = 0; c < width; c += LANES) lanes(table + (size_t)rows[r] * width + c) += lanes(vector + c);
 }
 
 /* Softmax */
@@ -525,6 +575,14 @@ INLINED void settle_adjoint_of(Real *g, Real *turns, const Real *means, const Re
     }                                                                                                                  \
     SIMD_CLONES static void average(Real *sum, const Real *weights, const Real *matrix, int n_rows, int n_states) {    \
         mix(sum, weights, matrix, n_rows, padded(n_states));                                                           \
+    }                                                                                                                  \
+    SIMD_CLONES static void add_averages(Real *const *sums, const Real *const *weights, const Real *matrix,            \
+                                         int n_pairs, int n_rows, int n_states) {                                      \
+        add_averages_of(sums, weights, matrix, n_pairs, n_rows, n_states);                                             \
+    }                                                                                                                  \
+    SIMD_CLONES static void add_to_rows(Real *table, const int32_t *rows, const Real *vector, int n_rows,              \
+                                        int n_states) {                                                                \
+        add_to_rows_of(table, rows, vector, n_rows, n_states);                                                         \
     }                                                                                                                  \
     SIMD_CLONES static void sigmoid(Real *means, const Real *theta, int n_states) {                                    \
         sigmoid_of(means, theta, n_states);                                                                            \

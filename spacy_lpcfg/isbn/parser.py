@@ -4,18 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
 from spacy_lpcfg.isbn._beam import Networks, Search
+from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
+from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.parse import GLUED, PARSED, Parse, Posteriors, check_input, with_given
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.trees.distribution import ListedDistribution, check_number
+from spacy_lpcfg.trees.parse import (
+    GLUED,
+    PARSED,
+    UNCONSTRAINED,
+    Analysis,
+    Distribution,
+    Parse,
+    Posteriors,
+    check_input,
+    with_given,
+)
+from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.tree import Tree
 
 DECODINGS = ("brackets", "tree")
 _MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
@@ -58,13 +73,6 @@ class BeamSettings:
                 raise ValueError(f"Expected {name} to be at least 1, got {getattr(self, name)}.")
 
 
-class ScoredTree(NamedTuple):
-    """A tree with the natural log of its probability, with the words."""
-
-    tree: Tree
-    log_probability: float
-
-
 class IncrementalParser:
     """Parses sentences by an ISBN; any number of threads may share one.
 
@@ -78,48 +86,133 @@ class IncrementalParser:
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
 
-    def parse(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Parse:
+    def parse(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Parse:
         """The tree of a sentence that the derivations in the beam choose, as `BeamSettings.decoding` says.
 
         words (sequence of str): in the treebank's spelling; at least one.
         tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that
             the network never saw counts as none.
+        constraints (Constraints): spans that the tree must have or must not have. Derivations without them are left out
+            at the end of the search; if none is left, the tree is that without constraints, of status "unconstrained".
         RETURNS (Parse): its `log_probability` sums the derivations that the search has found: a lower bound, the higher
             the wider the beam.
-        RAISES (ValueError): If there are no words, or other tags than words. Never because of what they are.
+        RAISES (ValueError): If there are no words, other tags than words, or constraints on what is no span of the
+            words. Never because of what they are.
         """
         finals = self._finals(words, tags, self.settings)
-        if not finals.derivations:
-            return self._glued(words, tags)
-        return self._decode(words, tags, finals)
+        kept = finals.that(constraints, len(words))
+        if kept:
+            return self._decode(words, tags, kept)
+        parse = self._decode(words, tags, finals) if finals else self._glued(words, tags)
+        return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
-    def n_best(self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, n: int) -> list[ScoredTree]:
-        """The most probable trees that the search finds, best first.
+    def n_best(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        n: int,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> list[Analysis]:
+        """The most probable trees that the search finds, best first; arguments as of `parse`.
 
-        words, tags: as of `parse`.
         n (int): how many, at least 1; the beam is as wide at least.
-        RETURNS (list of ScoredTree): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree. Fewer than n if there are no more within
-            `BeamSettings.final_margin`; none where `parse` falls back.
+        RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
+            log-probability sums all found derivations of a tree, and a probability is a share of all that are found.
+            Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse` falls back.
         RAISES (ValueError): As of `parse`, and if n is less than 1.
         """
-        if n < 1:
-            raise ValueError(f"Expected n to be at least 1, got {n}.")
-        finals = self._finals(words, tags, replace(self.settings, beam=max(self.settings.beam, n)))
-        return [
-            ScoredTree(
-                Tree.from_spans(words, with_given([self.isbn.tags[tag] for tag in own], tags), spans), log_probability
-            )
-            for spans, own, log_probability in finals.trees()[:n]
-        ]
+        check_number(n)
+        wide = replace(self.settings, beam=max(self.settings.beam, n))
+        return self._distribution(words, tags, constraints, wide).n_best(n)
 
-    def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> Posteriors:
+    def distribution(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Distribution:
+        """P(tree | words) over the trees that the search finds: n-best trees, samples, entropy and ln P(words).
+
+        words, tags, constraints: as of `parse`.
+        RETURNS (Distribution): of trees that are distinct but for their tags. What the beam lost is not in it: ln P is
+            a lower bound, and so in general is the entropy. Empty where `parse` falls back.
+        RAISES (ValueError): As of `parse`.
+        """
+        return self._distribution(words, tags, constraints, self.settings)
+
+    def _distribution(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None,
+        constraints: Constraints,
+        settings: BeamSettings,
+    ) -> ListedDistribution:
+        finals = self._finals(words, tags, settings).that(constraints, len(words))
+        names = self.isbn.tags
+        return ListedDistribution(
+            (Tree.from_spans(words, with_given([names[tag] for tag in own], tags), spans), log_probability)
+            for spans, own, log_probability in finals.trees()
+        )
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
+        return self._finals(words, None, self.settings).log_probability
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
+
+        tree (Tree): in the treebank's spelling; it is normalized as for learning.
+        RETURNS (float): -inf if it has labels or tags that the network does not know.
+        RAISES (ValueError): If there are several networks, whose mean is known along a search only; if the tree has no
+            words.
+        """
+        return float(self.tree_log_probabilities([tree])[0])
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """Those of several trees, float64 (n_trees,); as `tree_log_probability`."""
+        if len(self.isbn.networks) > 1:
+            raise ValueError(
+                "Several networks together have no probability of a given tree: look for it in n_best, or ask a parser "
+                "by one of them."
+            )
+        normal = [tree for tree in map(normalize, trees) if tree is not None]
+        if len(normal) < len(trees):
+            raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
+        inventory = self.isbn.inventory
+        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
+        known = [i for i, each in enumerate(events) if each.n_sequences]
+        found = np.full(len(events), -np.inf)
+        if known:
+            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
+        return found
+
+    def states(self, *_: Any, **__: Any) -> NoReturn:
+        """RAISES (ValueError): Always: nodes of a belief network have no states of their own."""
+        raise ValueError("Belief networks have no inside and outside vectors: ask a parser by one grammar.")
+
+    def posteriors(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        constraints: Constraints = NO_CONSTRAINTS,
+    ) -> Posteriors:
         """Probabilities of the brackets and tags in the derivations that the search finds; arguments as of `parse`.
 
         Those of the one tree that `parse` gives, where it falls back.
         """
         finals = self._finals(words, tags, self.settings)
-        if finals.derivations:
+        finals = finals.that(constraints, len(words)) or finals
+        if finals:
             return finals.posteriors(self.isbn.tags)
         parse = self._glued(words, tags)
         return Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
@@ -192,7 +285,7 @@ class IncrementalParser:
             chosen, numbers, _ = finals.trees()[0]
             spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
         else:
-            spans = _best_brackets(posteriors, len(words), self.settings.bracket_cost)
+            spans = consensus(posteriors.brackets, len(words), cost=self.settings.bracket_cost)
             own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
             words=words,
@@ -278,7 +371,7 @@ class Prefix:
         search = self._search.copy()
         search.finish()
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
-        if not finals.derivations:
+        if not finals:
             return Finished(self._parser._glued(self.words, None), bits(self.log_probability, -np.inf))
         after = min(self.log_probability, finals.log_probability)
         parse = self._parser._decode(self.words, None, finals)
@@ -290,12 +383,6 @@ class Finished(NamedTuple):
 
     parse: Parse
     surprisal: float
-
-
-def _best_brackets(posteriors: Posteriors, n_words: int, cost: float) -> list[Span]:
-    """The brackets of least expected loss; none of one word that has none."""
-    has_whole = any(end - start == n_words for start, end, _ in posteriors.brackets)
-    return consensus(posteriors.brackets, n_words, cost=cost) if has_whole else []
 
 
 def _as_probabilities(scores: list[float]) -> np.ndarray:

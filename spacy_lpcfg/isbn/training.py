@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,13 +15,13 @@ from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods
 from spacy_lpcfg.isbn.network import Network
 
 _BIASES = ("bias", "outcome_bias")
+_AT_HAND = 50  # batches that are selected together: to select anything takes time for all that it is selected from
 
 
 class Training:
     """A network that learns from sequences, by Adam with weight decay, dropout and an average of the weights.
 
     network (Network): to begin with.
-    events (Events): the sequences.
     rates (float64, (n_steps,)): of learning, at each step that will be.
     weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
         all weights but the biases.
@@ -30,13 +30,11 @@ class Training:
     dropout (float): probability that latent relations pass the mean of a unit of a position as 0.
     seed (int): of dropout.
     n_jobs (int): threads; the result is the same for any number.
-    RAISES (ValueError): If the events do not fit the network.
     """
 
     def __init__(
         self,
         network: Network,
-        events: Events,
         *,
         rates: np.ndarray,
         weight_decay: float = 0.0,
@@ -46,8 +44,7 @@ class Training:
         n_jobs: int = 1,
     ) -> None:
         parameters = pad(network.parameters)
-        check(events, parameters)
-        self.start, self.events, self.dropout, self.seed, self.n_jobs = network, events, dropout, seed, n_jobs
+        self.start, self.dropout, self.seed, self.n_jobs = network, dropout, seed, n_jobs
         self.n_steps = 0
         decaying, lasting = (Schedule(rates, decay, averaging) for decay in (weight_decay, 0.0))
         self._tables, self._weights, self._gradients = {}, {}, {}
@@ -56,9 +53,11 @@ class Training:
             table = self._tables[name] = Table(values, lasting if name in _BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
-    def step(self, sequences: Sequence[int] | np.ndarray) -> float:
-        """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout."""
-        some = self.events.select(sequences)
+    def step(self, some: Events) -> float:
+        """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout.
+
+        some (Events): of those that were found to fit the network (`likelihood.check`).
+        """
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
         sweep = Sweep(some, self._weights, self.start.approximation, self.start.n_states, keep)
@@ -136,10 +135,11 @@ class Ascent:
         on_epoch (callable or None): called after each epoch.
         RAISES (ValueError): If the events do not fit the network.
         """
-        rng, training = np.random.default_rng(self.seed), self.start(network, events)
+        check(events, network.parameters)
+        rng, training = np.random.default_rng(self.seed), self.start(network, events.n_sequences)
         best, best_dev, clock = network, -np.inf, time.process_time()
         for number in range(1, self.n_epochs + 1):
-            log_likelihood = sum(training.step(some) for some in self._batches(rng, events.n_sequences))
+            log_likelihood = sum(training.step(some) for some in self._batches(rng, events))
             seconds, dev_now = time.process_time() - clock, float("nan")
             if dev is not None and dev.n_sequences:
                 found = training.network()
@@ -151,12 +151,11 @@ class Ascent:
             clock = time.process_time()
         return training.network() if best_dev == -np.inf else best
 
-    def start(self, network: Network, events: Events) -> Training:
-        """The network before the first step."""
-        n_steps = self.n_epochs * -(-events.n_sequences // self.batch_size)
+    def start(self, network: Network, n_sequences: int) -> Training:
+        """The network before the first step of the way through so many sequences."""
+        n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
         return Training(
             network,
-            events,
             rates=self.learn_rate * (1 + np.cos(np.pi * np.arange(n_steps) / n_steps)) / 2,
             weight_decay=self.weight_decay,
             averaging=self.averaging,
@@ -165,10 +164,13 @@ class Ascent:
             n_jobs=self.n_jobs,
         )
 
-    def _batches(self, rng: np.random.Generator, n: int) -> list[np.ndarray]:
+    def _batches(self, rng: np.random.Generator, events: Events) -> Iterator[Events]:
         """All sequences in random order, batch_size at a time."""
-        order = rng.permutation(n)
-        return [order[first : first + self.batch_size] for first in range(0, n, self.batch_size)]
+        order, at_hand = rng.permutation(events.n_sequences), _AT_HAND * self.batch_size
+        for first in range(0, len(order), at_hand):
+            some = events.select(order[first : first + at_hand])
+            for start in range(0, some.n_sequences, self.batch_size):
+                yield some.select(np.arange(start, min(start + self.batch_size, some.n_sequences)))
 
 
 def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:

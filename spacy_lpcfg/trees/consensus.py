@@ -15,12 +15,14 @@ def consensus(posteriors: Mapping[Span, float], n_words: int, *, cost: float) ->
     posteriors (mapping of (start, end, label) to float): probabilities of brackets. Of several labels over the same
         words, the one that comes first in the mapping is the outermost.
     n_words (int): of the sentence; a bracket over all of them is always there, with the likeliest label if none is
-        likely enough.
+        likely enough, but over one word only where there is any.
     cost (float): brackets less likely are left out; 0.5 gives those that more than half of the trees have.
     RETURNS (list of (start, end, label)): in pre-order.
-    RAISES (ValueError): If no bracket spans the sentence.
+    RAISES (ValueError): If no bracket spans a sentence of several words.
     """
     whole = [span for span in posteriors if span[:2] == (0, n_words)]
+    if n_words == 1 and not whole:
+        return []
     if not whole:
         raise ValueError(f"Expected a bracket over all {n_words} words, got none among {len(posteriors)}.")
     kept = {span: p - cost for span, p in posteriors.items() if p > cost}

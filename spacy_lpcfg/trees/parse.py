@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 
@@ -15,6 +16,7 @@ COARSE = "coarse"  # the treebank PCFG's tree: the latent weights of every tree 
 BACKED_OFF = "backed-off"  # a tree with rules that the grammar lacks
 GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
 SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
+UNCONSTRAINED = "unconstrained"  # no tree has the spans that were asked for: the model's tree without regard to them
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,8 @@ class Parse:
     log_probability (float): natural log of the probability of the sentence, and of its given tags, over the trees
         that pruning left: a lower bound, exact with the `EXHAUSTIVE` settings of a chart. nan if the model is not
         proper or has no tree over the whole sentence.
-    status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented".
+    status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
+        "unconstrained".
     """
 
     words: Sequence[str]
@@ -62,6 +65,68 @@ class Posteriors:
 
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
+
+    def mirrored(self) -> Posteriors:
+        """Those of the sentence read from right to left; over the same words labels keep their order."""
+        n_words = len(self.tags)
+        spans = mirrored_spans(self.brackets, n_words)
+        before = [(n_words - end, n_words - start, label) for start, end, label in spans]
+        return Posteriors({span: self.brackets[one] for span, one in zip(spans, before)}, self.tags[::-1])
+
+
+def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
+    """Spans in pre-order, of the sentence read from right to left; labels of the same words keep their order."""
+    mirrored = [(n_words - end, n_words - start, label) for start, end, label in spans]
+    return sorted(mirrored, key=lambda span: (span[0], -span[1]))
+
+
+class Analysis(NamedTuple):
+    """A tree of a sentence and how probable it is.
+
+    tree (Tree): without the treebank's root label.
+    log_probability (float): ln P(tree, words), in nats.
+    probability (float): P(tree | words).
+    """
+
+    tree: Tree
+    log_probability: float
+    probability: float
+
+
+class Distribution(Protocol):
+    """P(tree | words) of a sentence under one model; of a sentence that the model has no tree for it is empty.
+
+    log_probability (float): ln P(words), in nats; nan if there is no tree.
+    """
+
+    @property
+    def log_probability(self) -> float: ...
+
+    def n_best(self, n: int) -> list[Analysis]:
+        """Trees, the most probable first, at most n."""
+        ...
+
+    def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
+        """Trees drawn independently; none if there is no tree."""
+        ...
+
+    def entropy(self) -> float:
+        """Bits; nan if there is no tree."""
+        ...
+
+
+class Undistributed:
+    """What parsers by several models say when asked for what only one model has."""
+
+    def distribution(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **_: Any) -> NoReturn:
+        """RAISES (ValueError): Always."""
+        raise ValueError(
+            "Several models together have posteriors, but no one distribution over trees: no probabilities of trees "
+            "and sentences, n-best trees, samples, entropy, surprisal or state vectors. Ask a parser by one proper "
+            "grammar (such as EM, Pivot and TreebankPCFG learn) or by a belief network."
+        )
+
+    n_best = states = surprisal = log_probability = tree_log_probability = distribution
 
 
 def check_input(words: Sequence[str], tags: Sequence[str | None] | None) -> None:

@@ -40,6 +40,11 @@ _BRACKET = re.compile(r"[()\[\]{}]")
 _ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 
 
+def mirror(tree: Tree) -> Tree:
+    """The tree of the sentence read from right to left; its own inverse."""
+    return tree.fold(lambda node, below: Tree(node.label, below[::-1], node.word))
+
+
 def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
     """Give every node at most two children, by nodes with labels that begin with "@".
 

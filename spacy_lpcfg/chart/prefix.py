@@ -1,0 +1,114 @@
+"""Prefix probabilities of a latent grammar, and surprisal: how unexpected each word is after those before it.
+
+The probability that a sentence begins with some words sums all trees over all ways to go on (Jelinek and Lafferty 1991,
+"Computation of the probability of initial substring generation by stochastic context-free grammars"; Stolcke 1995).
+Here it is over symbols with latent states, from left to right: O is how likely each state of each symbol begins at
+a place as the right sibling of a constituent that ends there, and closing it over left corners, O (I - L)^-1, gives how
+likely the next word begins a constituent of that symbol and state. L has the left children of each parent, summed over
+all right siblings: chains of left children of any length are in the inverse. There are no unary rules, since chains are
+collapsed to symbols.
+
+Differs: right siblings count by the weight of all finite trees below them, which is 1 for a consistent grammar: so sums
+are over sentences that end, for any grammar.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+
+from spacy_lpcfg.chart._fine import FineGrammar
+from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
+from spacy_lpcfg.grammar.grammar import Grammar
+
+_MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
+
+
+class Prefixes:
+    """Prefix probabilities under a proper grammar; any number of threads may share one.
+
+    grammar (Grammar), fine (FineGrammar): the same one.
+    threshold (float): constituents are left out whose posterior, given the words up to their end, is about less; 0 sums
+        all, for exact numbers to the precision of float32. All probabilities are lower bounds otherwise.
+    """
+
+    def __init__(self, grammar: Grammar, fine: FineGrammar, *, threshold: float) -> None:
+        self._grammar, self._fine, self._threshold = grammar, fine, threshold
+        self._index = RuleIndex(grammar)
+        self._states = grammar.state_offsets
+
+    def log_probabilities(self, terminals: np.ndarray, tag_factors: np.ndarray) -> np.ndarray:
+        """ln P(a sentence begins with the first k words), for k from 0 to n, and last ln P(the n words are a sentence).
+
+        terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): as of the lexicon.
+        RETURNS (float64, (n + 2,)): nats, falling from 0; -inf from where the grammar has no sentence that goes on so.
+        """
+        chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
+        shares = []
+        siblings = self._grammar.root_vectors.astype(np.float64)
+        for terminal, factors in zip(terminals.tolist(), tag_factors):
+            chart.predict(self._closed(siblings))
+            shares.append(chart.push(terminal, factors))
+            if shares[-1] <= 0:
+                break
+            siblings = chart.right_siblings()
+        else:
+            shares.append(chart.whole())
+        shares += [0.0] * (len(terminals) + 1 - len(shares))
+        with np.errstate(divide="ignore"):
+            return np.concatenate([[0.0], np.cumsum(np.log(np.clip(shares, 0.0, 1.0)))])
+
+    def _closed(self, siblings: np.ndarray) -> np.ndarray:
+        """O (I - L)^-1 for O with right siblings counted, float64 (n_states in all,)."""
+        return lu_solve(self._left_corners, siblings, trans=1, check_finite=False)
+
+    @cached_property
+    def _left_corners(self) -> tuple[np.ndarray, np.ndarray]:
+        """I - L, factored."""
+        completions = self._completions
+        left = self._of_children(completions, 0)
+        left[:, completions <= 0] = 0.0
+        return lu_factor(np.eye(len(left)) - left)
+
+    @cached_property
+    def _completions(self) -> np.ndarray:
+        """Weight of all finite trees below each state of each symbol, float64 (n_states in all,).
+
+        The least solution of x = words + rules(x, x), by Newton's method from 0 (Etessami and Yannakakis 2009).
+        """
+        words = self._emissions()
+        found = words.copy()
+        for _ in range(_MOST_STEPS):
+            left, right = self._of_children(found, 0), self._of_children(found, 1)
+            lacking = words + left @ found - found
+            step = np.linalg.solve(np.eye(len(found)) - left - right, lacking)
+            found = found + np.maximum(step, 0.0)
+            if step.max() < 1e-12:
+                break
+        return found
+
+    def _emissions(self) -> np.ndarray:
+        """Weight of all words below each state of each preterminal, 0 of interminals, float64 (n_states in all,)."""
+        lexicon = self._grammar.lexicon
+        per_row = lexicon.words_per_row(self._grammar.tag_of)
+        per_row[np.isin(lexicon.row_terminals, lexicon.tag_terminals)] = 0.0
+        sizes = np.diff(lexicon.vector_offsets)
+        first = np.repeat(self._states[lexicon.symbols] - lexicon.vector_offsets[:-1], sizes)
+        return np.bincount(
+            first + np.arange(len(lexicon.vectors)), lexicon.vectors * np.repeat(per_row, sizes), self._states[-1]
+        )
+
+    def _of_children(self, weights: np.ndarray, child: int) -> np.ndarray:
+        """Weights of the left (0) or right (1) child's states below each state, with the other child summed by weights.
+
+        RETURNS (float64, (n_states in all,) * 2): [parent, child].
+        """
+        found = np.zeros((len(weights), len(weights)))
+        for rule, symbols in enumerate(self._grammar.rules.tolist()):
+            places = [slice(*self._states[symbol : symbol + 2]) for symbol in symbols]
+            tensor = self._grammar.tensor(rule)
+            other = weights[places[2 - child]]
+            found[places[0], places[1 + child]] += np.tensordot(tensor, other, (2 - child, 0))
+        return found

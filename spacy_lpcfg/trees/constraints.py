@@ -1,0 +1,85 @@
+"""What a user knows of the tree of a sentence beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from spacy_lpcfg.trees.tree import Span
+
+ANY = ""
+"""In place of a label: any."""
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """Spans that a tree must have or must not have, as half-open (start, end, label); the label `ANY` is any.
+
+    required (tuple of (start, end, label)): brackets of the tree.
+    forbidden (tuple of (start, end, label)): no brackets of it.
+    whole (tuple of (start, end)): spans that no bracket crosses, be they brackets or part of a flat one.
+    """
+
+    required: tuple[Span, ...] = ()
+    forbidden: tuple[Span, ...] = ()
+    whole: tuple[tuple[int, int], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.required or self.forbidden or self.whole)
+
+    def check(self, n_words: int) -> None:
+        """RAISES (ValueError): If a span is empty or not within the words of the sentence."""
+        labelled = [(start, end) for start, end, _ in (*self.required, *self.forbidden)]
+        for start, end in (*labelled, *self.whole):
+            if not 0 <= start < end <= n_words:
+                raise ValueError(
+                    f"Expected constraints on spans within the {n_words} words of the sentence, got [{start}, {end})."
+                )
+
+    def mirrored(self, n_words: int) -> Constraints:
+        """Those on the sentence read from right to left."""
+        required, forbidden = (
+            tuple((n_words - end, n_words - start, label) for start, end, label in spans)
+            for spans in (self.required, self.forbidden)
+        )
+        return Constraints(required, forbidden, tuple((n_words - end, n_words - start) for start, end in self.whole))
+
+    def within(self, brackets: Mapping[Span, float]) -> dict[Span, float]:
+        """The brackets that a tree which satisfies them may have, in their order; those that it must have are certain.
+
+        brackets (mapping of (start, end, label) to float): with probabilities; of a required span without a label the
+            likeliest is certain.
+        """
+        whole = [*self.whole, *((start, end) for start, end, _ in self.required)]
+        kept = {
+            bracket: p
+            for bracket, p in brackets.items()
+            if not any(_is(bracket, span) for span in self.forbidden)
+            and not any(crosses(bracket[0], bracket[1], *span) for span in whole)
+        }
+        for span in self.required:
+            likeliest = max((bracket for bracket in kept if _is(bracket, span)), key=kept.__getitem__, default=None)
+            if likeliest is not None:
+                kept[likeliest] = 1.0
+        return kept
+
+    def allow(self, brackets: Iterable[Span]) -> bool:
+        """Whether a tree of these brackets satisfies them."""
+        found = list(brackets)
+        return (
+            all(any(_is(bracket, span) for bracket in found) for span in self.required)
+            and not any(_is(bracket, span) for bracket in found for span in self.forbidden)
+            and not any(crosses(bracket[0], bracket[1], *span) for bracket in found for span in self.whole)
+        )
+
+
+NO_CONSTRAINTS = Constraints()
+
+
+def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
+    """Whether two spans overlap without one being within the other."""
+    return start < other_start < end < other_end or other_start < start < other_end < end
+
+
+def _is(bracket: Span, span: Span) -> bool:
+    return bracket[:2] == span[:2] and span[2] in (ANY, bracket[2])
