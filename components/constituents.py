@@ -30,15 +30,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
+from html import escape
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.components.asked import pipe_of
-from spacy_lpcfg.trees import Tree, escape_tokens, strip_root
+from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
+from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
@@ -425,28 +426,25 @@ class Constituent:
 
     def to_nltk(self) -> Any:
         """The subtree as an `nltk.Tree`; needs NLTK."""
-        nltk_tree = _extra("nltk.tree", "to_nltk()").Tree
-        return self.tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
+        return to_nltk(self.tree)
 
     def svg(self) -> str:
         """A drawing of the subtree as SVG; needs svgling."""
-        svgling = _extra("svgling", "svg()")
-        return svgling.draw_tree(self.tree.fold(_nested))._repr_svg_()
+        return tree_svg(self.tree)
+
+    def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
+        """The subtree in lines of text, for a terminal; needs NLTK. `print` it."""
+        return tree_text(self.tree, lines)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows: the drawing; where there can be none, brackets, and why."""
+        try:
+            return tree_html(self.tree)
+        except (ImportError, ValueError) as error:
+            return f"<pre>{escape(self.bracketed)}</pre><p>{escape(str(error))}</p>"
 
     def __repr__(self) -> str:
         return f"Constituent({'|'.join(self.labels) or self.label}, {self.span.text!r})"
-
-
-def _nested(node: Tree, below: list[Any]) -> tuple[Any, ...]:
-    return (node.label, *(below or [node.word]))
-
-
-def _extra(module: str, what: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = module.partition(".")[0]
-        raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> tuple[Constituent | None, ...]:

@@ -44,6 +44,7 @@ from spacy_lpcfg.learning import (
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
 
 
@@ -212,7 +213,7 @@ def make_distillation(
 class SentencesOf:
     """The words of a text file with a sentence a line.
 
-    path (Path): the file, in UTF-8
+    path (Path): the file, in UTF-8, .gz or not
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
 
@@ -221,10 +222,9 @@ class SentencesOf:
 
     def __iter__(self) -> Iterator[list[str]]:
         tokenizer = None if self.lang is None else spacy.blank(self.lang).tokenizer
-        with open(self.path, encoding="utf-8") as lines:
-            for line in lines:
-                words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
-                yield [word for word in words if not word.isspace()]
+        for line in read_lines(self.path):
+            words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
+            yield [word for word in words if not word.isspace()]
 
 
 def read_grammar(path: Path) -> Callable[[], Learned]:

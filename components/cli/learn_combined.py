@@ -1,6 +1,5 @@
 """`spacy-lpcfg learn combined`: grammars and belief networks that decide together."""
 
-import os
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -8,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 
 class Preset(str, Enum):
@@ -29,7 +28,7 @@ def learn_combined(
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
     preset: Annotated[
-        Preset, typer.Option(help="One grammar and one network, or eight grammars and three networks.")
+        Preset, typer.Option(help="One grammar and one network that read each way, or two of both.")
     ] = Preset.balanced,
     text: Annotated[
         Path | None,
@@ -59,17 +58,17 @@ def learn_combined(
     output = output.resolve()
     check_folder(output)
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
-    n_jobs = jobs if jobs > 0 else os.cpu_count() or 1
-    models = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs, lang=lang)
+    held_out = read_held_out(dev, skip_bad)
+    models = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang)
     log(f"{len(models.learners)} models: {', '.join(type(each).__name__ for each in models.learners)}")
     learner: Learner = models
     config: dict[str, Any] = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
     if text is not None:
-        learner = make_distillation(models, models, text, lang, n_jobs=n_jobs)
+        learner = make_distillation(models, models, text, lang, n_jobs=n_jobs(jobs))
         parts = {"teacher": config, "student": config, "text": str(text), "lang": lang}
         config = {"@misc": "spacy-lpcfg.Distillation.v1", **parts}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
-    component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
+    with busy("learning"):
+        component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
     save_measured(nlp, output, partial(parser_of, combined), held_out)

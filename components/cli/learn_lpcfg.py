@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+"""`spacy-lpcfg learn lpcfg`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning import Ensembles, Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
-
-learn_cli = typer.Typer(
-    name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
-    no_args_is_help=True,
-)
 
 
 class Method(str, Enum):
@@ -45,12 +39,6 @@ class Teacher(str, Enum):
     accurate = "accurate"
 
 
-@learn_cli.callback()
-def learn() -> None:
-    """Learn a pipeline from a treebank or tagged text, or a language model from text."""
-
-
-@learn_cli.command("lpcfg")
 @reporting_errors
 def learn_lpcfg(
     trees: Annotated[
@@ -82,7 +70,7 @@ def learn_lpcfg(
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit".
+    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both.
 
     \b
     Example:
@@ -95,15 +83,17 @@ def learn_lpcfg(
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
+    jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
-    if text is not None:
-        learned = _distilled(train, text, teacher, grammars, settings, jobs)
-    elif method == Method.ensemble:
-        learned = _ensemble(train, grammars, settings, jobs)
-    else:
-        learned = _learn(method, train, held_out, settings, jobs)
+    with busy("learning"):
+        if text is not None:
+            learned = _distilled(train, text, teacher, grammars, settings, jobs)
+        elif method == Method.ensemble:
+            learned = _ensemble(train, grammars, settings, jobs)
+        else:
+            learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
 
@@ -112,11 +102,11 @@ def learn_lpcfg(
 
 
 class Learned(NamedTuple):
-    """A grammar, the config of the learner that makes it, and the steps of learning, if there were any."""
+    """A grammar, the config of the learner that makes it, and what the pipeline's meta.json tells of learning."""
 
     grammar: "Grammar | Ensemble"
     learner: dict[str, Any]
-    steps: Sequence["Step"] = ()
+    meta: dict[str, Any]
 
 
 def _learn(
@@ -133,7 +123,7 @@ def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any]
     from spacy_lpcfg.learning import Ensembles
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
-    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings))
+    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings), {})
 
 
 def _ensemble_config(ensemble: "Ensembles", settings: dict[str, Any]) -> dict[str, Any]:
@@ -166,7 +156,7 @@ def _distilled(
     student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
     distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
     parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
-    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
+    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
 def _config(learner: object, *names: str) -> dict[str, Any]:
@@ -184,7 +174,9 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)})
+    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.projections.singular_values]
+    meta = {"singular_values": dict(zip(grammar.symbols, values))}
+    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)}, meta)
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
@@ -195,7 +187,7 @@ def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learn
     from spacy_lpcfg.learning import TreebankPCFG
 
     learner = TreebankPCFG(n_jobs=jobs, **settings)
-    return Learned(learner.fit(train), _config(learner, *settings))
+    return Learned(learner.fit(train), _config(learner, *settings), {})
 
 
 def _iterative(
@@ -215,7 +207,8 @@ def _iterative(
     grammar = learner.fit(train, held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
-    return Learned(grammar, {**_config(learner, *settings), "n_iterations": best.iteration}, steps)
+    config = {**_config(learner, *settings), "n_iterations": best.iteration}
+    return Learned(grammar, config, {"fit": [_as_json(step) for step in steps]})
 
 
 def _log_step(step: "Step") -> None:
@@ -238,8 +231,7 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"
     )
-    if learned.steps:
-        nlp.meta["fit"] = [_as_json(step) for step in learned.steps]
+    nlp.meta.update(learned.meta)
 
 
 def _as_json(step: "Step") -> dict[str, Any]:
