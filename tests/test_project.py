@@ -74,6 +74,8 @@ def test_project_learns_a_sigmoid_belief_network(project):
     assert "SPAN F" in output
     assert "sentences                     10" in output
     assert (project / "training" / "isbn" / "model-best").is_dir()
+    surprisal = run(project, "measure-surprisal").splitlines()
+    assert [line.split("\t")[-2] for line in surprisal if "\t" in line][-2:] == [".", "</s>"]
 
 
 def test_project_learns_a_bracketer_from_tags(project):

@@ -38,9 +38,10 @@ def inspect(
         str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
     ] = None,
 ) -> None:
-    """Show the sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state.
+    """Show what a parser has learned.
 
-    Of networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
+    The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
+    networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
     shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
     has use for.
 

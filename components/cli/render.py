@@ -65,7 +65,7 @@ def render(
         str, typer.Argument(metavar="SOURCE", help="A file with bracketed trees, or - for stdin; or a pipeline.")
     ],
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
+        str | None, typer.Argument(metavar="FILE", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
     form: Annotated[
