@@ -121,6 +121,19 @@ def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     assert "<script" not in spans
 
 
+def test_cli_render_takes_any_input_and_any_model(model, folder):
+    first = ("--sentence", 1)
+    (tree,) = parse_trees(run("parse", model, folder / "dev.mrg", "--input", "trees").stdout.splitlines()[0])
+    assert (
+        run("render", model, folder / "dev.mrg", "--input", "trees", *first).stdout == f"{tree_text(normalize(tree))}\n"
+    )
+    run("learn", "bracketer", folder / "train.mrg", "-o", folder / "brackets")
+    tagged = ("render", folder / "brackets", "-")
+    assert run(*tagged, text="The/DT ferry/NN left/VBD").stdout.split()[-3:] == ["The", "ferry", "left"]
+    result = run(*tagged, "-p", "chart", text="The/DT ferry/NN left/VBD", code=1)
+    assert "'spectral_bracketer' has no posteriors" in result.stderr
+
+
 def test_cli_render_calibration_on_a_treebank(model, folder):
     shown = texts(run("render", model, folder / "dev.mrg", "-p", "calibration").stdout)
     assert any(re.fullmatch(r"[\d,]+ brackets, calibration error 0\.\d{3}", text) for text in shown)
@@ -148,6 +161,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
         (("em", "absent.txt"), "there is no file"),
+        (("absent.mrg",), "there is no file or pipeline 'absent.mrg'"),
         (("trees.mrg", "-o", "absent/tree.html"), "there is no folder"),
     ],
 )
