@@ -37,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from spacy_lpcfg.components.asked import pipe_of
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -208,6 +209,7 @@ class _Sentence:
     """The brackets of one sentence; ranges count its words, not the tokens of the Doc.
 
     doc (Doc): where it stands
+    key (str): key of `doc.spans`
     words (tuple of int): positions of the words in the Doc
     tags (tuple of str): one a word
     brackets (tuple of (start, end, label)): in pre-order, half-open
@@ -215,6 +217,7 @@ class _Sentence:
     """
 
     doc: Doc
+    key: str
     words: tuple[int, ...]
     tags: tuple[str, ...]
     brackets: tuple[_Bracket, ...]
@@ -268,6 +271,7 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     tags, scores, tag_scores = map(group.attrs.get, ("tags", "scores", "tag_scores"))
     return _Sentence(
         doc,
+        key,
         tuple(words),
         tuple(doc[i].tag_ if tags is None else tags[i] for i in words),
         tuple((bisect_left(words, span.start), bisect_left(words, span.end), span.label_) for span in spans),
@@ -370,6 +374,28 @@ class Constituent:
         if scores is None or (end > start + 1 and not chain):
             return None
         return scores[chain[0] if chain else start]
+
+    @property
+    def alternatives(self) -> dict[str, float]:
+        """Posterior probability of each label that brackets over these words may have, likeliest first.
+
+        Of the node's own labels too; labels may stand over each other, so that they need not add up to 1. The component
+        that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
+
+        Raises ValueError if there is no such component.
+        """
+        sentence = self._sentence
+        pipe = pipe_of(sentence.doc, sentence.key)
+        if pipe is None:
+            raise ValueError(
+                f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
+                "which shares the Doc's vocabulary, as long as you ask for alternatives."
+            )
+        alone = sentence.doc[sentence.words[0] : sentence.words[-1] + 1].as_doc()
+        posteriors = pipe.posteriors(alone)[0]
+        found = posteriors.brackets.items() if posteriors else ()
+        of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
+        return dict(sorted(of_words, key=lambda each: -each[1]))
 
     @property
     def parent(self) -> Constituent | None:

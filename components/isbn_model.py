@@ -26,6 +26,7 @@ from spacy_lpcfg.isbn.learning import normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 Made = TypeVar("Made")
 
@@ -40,6 +41,7 @@ def make_isbn(
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
     n_jobs: int = 1,
+    word_classes: ClassLearner | None = None,
 ) -> Model:
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
@@ -49,6 +51,7 @@ def make_isbn(
     cut_off (int): words seen less often with a tag are unknown to it
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
     n_jobs (int): threads that learn; the result is the same for any number
+    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
     RETURNS (Model): takes `Events`; trees, when it is initialized. Raises ValueError for settings that are none
     """
     check_approximation(approximation)
@@ -58,7 +61,7 @@ def make_isbn(
     return ISBNModel(
         "isbn",
         _forward,
-        init=_init,
+        init=partial(_init, word_classes=word_classes),
         layers=[_make_network(n_states, approximation, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
         attrs={"cut_off": cut_off, "latent": [*relations.latent], "decisions": [*relations.decisions]},
@@ -233,13 +236,16 @@ def _without_states(network: Network) -> Network:
     return Network(network.approximation, **{name: np.zeros(shapes[name], np.float32) for name in PARAMETERS})
 
 
-def _init(model: Model, X: Sequence[Tree] | None = None, Y: None = None) -> None:
+def _init(
+    model: Model, X: Sequence[Tree] | None = None, Y: None = None, *, word_classes: ClassLearner | None = None
+) -> None:
     """Take the inventory of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
     if X is None:
         return
     relations = _relations(model)
     trees, root_label = normalized_trees(X)
-    inventory = take_inventory(trees, cut_off=model.attrs["cut_off"])
+    classes = NO_CLASSES if word_classes is None else word_classes.classes()
+    inventory = take_inventory(trees, cut_off=model.attrs["cut_off"], classes=classes)
     networks = tuple(
         start_network(
             layer.attrs["approximation"],

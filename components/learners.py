@@ -26,14 +26,14 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination import Combination, Distillation, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
-    Distillation,
     Ensembles,
     Pivot,
     Spectral,
@@ -41,10 +41,11 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
-from spacy_lpcfg.learning.distillation import Student, Teacher
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.words import ClassLearner
 
 
 @runtime_checkable
@@ -105,30 +106,33 @@ def _parameters(settings: Any, names: str) -> list[Parameter]:
 
 _SMOOTHING = "rules words rare_words rare_rules"
 _READING = "seed n_jobs lang markov"
+_LEXICAL = "rare word_classes"
 
-make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical="rare")
+make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical=_LEXICAL)
 make_spectral = factory(
-    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu most_lexical", lexical="rare"
+    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu most_lexical", lexical=_LEXICAL
 )
 make_pivot = factory(
     Pivot,
     f"n_states n_iterations {_READING} matching shrink prior kappa tokens_per_state dropout noise merge",
     smoothing=_SMOOTHING,
-    lexical="rare",
+    lexical=_LEXICAL,
     em="max_iterations",
 )
 make_clusters = factory(
     Clusters,
     f"n_states n_iterations {_READING} kappa tokens_per_state agreement dropout noise",
     smoothing=_SMOOTHING,
-    lexical="rare",
+    lexical=_LEXICAL,
 )
-make_em = factory(EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical="rare")
+make_em = factory(
+    EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical=_LEXICAL
+)
 make_split_merge = factory(
     SplitMerge,
     f"n_states n_iterations {_READING} tokens_per_state merge noise split_iterations merge_iterations",
     smoothing=_SMOOTHING,
-    lexical="rare",
+    lexical=_LEXICAL,
 )
 
 
@@ -152,7 +156,7 @@ def make_ensemble(*learners: Learner, n_seeds: int = 1, combine: str = "product"
 make_isbn_learner = factory(
     ISBNLearner,
     "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging cut_off seed "
-    "n_jobs",
+    "n_jobs word_classes",
 )
 
 
@@ -173,6 +177,19 @@ def make_preset(name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> 
     return Combination.preset(name, seed=seed, n_jobs=n_jobs, lang=lang)
 
 
+def make_word_classes(
+    text: Path,
+    lang: str | None = "en",
+    n_classes: int = ClassLearner.n_classes,
+    min_count: int = ClassLearner.min_count,
+) -> ClassLearner:
+    """The learner `spacy-lpcfg.WordClasses.v1`; settings as of `spacy_lpcfg.words.ClassLearner`.
+
+    text (Path), lang (str or None): as of `SentencesOf`
+    """
+    return ClassLearner(SentencesOf(text, lang), n_classes, min_count)
+
+
 def make_distillation(
     teacher: Learner,
     student: Learner,
@@ -180,32 +197,34 @@ def make_distillation(
     lang: str | None = "en",
     weight: int | None = Distillation.weight,
     most_words: int = Distillation.most_words,
+    share: float = Distillation.share,
+    n_jobs: int = Distillation.n_jobs,
 ) -> Learner:
-    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.learning.Distillation`.
+    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.combination.Distillation`.
 
     text (Path): a file with a sentence a line
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
-    return Distillation(cast(Teacher, teacher), cast(Student, student), SentencesOf(text, lang), weight, most_words)
+    sentences = SentencesOf(text, lang)
+    return Distillation(cast(Teacher, teacher), cast(Student, student), sentences, weight, most_words, share, n_jobs)
 
 
+@dataclass(frozen=True)
 class SentencesOf:
     """The words of a text file with a sentence a line.
 
-    path (Path): the file, in UTF-8
+    path (Path): the file, in UTF-8, .gz or not
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
 
-    def __init__(self, path: Path, lang: str | None) -> None:
-        self.path = path
-        self.lang = lang
+    path: Path
+    lang: str | None
 
     def __iter__(self) -> Iterator[list[str]]:
         tokenizer = None if self.lang is None else spacy.blank(self.lang).tokenizer
-        with open(self.path, encoding="utf-8") as lines:
-            for line in lines:
-                words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
-                yield [word for word in words if not word.isspace()]
+        for line in read_lines(self.path):
+            words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
+            yield [word for word in words if not word.isspace()]
 
 
 def read_grammar(path: Path) -> Callable[[], Learned]:

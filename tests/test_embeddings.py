@@ -7,9 +7,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.bracketing import CCA, Brown, EmbeddingError, GivenVectors, PaperAnchors, TagGroups
-from spacy_lpcfg.bracketing.brown import cluster, log_likelihood, merge_paths
+from spacy_lpcfg.bracketing.brown import merge_paths
 from spacy_lpcfg.bracketing.embeddings import Vocabulary, context_counts
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
+from spacy_lpcfg.words.exchange import cluster, log_likelihood
 
 SLOTS = [["the", "a", "this"], ["dog", "cat", "bird", "fish"], ["sees", "hears", "likes"]]
 TAGS = ["DET", "NOUN", "VERB"]

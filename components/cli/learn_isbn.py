@@ -8,7 +8,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -62,7 +62,7 @@ def learn_isbn(
     output = output.resolve()
     check_folder(output)
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))

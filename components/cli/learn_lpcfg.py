@@ -5,19 +5,19 @@ from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.grammar import Ensemble, Grammar
-    from spacy_lpcfg.learning import Smoothing
+    from spacy_lpcfg.learning import Ensembles, Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
 
@@ -31,6 +31,12 @@ class Method(str, Enum):
     ensemble = "ensemble"
     distil = "distil"
     pcfg = "pcfg"
+
+
+class Teacher(str, Enum):
+    ensemble = "ensemble"
+    balanced = "balanced"
+    accurate = "accurate"
 
 
 @reporting_errors
@@ -52,6 +58,9 @@ def learn_lpcfg(
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
+    teacher: Annotated[
+        Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
+    ] = Teacher.ensemble,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -74,13 +83,15 @@ def learn_lpcfg(
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
     with busy("learning"):
-        if method in (Method.ensemble, Method.distil):
-            learned = _combined(train, text, grammars, settings, jobs)
+        if text is not None:
+            learned = _distilled(train, text, teacher, grammars, settings, jobs)
+        elif method == Method.ensemble:
+            learned = _ensemble(train, grammars, settings, jobs)
         else:
             learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
@@ -108,26 +119,44 @@ def _learn(
     return _iterative(method, train, held_out, settings, jobs)
 
 
-def _combined(
-    train: Iterable["Tree"], text: Path | None, n_grammars: int, settings: dict[str, Any], jobs: int
-) -> Learned:
-    """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
-    from spacy_lpcfg.components.learners import SentencesOf
-    from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
-    from spacy_lpcfg.learning.ensemble import DIVERSE
+def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
+    from spacy_lpcfg.learning import Ensembles
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings), {})
+
+
+def _ensemble_config(ensemble: "Ensembles", settings: dict[str, Any]) -> dict[str, Any]:
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
     members = {
         type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
         for learner in ensemble.learners
     }
-    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
-    if text is None:
-        return Learned(ensemble.fit(train), config, {})
-    student, lang = Clusters(n_jobs=jobs, **{**DIVERSE, **settings}), settings["lang"]
-    distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
+    return {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
+
+
+def _distilled(
+    train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
+) -> Learned:
+    """A grammar that has learned from an ensemble, or from a combination."""
+    from spacy_lpcfg.combination import Combination
+    from spacy_lpcfg.components.learners import make_distillation
+    from spacy_lpcfg.learning import Clusters, Ensembles
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
+    seed, lang = settings["seed"], settings["lang"]
+    master: Ensembles | Combination
+    if teacher == Teacher.ensemble:
+        master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+        config = _ensemble_config(master, settings)
+    else:
+        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang)
+        config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
+    student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
+    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
     parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
-    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
+    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
 def _config(learner: object, *names: str) -> dict[str, Any]:

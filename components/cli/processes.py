@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,7 +44,9 @@ def pipe(
     try:
         while batch := list(islice(items, _BATCH)):
             documents = [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
-            waiting.append((pool.submit(_run, documents), [context for _, context in batch]))
+            with _interrupts_held_back():  # while processes are started
+                future = pool.submit(_run, documents)
+            waiting.append((future, [context for _, context in batch]))
             if len(waiting) > _WAITING * n_process:
                 yield from _receive(nlp, *waiting.popleft())
         while waiting:
@@ -52,6 +55,19 @@ def pipe(
         raise ValueError("a worker process died, perhaps for want of memory: use fewer by --n-process") from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block; processes that are started in it take no notice."""
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
 
 
 def _receive(nlp: Language, found: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:

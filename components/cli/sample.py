@@ -30,7 +30,7 @@ def sample(
     model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
     file: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="Sentences to draw trees of, in UTF-8 or .spacy; - is stdin."),
+        typer.Argument(metavar="FILE", help="Sentences to draw trees of, in UTF-8 or .spacy; - is stdin."),
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
     seed: Annotated[int, typer.Option(help="The same one draws the same trees.")] = 0,

@@ -25,6 +25,17 @@ def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
     log_skipped(errors)
 
 
+def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:
+    """The trees to measure on, none if there are no files.
+
+    RAISES (ValueError): If there are files, but no trees in them.
+    """
+    trees = list(read_treebank(paths or (), skip_bad))
+    if paths and not trees:
+        raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
+    return trees
+
+
 def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
     from spacy_lpcfg.trees import clean

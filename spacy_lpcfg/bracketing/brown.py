@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from spacy_lpcfg.bracketing._brown import exchange
 from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, Vocabulary, context_counts
+from spacy_lpcfg.words.exchange import cluster, n_log_n
 
 
 @dataclass(frozen=True)
@@ -53,31 +52,6 @@ class Brown:
         return Embedding(vocabulary, vectors[classes[:-1]])
 
 
-def cluster(counts: csr_array, n_clusters: int, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Classes of words, and how often they follow each other.
-
-    counts ((V + 1, V + 1)): how often each word stands before each other; the last one is the boundary of sentences.
-    RETURNS (tuple): int32 (V + 1,), of which the boundary has class C; int64 (C + 1, C + 1).
-    """
-    n = counts.shape[0]
-    usage = counts.sum(axis=1)[:-1] + counts.sum(axis=0)[:-1]
-    classes = np.full(n, n_clusters, dtype=np.int32)
-    classes[np.argsort(-usage, kind="stable")] = np.arange(n - 1) % n_clusters
-    coo = counts.tocoo()
-    pairs = np.zeros((n_clusters + 1, n_clusters + 1), dtype=np.int64)
-    np.add.at(pairs, (classes[coo.row], classes[coo.col]), coo.data.astype(np.int64))
-    first, second = pairs.sum(axis=1), pairs.sum(axis=0)
-    for _ in range(n_sweeps):
-        if not exchange(*_rows(counts), *_rows(counts.T.tocsr()), classes, pairs, first, second, n_clusters):
-            break
-    return classes, pairs
-
-
-def log_likelihood(pairs: np.ndarray) -> float:
-    """That of a text's classes, up to what does not depend on them: sum of N(g, h) log(N(g, h) / (N(g) N(h)))."""
-    return _n_log_n(pairs).sum() - _n_log_n(pairs.sum(axis=0)).sum() - _n_log_n(pairs.sum(axis=1)).sum()
-
-
 def merge_paths(pairs: np.ndarray) -> list[str]:
     """Merge classes two by two, each time those that lose least likelihood; the path of each from the root, "0110".
 
@@ -103,15 +77,15 @@ def _cheapest(table: np.ndarray) -> tuple[int, int]:
     n = len(table)
     i, j = np.triu_indices(n, 1)
     rows, columns = table.sum(axis=1), table.sum(axis=0)
-    worth = _n_log_n(table)
-    own = worth.sum(axis=1) + worth.sum(axis=0) - np.diag(worth) - _n_log_n(rows) - _n_log_n(columns)
+    worth = n_log_n(table)
+    own = worth.sum(axis=1) + worth.sum(axis=0) - np.diag(worth) - n_log_n(rows) - n_log_n(columns)
     merged_rows, merged_columns = table[i] + table[j], table[:, i].T + table[:, j].T
     places = np.arange(len(i))
     corner = merged_rows[places, i] + merged_rows[places, j]
     for side in (merged_rows, merged_columns):
         side[places, i] = side[places, j] = 0
-    together = _n_log_n(merged_rows).sum(axis=1) + _n_log_n(merged_columns).sum(axis=1) + _n_log_n(corner)
-    together -= _n_log_n(rows[i] + rows[j]) + _n_log_n(columns[i] + columns[j])
+    together = n_log_n(merged_rows).sum(axis=1) + n_log_n(merged_columns).sum(axis=1) + n_log_n(corner)
+    together -= n_log_n(rows[i] + rows[j]) + n_log_n(columns[i] + columns[j])
     apart = own[i] + own[j] - worth[i, j] - worth[j, i]
     best = int(np.argmin(apart - together))
     return int(i[best]), int(j[best])
@@ -120,12 +94,3 @@ def _cheapest(table: np.ndarray) -> tuple[int, int]:
 def _bits(path: str, n: int) -> list[int]:
     """The first n bits; a shorter path ends in zeros."""
     return [int(bit) for bit in path[:n].ljust(n, "0")]
-
-
-def _rows(counts: csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return counts.indptr.astype(np.int32), counts.indices.astype(np.int32), counts.data.astype(np.int64)
-
-
-def _n_log_n(counts: np.ndarray) -> np.ndarray:
-    counts = np.asarray(counts, dtype=np.float64)
-    return counts * np.log(np.maximum(counts, 1))

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, diags_array, hstack
+from scipy.sparse import csr_array, diags_array, hstack
 from scipy.sparse.linalg import svds
 
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
+from spacy_lpcfg.words.exchange import neighbours
 
 
 class EmbeddingError(ValueError):
@@ -169,24 +170,13 @@ class GivenVectors:
 
 def context_counts(chunks: Iterable[Chunk], vocabulary: Vocabulary, window: int) -> list[csr_array]:
     """How often each word stands 1, 2, ... `window` words before each other, (V + 1, V + 1); the last is no word."""
-    n = len(vocabulary) + 1
-    counts = [csr_array((n, n), dtype=np.float64) for _ in range(window)]
+    n = len(vocabulary)
+    counts = [csr_array((n + 1, n + 1), dtype=np.float64) for _ in range(window)]
     for chunk in chunks:
-        ids = _with_boundaries(vocabulary.ids(chunk), chunk.offsets, window, n - 1)
-        for distance in range(1, window + 1):
-            left, right = ids[:-distance], ids[distance:]
-            is_pair = (left < n - 1) | (right < n - 1)
-            pairs = (left[is_pair], right[is_pair])
-            counts[distance - 1] += coo_array((np.ones(len(pairs[0])), pairs), shape=(n, n)).tocsr()
+        ids = vocabulary.ids(chunk)
+        for place in range(window):
+            counts[place] += neighbours(ids, chunk.offsets, n, place + 1)
     return counts
-
-
-def _with_boundaries(ids: np.ndarray, offsets: np.ndarray, window: int, boundary: int) -> np.ndarray:
-    """Sentences with `window` boundaries before, between and after them."""
-    out = np.full(len(ids) + window * len(offsets), boundary, dtype=np.int64)
-    sentence = np.repeat(np.arange(1, len(offsets)), np.diff(offsets))
-    out[np.arange(len(ids)) + window * sentence] = ids
-    return out
 
 
 def _correlation(counts: csr_array) -> csr_array:

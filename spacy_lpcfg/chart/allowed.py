@@ -54,7 +54,10 @@ class SymbolSets:
 
 def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allowed:
     """The cells of all trees that satisfy constraints."""
-    masks = np.ones((n_words + 1, n_words + 1, len(sets.everything)), dtype=np.int8)
+    cells = np.ones((n_words + 1, n_words + 1), dtype=np.int32)
+    if not constraints:
+        return Allowed(cells, np.array([sets.nothing, sets.everything]))
+    masks = np.ones((*cells.shape, len(sets.everything)), dtype=np.int8)
     for start, end in constraints.whole:
         _cut_crossing(masks, start, end, sets.intermediate)
     for start, end, label in constraints.required:
@@ -62,8 +65,11 @@ def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allo
         masks[start, end] &= sets.with_label(label)
     for start, end, label in constraints.forbidden:
         masks[start, end] &= 1 - sets.with_label(label)
-    rows, cells = np.unique(masks.reshape(-1, masks.shape[2]), axis=0, return_inverse=True)
-    return _allowed(cells.reshape(masks.shape[:2]), rows)
+    rows: dict[bytes, int] = {}
+    places = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
+    cells += np.array(places, dtype=np.int32).reshape(cells.shape)
+    different = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
+    return Allowed(cells, np.concatenate([sets.nothing[None], different]))
 
 
 def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> None:
@@ -98,9 +104,3 @@ def _places(tree: Tree) -> list[tuple[int, int, Tree, list[int]]]:
         found.append((start, start + len(node), node, ends[1:]))
         stack.extend(zip(ends[-2::-1], node.children[::-1]))
     return found
-
-
-def _allowed(cells: np.ndarray, rows: np.ndarray) -> Allowed:
-    """With an empty row in front."""
-    empty = np.zeros((1, rows.shape[1]), dtype=np.int8)
-    return Allowed((cells + 1).astype(np.int32), np.concatenate([empty, rows]))

@@ -196,7 +196,8 @@ class Parser:
 
         Given tags are part of what is known: ln P(words, tags). Under constraints it is the distribution of the trees
         that satisfy them. Empty where the grammar has no tree over the whole sentence.
-        RETURNS (Distribution): exact but for what pruning left out; so ln P(words) is a lower bound.
+        RETURNS (Distribution): exact but for what pruning left out; so its ln P(words) is a lower bound, which
+            `log_probability` is not.
         RAISES (ValueError): As of `parse`, and if the grammar is not proper.
         """
         self._require_proper("a distribution over trees")
@@ -258,13 +259,23 @@ class Parser:
             goes on so.
         RAISES (ValueError): If the grammar is not proper, or there are no words.
         """
-        self._require_proper("surprisal")
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(self._prefix_logs(words)) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for them.
+
+        A chart that is pruned for parsing, of which `Parse.log_probability` is, lacks some tenths. Errors as of
+        `surprisal`.
+        """
+        return float(self._prefix_logs(words)[-1])
+
+    def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
+        self._require_proper("surprisal and probabilities of words")
         check_input(words, None)
         lexicon = self.grammar.lexicon
-        logs = self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
-        with np.errstate(invalid="ignore"):
-            found = -np.diff(logs) / np.log(2)
-        return np.where(np.isnan(found), np.inf, found)
+        return self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
 
     @cached_property
     def _prefixes(self) -> Prefixes:

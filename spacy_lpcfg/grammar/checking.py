@@ -18,7 +18,7 @@ class GrammarError(ValueError):
     """A grammar that is damaged, foreign or inconsistent."""
 
 
-_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags", "lexicon.rare_words")
+_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags", "lexicon.rare_words", "classes.words")
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
@@ -48,6 +48,7 @@ def check(grammar: Grammar) -> None:
     _check_tensors(grammar.tensors, grammar.n_states[grammar.rules])
     _check_lexicon(grammar.lexicon, grammar.n_preterminals, grammar.n_states)
     _check_rare_words(grammar.lexicon)
+    _check_classes(grammar.lexicon)
     _check_classifier(grammar.classifier, grammar.n_preterminals + 2)
     _check_tags(grammar)
 
@@ -113,6 +114,10 @@ def _check_rare_words(lexicon: Lexicon) -> None:
     require("lexicon.rare_tags", _within(lexicon.rare_tags, len(lexicon.tags)))
     factors = lexicon.rare_factors
     require("lexicon.rare_factors", _is(factors, "float32", n_entries) and bool(np.all(factors > 0)))
+
+
+def _check_classes(lexicon: Lexicon) -> None:
+    require("classes", lexicon.classes.fit_shares(lexicon.class_shares, len(lexicon.tags)))
 
 
 def _check_classifier(classifier: Classifier, n_outputs: int) -> None:

@@ -15,6 +15,7 @@ from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.words.classes import WordClasses
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +118,8 @@ class Grammar(Stored):
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
-        return {**own, **tensors, **lexicon, **classifier}
+        classes = {f"classes.{name}": getattr(self.lexicon.classes, name) for name in _CLASSES}
+        return {**own, **tensors, **lexicon, **classifier, **classes}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -131,7 +133,10 @@ class Grammar(Stored):
             grammar = cls(
                 **{name: values[name] for name in _OWN},
                 tensors=Tensors(**{name: values[f"tensors.{name}"] for name in _TENSORS}),
-                lexicon=Lexicon(**{name: values[f"lexicon.{name}"] for name in _LEXICON}),
+                lexicon=Lexicon(
+                    **{name: values[f"lexicon.{name}"] for name in _LEXICON},
+                    classes=WordClasses(**{name: values[f"classes.{name}"] for name in _CLASSES}),
+                ),
                 classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
             )
         except KeyError as error:
@@ -155,7 +160,7 @@ class Grammar(Stored):
             raise GrammarError(str(error)) from error
 
 
-_KIND, _VERSION = "grammar", 3
+_KIND, _VERSION = "grammar", 4
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -184,11 +189,14 @@ _LEXICON = (
     "rare_offsets",
     "rare_tags",
     "rare_factors",
+    "class_shares",
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
+_CLASSES = ("words", "classes")
 GRAMMAR_PARTS = (
     *_OWN,
     *(f"tensors.{name}" for name in _TENSORS),
     *(f"lexicon.{name}" for name in _LEXICON),
     *(f"classifier.{name}" for name in _CLASSIFIER),
+    *(f"classes.{name}" for name in _CLASSES),
 )

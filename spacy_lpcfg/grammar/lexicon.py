@@ -3,7 +3,8 @@
 A grammar emits *terminals*. A word seen often enough in training is a terminal of its own; any other word is
 emitted through the first rung of its ladder of forms that the grammar knows (capitals, digits, hyphens, suffix,
 position in the sentence, in the manner of the Berkeley Parser's signatures), the last rung being `<form>`. A rare
-word shares the latent states of its form, but keeps the tags that it was seen with.
+word shares the latent states of its form, but keeps the tags that it was seen with. A word that was never seen has
+those of its form, and of its class, if classes of words were learned from raw text.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
+
 UNKNOWN = "<form>"
 NO_TAG = -1
 _NOT_RARE = -1
+_SEEN = -1
 _SUFFIXES = sorted(
     [
         "s",
@@ -131,6 +135,8 @@ class Lexicon:
     rare_tags (int32, (n_entries,)): tags that it was seen with, or that words seen once of its form had.
     rare_factors (float32, (n_entries,)): by which the weights of the form's rows with that tag are multiplied to
         give the word's; those of other tags are the word's as they are.
+    classes (WordClasses): of words that were not seen.
+    class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are none.
     """
 
     terminals: tuple[str, ...]
@@ -145,10 +151,12 @@ class Lexicon:
     rare_offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int32))
     rare_tags: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int32))
     rare_factors: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
+    classes: WordClasses = NO_CLASSES
+    class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
     _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
-    _cache: dict[tuple[str, bool], tuple[int, int]] = field(init=False, repr=False)
+    _cache: dict[tuple[str, bool], tuple[int, int, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
@@ -182,14 +190,16 @@ class Lexicon:
         """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
         factors = np.ones((len(words), len(self.tags)))
         for i, word in enumerate(words):
-            rare = self._emitter(word, i == 0)[1]
+            _, rare, class_of_unknown = self._emitter(word, i == 0)
             if rare != _NOT_RARE:
                 entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
                 factors[i, self.rare_tags[entries]] = self.rare_factors[entries]
+            if class_of_unknown != _SEEN and len(self.class_shares):
+                factors[i] *= self.class_shares[class_of_unknown]
         return factors
 
-    def _emitter(self, word: str, first: bool) -> tuple[int, int]:
-        """The terminal that emits a word, and its place among the rare words or `_NOT_RARE`."""
+    def _emitter(self, word: str, first: bool) -> tuple[int, int, int]:
+        """The terminal that emits a word, its place among the rare words or `_NOT_RARE`, and its class or `_SEEN`."""
         key = (word, first)
         found = self._cache.get(key)
         if found is None:
@@ -200,7 +210,10 @@ class Lexicon:
                 rare = next(
                     (self._rare_index[name] for name in rungs[: own + 1] if name in self._rare_index), _NOT_RARE
                 )
-            found = (terminal if rare == _NOT_RARE else int(self.rare_terminals[rare]), rare)
+            if rare != _NOT_RARE:
+                terminal = int(self.rare_terminals[rare])
+            is_unknown = is_form(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
+            found = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
             if len(self._cache) >= _CACHE_SIZE:
                 self._cache.clear()
             self._cache[key] = found

@@ -6,7 +6,8 @@ towards those of the next shorter one (Samuelsson 1993, Brants 2000).
 
 Of the words that the network knows only as the unknown word of their tag, `RareWords` tells which one it is:
 P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the forms of all others. A word
-that is in no tree has the probability of its longest form.
+that is in no tree has the probability of its longest form; if there are classes of words, times P(class | tag), as rare
+words have them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
+from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 LONGEST_SUFFIX = 4
 _CACHE_SIZE = 1_000
@@ -49,6 +51,8 @@ class RareWords:
     weights (float32, (n_names,)): share of each name among the words that the unknown word of any tag stands for.
     tag_weights (float32, (n_tags,)): the sums of P(tag | name) with these weights.
     form_weight (float): occurrences that the tags of its next shorter form, or of its form, count for.
+    classes (WordClasses): of words that are in no tree.
+    class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are no classes.
     """
 
     names: tuple[str, ...]
@@ -58,6 +62,8 @@ class RareWords:
     weights: np.ndarray
     tag_weights: np.ndarray
     form_weight: float
+    classes: WordClasses = NO_CLASSES
+    class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
     _of_form: dict[str, np.ndarray] = field(init=False, repr=False)
     _of_word: dict[tuple[str, bool], tuple[list[str], np.ndarray]] = field(init=False, repr=False)
@@ -86,13 +92,20 @@ class RareWords:
 
     def tags_of(self, word: str, first: bool) -> np.ndarray:
         """P(tag | word) where the network knows the word only as the unknown one of its tag, float64 (n_tags,)."""
-        return self._look_up(word, first)[1]
+        tags = self._look_up(word, first)[1] * self._shares_of(word)
+        return tags / tags.sum()
 
     def log_factors(self, word: str, first: bool) -> np.ndarray:
         """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
         known, tags = self._look_up(word, first)
         own = self._index.get(f"w {word}", self._index[f"f {known[-1]}"])
-        return np.log(tags * self.weights[own] / self.tag_weights)
+        return np.log(tags * self._shares_of(word) * self.weights[own] / self.tag_weights)
+
+    def _shares_of(self, word: str) -> np.ndarray | float:
+        """P(class | tag) of the class of a word that is in no tree; else 1."""
+        if self.has_word(word) or not len(self.class_shares):
+            return 1.0
+        return self.class_shares[self.classes.of(word)]
 
     def _look_up(self, word: str, first: bool) -> tuple[list[str], np.ndarray]:
         """Known forms and tags of a word; what was last asked for is kept, since it is asked for in turn."""
@@ -131,7 +144,13 @@ class RareWords:
 
 
 def count_rare_words(
-    seen: Seen, is_known: Iterable[bool], n_tags: int, *, most_rare: int, form_weight: float
+    seen: Seen,
+    is_known: Iterable[bool],
+    n_tags: int,
+    *,
+    most_rare: int,
+    form_weight: float,
+    classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
     """Rare words and forms of a treebank.
 
@@ -139,7 +158,7 @@ def count_rare_words(
     is_known (iterable of bool): for each of these whether the network knows the word with this tag.
     most_rare (int): forms are counted over the words that are seen so often at most, and such a word may have
         any tag; of others only those that they are seen with.
-    form_weight (float): as of `RareWords`.
+    form_weight (float), classes (WordClasses): as of `RareWords`.
     """
     total: Counter[str] = Counter()
     for (word, _, _), count in seen.items():
@@ -162,7 +181,11 @@ def count_rare_words(
         for word, first, _ in seen
         if total[word] == 1
     )
-    return _rare_words(table, once, n_tags, form_weight)
+    rare = _rare_words(table, once, n_tags, form_weight)
+    if not classes.words:
+        return rare
+    pairs = {(word, tag) for word, _, tag in seen if total[word] <= most_rare}
+    return replace(rare, classes=classes, class_shares=classes.shares(pairs, n_tags))
 
 
 _LEAST = 0.5

@@ -24,6 +24,7 @@ from spacy_lpcfg.isbn.derivations import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.isbn.forms import RareWords, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 _CACHE_SIZE = 100_000
 _MOST_CANDIDATES = 8
@@ -237,6 +238,7 @@ def take_inventory(
     least_form: int = 10,
     least_frequent: int = 10,
     opening: int = 0,
+    classes: WordClasses = NO_CLASSES,
 ) -> Inventory:
     """The inventory of a treebank.
 
@@ -246,6 +248,7 @@ def take_inventory(
     least_form (int): forms that fewer rare words have are no inputs.
     least_frequent (int): words seen as often have no forms as inputs, with tags that they are known with.
     opening (int): as of `Inventory`.
+    classes (WordClasses): of words that the treebank does not have.
     RAISES (ValueError): If there are no trees.
     """
     labels: set[str] = set()
@@ -268,7 +271,9 @@ def take_inventory(
     is_known = [
         pairs[tag, word] >= cut_off or (first and pairs[tag, word.lower()] >= cut_off) for word, first, tag in numbered
     ]
-    rare = count_rare_words(numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight)
+    rare = count_rare_words(
+        numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight, classes=classes
+    )
     first_word = PROJECT + len(labels) + len(tags)
     return Inventory(
         labels=tuple(sorted(labels)),

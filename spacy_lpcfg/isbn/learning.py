@@ -8,8 +8,8 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Ascent, Epoch
 from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
@@ -63,6 +64,7 @@ class ISBNLearner:
     averaging (float): share of itself that the average of the weights keeps at a step.
     cut_off (int): words seen less often with a tag are unknown to it.
     opening (int): as of `Inventory`; -1 for mirrored trees.
+    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     relations (Relations): of the positions.
     seed (int): of the first weights, the order of the trees, and dropout.
     n_jobs (int): threads; the result is the same for any number.
@@ -79,23 +81,37 @@ class ISBNLearner:
     averaging: float = 0.999
     cut_off: int = 3
     opening: int = 0
+    word_classes: ClassLearner | None = None
     relations: Relations = Relations()
     seed: int = 0
     n_jobs: int = 1
 
-    def fit(self, trees: Iterable[Tree], *, dev: Iterable[Tree] | None = None, on_epoch: OnEpoch | None = None) -> ISBN:
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        repeats: Sequence[int] | None = None,
+        dev: Iterable[Tree] | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> ISBN:
         """Learn from trees.
 
         trees (iterable of Tree): raw or normalised; of any length.
+        repeats (sequence of int or None): how often each tree comes in a pass over them; None for once. Words are no
+            more frequent for that.
         dev (iterable of Tree or None): held-out trees, by whose likelihood the best epoch is chosen.
         on_epoch (callable or None): called after every epoch; `list.append` keeps the history, which is also in the
             model's `meta`, without times.
-        RAISES (ValueError): If there are no trees, or for settings that cannot be.
+        RAISES (ValueError): If there are no trees, for settings that cannot be, or another number of repeats than of
+            trees with words.
         """
         self._check()
         kept, root_label = normalized_trees(trees)
-        inventory = take_inventory(kept, cut_off=self.cut_off, opening=self.opening)
+        classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
+        inventory = take_inventory(kept, cut_off=self.cut_off, opening=self.opening, classes=classes)
         events = events_of(kept, inventory, self.relations)
+        if repeats is not None:
+            events = _repeated(events, repeats)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
         n_words = [count_words(some, inventory) for some in (events, held_out)]
         history: list[LearningEpoch] = []
@@ -127,7 +143,8 @@ class ISBNLearner:
 
     def _meta(self, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """How it was learned: nothing in it depends on the machine."""
-        settings = {name: value for name, value in asdict(self).items() if name not in ("n_jobs", "relations")}
+        not_said = ("n_jobs", "relations", "word_classes")
+        settings = {name: value for name, value in vars(self).items() if name not in not_said}
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
@@ -157,6 +174,13 @@ def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
             kept.append(normalized)
             roots[strip_root(tree)[0]] += 1
     return kept, max(roots, key=lambda label: roots[label], default="")
+
+
+def _repeated(events: Events, repeats: Sequence[int]) -> Events:
+    """The sequences of a treebank, each as often as it is to come."""
+    if len(repeats) != events.n_sequences:
+        raise ValueError(f"Expected a number for each of {events.n_sequences} trees with words, got {len(repeats)}.")
+    return events.select(np.repeat(np.arange(events.n_sequences), repeats))
 
 
 def count_words(events: Events, inventory: Inventory) -> int:

@@ -12,11 +12,12 @@ from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.words.classes import WordClasses
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
 APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
-_KIND, _FORMAT = "isbn", 2
+_KIND, _FORMAT = "isbn", 3
 
 
 class ISBNError(ValueError):
@@ -144,6 +145,7 @@ class ISBN(Stored):
         inventory, rare = self.inventory, self.inventory.rare
         values: dict[str, Any] = {name: getattr(inventory, name) for name in _INVENTORY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
+        values |= {f"classes_{name}": getattr(rare.classes, name) for name in _CLASSES}
         values |= {"latent": self.relations.latent, "decisions": self.relations.decisions}
         values |= {"approximations": [network.approximation for network in self.networks]}
         for i, network in enumerate(self.networks):
@@ -158,7 +160,8 @@ class ISBN(Stored):
         """
         try:
             values = unpack(_KIND, _FORMAT, data)
-            rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE})
+            classes = WordClasses(**{name: values[f"classes_{name}"] for name in _CLASSES})
+            rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
             inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
             networks = tuple(
                 Network(approximation, **{name: values[f"{name}_{i}"] for name in PARAMETERS})
@@ -174,7 +177,8 @@ class ISBN(Stored):
 
 
 _INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
-_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight")
+_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
+_CLASSES = ("words", "classes")
 
 
 def check(inventory: Inventory) -> None:
@@ -192,6 +196,7 @@ def check(inventory: Inventory) -> None:
         "weights": rare.weights.shape == (len(rare.names),) and rare.tag_weights.shape == (n_tags,),
         "the form of all words": "f " in rare.names,
         "opening": inventory.opening in (0, -1),
+        "classes": rare.classes.fit_shares(rare.class_shares, n_tags),
     }
     wrong = [name for name, holds in problems.items() if not holds]
     if wrong:

@@ -23,7 +23,7 @@ from spacy_lpcfg.learning.lexical import (
     build_lexicon,
     count_words,
 )
-from spacy_lpcfg.learning.rare_words import with_rare_words
+from spacy_lpcfg.learning.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
@@ -178,6 +178,9 @@ def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
     lexicon = with_rare_words(
         lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight
     )
+    if treebank.lexical.word_classes is not None:
+        classes = treebank.lexical.word_classes.classes()
+        lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     shapes = n_states[counts.rules]
     store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))

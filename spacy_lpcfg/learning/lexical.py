@@ -19,6 +19,7 @@ from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_t
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.words.learning import ClassLearner
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,14 @@ class LexicalSettings:
         words to their forms (`rare_words.py`).
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
     least_posterior (float): rows less likely than this, given their terminal, are left out.
+    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     """
 
     rare: int = 3
     form_weight: float = 0.5
     chain_weight: float = 20.0
     least_posterior: float = 1e-4
+    word_classes: ClassLearner | None = None
 
 
 class Vocabulary:

@@ -3,6 +3,8 @@
 A form f emits the unknown words and the rare ones that look like it. Of what f emits under a tag t, the share of a
 rare word w is proportional to count(w, t) + kappa P(t | f), and that of all unknown words to what words seen once
 have: their count in place of w's (Good 1953). The states of a word stay those of its form.
+
+The unknown words of a form share what is theirs by their classes: P(class | t), as words that forms emit have them.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.grammar.lexicon import Lexicon, is_form
 from spacy_lpcfg.learning.lexical import Vocabulary
 from spacy_lpcfg.learning.skeletons import Skeletons
+from spacy_lpcfg.words.classes import WordClasses
 
 
 def with_rare_words(
@@ -56,12 +59,28 @@ def with_rare_words(
     )
 
 
+def with_classes(
+    lexicon: Lexicon, classes: WordClasses, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
+) -> Lexicon:
+    """The lexicon in which unknown words share what is theirs by their classes.
+
+    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): as of `with_rare_words`.
+    """
+    leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
+    pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist()))
+    shares = classes.shares(((nodes.words[word], tag) for word, tag in pairs), len(lexicon.tags))
+    return replace(lexicon, classes=classes, class_shares=shares)
+
+
+def _are_forms(lexicon: Lexicon) -> np.ndarray:
+    return np.array([is_form(name) for name in lexicon.terminals])
+
+
 def _rare_counts(
     lexicon: Lexicon, vocabulary: Vocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
     """Tags of rare words, and of words seen once by their form: counts (n_rare, n_tags), names, terminals."""
-    is_rare = np.array([is_form(name) for name in lexicon.terminals])[terminal[nodes.leaves]]
-    leaves = nodes.leaves[is_rare]
+    leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     own = terminal[leaves[first]]
     forms, of_form = np.unique(own, return_inverse=True)

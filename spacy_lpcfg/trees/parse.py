@@ -126,7 +126,7 @@ class Undistributed:
             "grammar (such as EM, Pivot and TreebankPCFG learn) or by a belief network."
         )
 
-    n_best = states = surprisal = tree_log_probability = distribution
+    n_best = states = surprisal = log_probability = tree_log_probability = distribution
 
 
 def check_input(words: Sequence[str], tags: Sequence[str | None] | None) -> None:

@@ -1,0 +1,73 @@
+"""Classes of words from raw text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from spacy_lpcfg.words.classes import OTHER, WordClasses, plain_form
+from spacy_lpcfg.words.exchange import cluster, neighbours
+
+
+@dataclass(frozen=True)
+class ClassLearner:
+    """Learner of the classes of a text's frequent words, such that the classes make the text likely.
+
+    A capital at the beginning of a sentence does not count where the word is commoner without it within sentences.
+
+    text (iterable of sequences of str): the words of each sentence, spelled as in the treebank. Learners of equal
+        settings and texts learn once; so it has a hash, and can be read again.
+    n_classes (int): of words, `OTHER` not counted.
+    min_count (int): of a word; max_words (int): that have a class: the most frequent ones.
+    n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
+    """
+
+    text: Iterable[Sequence[str]] = field(repr=False)
+    n_classes: int = 64
+    min_count: int = 3
+    max_words: int = 30_000
+    n_sweeps: int = 10
+
+    def classes(self) -> WordClasses:
+        """Learn, or give what was learned before.
+
+        RAISES (ValueError): If there are not as many such words as classes, or fewer than two classes are wanted.
+        """
+        return _learned(self)
+
+
+@lru_cache(maxsize=4)
+def _learned(learner: ClassLearner) -> WordClasses:
+    n_classes = learner.n_classes
+    if n_classes < 2:
+        raise ValueError(f"Expected at least 2 classes of words, got {n_classes}.")
+    text = _read(learner.text)
+    counts = Counter(word for sentence in text for word in sentence)
+    frequent = sorted((-count, word) for word, count in counts.items() if count >= learner.min_count)
+    words = sorted(word for _, word in frequent[: learner.max_words])
+    if len(words) < n_classes:
+        raise ValueError(
+            f"Expected at least {n_classes} different words that occur {learner.min_count} times or more, for as many "
+            f"classes; got {len(words)} in {len(text)} sentences. Give more text, a sentence a line, or want fewer "
+            "classes."
+        )
+    ids = {word: i for i, word in enumerate(words)}
+    flat = np.array([ids.get(word, len(words)) for sentence in text for word in sentence])
+    counts_of_pairs = neighbours(flat, np.cumsum([0, *map(len, text)]), len(words) + 1)
+    found, _ = cluster(counts_of_pairs, n_classes, learner.n_sweeps)
+    return WordClasses(tuple(words), found[: len(words)] + np.int32(OTHER + 1))
+
+
+def _read(text: Iterable[Sequence[str]]) -> list[list[str]]:
+    """The sentences in the forms that classes know, without capitals that only their beginnings have."""
+    sentences = [[plain_form(word) for word in sentence] for sentence in text if len(sentence)]
+    within = Counter(word for sentence in sentences for word in sentence[1:])
+    for sentence in sentences:
+        lower = sentence[0].lower()
+        if within[lower] > within[sentence[0]]:
+            sentence[0] = lower
+    return sentences
