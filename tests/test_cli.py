@@ -11,8 +11,10 @@ import pytest
 import spacy
 from commands import BROKEN, GOLD, RAW, console_script, process, run, trees_in
 from spacy.tokens import DocBin
+from typer.main import get_command
 
 from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import normalize, read_trees
@@ -47,9 +49,18 @@ def test_cli_runs_as_a_script_and_under_spacy():
         assert "--input tagged" in process(*command, "parse", "--help").stdout
 
 
-@pytest.mark.parametrize("command", [("learn", "lpcfg"), ("parse",), ("evaluate",), ("convert",)])
-def test_cli_help_has_an_example(command):
-    assert "Example:\n" in run(*command, "--help").stdout
+def commands_of(command, *names: str):
+    """All commands below one, by the words that they are called by."""
+    if not hasattr(command, "commands"):
+        return [(names, command)]
+    return [found for name, below in command.commands.items() for found in commands_of(below, *names, name)]
+
+
+@pytest.mark.parametrize(("names", "command"), commands_of(get_command(lpcfg_cli)), ids=str)
+def test_cli_help_explains_every_option_and_has_an_example(names, command):
+    _, example = run(*names, "--help").stdout.split("Example:\n")
+    assert f"spacy-lpcfg {' '.join(names)} " in example
+    assert [each.name for each in command.params if not each.help] == []
 
 
 def test_cli_wrong_usage_is_code_2(tmp_path, raw):
@@ -317,6 +328,13 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert [len(rooted_trees(doc)) for doc in docs] == [7, 7, 7, 7, 7, 5]
     run("convert", tmp_path / "both.spacy", tmp_path / "back.mrg")
     assert list(read_trees(tmp_path / "back.mrg")) == 2 * list(read_trees(folder / "dev.mrg"))
+    run("convert", tmp_path / "both.spacy", tmp_path / "both.jsonl")
+    (first, *_) = (tmp_path / "both.jsonl").read_text("utf-8").splitlines()
+    (tree, *_) = read_trees(folder / "dev.mrg")
+    spans = [{"start": start, "end": end, "label": label} for start, end, label in tree.children[0].spans()]
+    assert json.loads(first) == {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+    run("convert", tmp_path / "both.jsonl", tmp_path / "from.mrg")
+    assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
     run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
 

@@ -87,10 +87,6 @@ def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
     assert "holds other files than a pipeline" in " ".join(result.stderr.split())
 
 
-def test_cli_isbn_help_has_an_example():
-    assert "Example:\n" in run("learn", "isbn", "--help").stdout
-
-
 # parse
 
 

@@ -37,7 +37,7 @@ lpcfg_cli = typer.Typer(
 )
 learn_cli = typer.Typer(
     name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
+    help="Learn a parser, or a language model.",
     no_args_is_help=True,
 )
 learn_cli.command("lpcfg")(learn_lpcfg)
