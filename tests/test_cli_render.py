@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from test_cli import SAMPLE, run
+from commands import SAMPLE, run
 
 from spacy_lpcfg.pictures import tree_text
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
@@ -109,6 +109,12 @@ def test_cli_render_trees_of_text(model, folder, tmp_path):
     assert "<script" not in page
 
 
+def test_cli_render_by_the_english_that_comes_with_the_package():
+    drawn = run("render", "en", "-", text="The time for action is now.").stdout
+    assert drawn.split()[0] == "S"
+    assert drawn.splitlines()[-1].split() == ["The", "time", "for", "action", "is", "now", "."]
+
+
 def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     first = ("--sentence", 1)
     chart = texts(run("render", model, folder / "text.txt", "-p", "chart", *first).stdout)
@@ -161,7 +167,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
         (("em", "absent.txt"), "there is no file"),
-        (("absent.mrg",), "there is no file or pipeline 'absent.mrg'"),
+        (("absent.mrg",), "'absent.mrg' is no file, and a picture of tree by a pipeline takes a FILE"),
         (("trees.mrg", "-o", "absent/tree.html"), "there is no folder"),
     ],
 )

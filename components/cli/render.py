@@ -61,7 +61,7 @@ _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 @reporting_errors
 def render(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file with bracketed trees, or - for stdin; or a pipeline.")
+        str, typer.Argument(metavar="SOURCE", help="A file of trees, or - for stdin; or a pipeline, or en.")
     ],
     file: Annotated[
         str | None, typer.Argument(metavar="FILE", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
@@ -92,12 +92,13 @@ def render(
     --picture learning     what each iteration of a learner brought; of a
                            pipeline alone
 
-    FILE has a document a line, unless --input says otherwise, and trees for calibration. Trees can be text for a
-    terminal, ascii, svg and html, spans are html, and all else svg and html. An svg holds one picture. It needs pip
-    install "spacy-lpcfg[viz]".
+    en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
+    for calibration. Trees can be text for a terminal, ascii, svg and html, spans are html, and all else svg and html.
+    An svg holds one picture. It needs pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
+        echo "The old ferry was sold." | spacy-lpcfg render en -
         spacy-lpcfg render dev.mrg --sentence 3
         spacy-lpcfg render model/ text.txt -o trees.html
         echo "It rained." | spacy-lpcfg render model/ - -p chart -o chart.svg
@@ -145,11 +146,11 @@ def _by_trees(source: str, file: str | None, picture: Picture) -> Iterator[Drawa
 def _by_pipeline(
     source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture
 ) -> Iterator[Drawable]:
-    if file is None and not Path(source).exists():
-        raise typer.BadParameter(f"there is no file or pipeline {source!r}", param_hint="SOURCE")
     if (file is None) != (picture == Picture.learning):
         wanted = "no FILE" if picture == Picture.learning else "a FILE"
-        raise typer.BadParameter(f"a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE")
+        raise typer.BadParameter(
+            f"{source!r} is no file, and a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE"
+        )
     if file is not None:
         check_usage(file, kind, None)
     nlp = load_pipeline(source)
