@@ -16,7 +16,7 @@ from spacy_lpcfg.trees.distribution import check_number
 from spacy_lpcfg.trees.parse import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
-TRIES = 100  # candidates of the n best trees, beside 10 for each of the n
+TRIES = 20  # candidates of the n best trees, beside 10 for each of the n
 _Key = tuple[tuple[Span, ...], tuple[str, ...]]
 
 
