@@ -103,8 +103,12 @@ def make_lpcfg_parser(
 
 
 class GrammarShim(LearnedShim):
-    """A Grammar, or what makes one when it is first needed, and the parser by it."""
+    """A Grammar, or what makes one when it is first needed, and the parser by it.
 
+    is_unread (bool): whether the grammar is one that comes with the package, and was not needed yet
+    """
+
+    is_unread = False
     _make: Callable[[], Learned] | None = None
     _parsers: Mapping[str, "TextParser"] = MappingProxyType({})
 
@@ -120,11 +124,11 @@ class GrammarShim(LearnedShim):
 
     @learned.setter
     def learned(self, grammar: Learned | None) -> None:
-        self._model, self._make, self._parsers = grammar, None, {}
+        self._model, self._make, self._parsers, self.is_unread = grammar, None, {}, False
 
     def grammar_of(self, make: Callable[[], Learned]) -> None:
         """Take the grammar that `make` gives, when one is first needed."""
-        self._make, self._parsers = make, {}
+        self._make, self._parsers, self.is_unread = make, {}, False
 
     def parser(self, decoding: Decoding) -> Optional["TextParser"]:
         """The parser by the grammar that chooses trees so, made when it is first needed."""
@@ -135,7 +139,7 @@ class GrammarShim(LearnedShim):
         return self._parsers.get(decoding)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}}
+        return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
 
 
 def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
@@ -146,6 +150,7 @@ def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
     shim = GrammarShim(None)
     if make is not None:
         shim.grammar_of(make)
+        shim.is_unread = True
     return holder("lpcfg", shim)
 
 
@@ -223,8 +228,13 @@ class LPCFGParser(ParsingPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories of the grammar."""
-        return self.grammar.labels if self.grammar else ()
+        """The categories of the grammar; none before one that comes with the package is first needed.
+
+        spaCy asks for them before it loads the grammar that a pipeline was saved with.
+        """
+        if self.model.shims[0].is_unread or self.grammar is None:
+            return ()
+        return self.grammar.labels
 
     @property
     def root_label(self) -> str:

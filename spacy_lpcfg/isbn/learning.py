@@ -1,6 +1,6 @@
 """Learner of incremental sigmoid belief networks from a treebank, by maximum likelihood.
 
-Section 4 of Henderson and Titov (2010), who descend by plain gradients with weight decay until the likelihood of
+Section 6 of Henderson and Titov (2010), who descend by plain gradients with weight decay until the likelihood of
 held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosine, and the average of the weights;
 (2) dropout of the means along latent edges, which lets networks grow to more than twice the units before they overfit.
 """

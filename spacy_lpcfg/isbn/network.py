@@ -31,9 +31,9 @@ class Network:
     """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
 
     approximation (str): how the means of a position's latent units are had from what is known.
-        "feed-forward": from earlier positions alone (section 5.1).
+        "feed-forward": from earlier positions alone (section 5.2).
         "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
-        far (section 5.2, equation 13).
+        far (section 5.3, equation 13).
         "mean-field-step": one natural gradient step towards these.
     bias (float32, (n_states,)): of the latent units.
     latent_weights (float32, (n_latent, n_states, n_states)): of each latent relation; [r, i, j] from unit j of the
