@@ -113,7 +113,8 @@ def test_scores_are_calibrated(nlp, tmp_path):
     again = spacy.load(tmp_path / "calibrated")
     temperature = again.get_pipe("lpcfg_parser").temperature
     assert f"temperature {temperature:5.3f}, fitted" in result.output
-    before, after = nlp(TEXT).spans["constituents"], again(TEXT).spans["constituents"]
+    docs = nlp(TEXT), again(TEXT)
+    before, after = (doc.spans["constituents"] for doc in docs)
     assert [(span.start, span.end, span.label_) for span in before] == [
         (span.start, span.end, span.label_) for span in after
     ]

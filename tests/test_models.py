@@ -96,7 +96,7 @@ def test_models_worker_processes(nlp, method, monkeypatch):
 def test_models_learning_replaces_it():
     nlp = spacy.blank("en")
     parser = nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
-    assert "UCP" in parser.labels
+    assert "UCP" in parser.grammar.labels
     nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=3)(nlp))
     assert "UCP" not in parser.labels
     assert len(parser.to_bytes()) < 1e6
