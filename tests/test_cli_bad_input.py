@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,9 @@ WRITES_FOLDER = {
     "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
+if find_spec("svgling") and find_spec("matplotlib"):  # without which nothing is drawn
+    READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
+    TAKES_MODEL |= {"render": "render {bad} {text} -o {out}", "serve": "serve {bad} --port 0"}
 
 
 @pytest.fixture(scope="module")
