@@ -111,7 +111,7 @@ def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     return "\n".join(
-        f"<details>\n<summary>{100 * each.probability:.1f}%: <code>{escape(visible(str(each.tree)))}</code></summary>\n"
+        f"<details>\n<summary>{100 * each.probability:.3g}%: <code>{escape(visible(str(each.tree)))}</code></summary>\n"
         f"{_or_message(tree_html, each.tree)}\n</details>"
         for each in analyses
     )
