@@ -108,6 +108,8 @@ def _part(draw: Callable[..., str], sentence: Sentence, answer: Any) -> str:
 
 def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
     """Each tree, folded up below its probability and brackets."""
+    if not analyses:
+        raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     return "\n".join(
         f"<details>\n<summary>{100 * each.probability:.1f}%: <code>{escape(visible(str(each.tree)))}</code></summary>\n"
         f"{_or_message(tree_html, each.tree)}\n</details>"

@@ -22,9 +22,9 @@ from thinc.api import Model, NumpyOps
 from spacy_lpcfg.components.learned import LearnedShim
 from spacy_lpcfg.grammar.storage import pack, unpack
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
-from spacy_lpcfg.isbn.learning import normalized_trees
+from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
-from spacy_lpcfg.isbn.network import FEED_FORWARD, PARAMETERS, check_approximation
+from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
@@ -40,6 +40,7 @@ def make_isbn(
     cut_off: int = 3,
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
+    weight_decay: float = ISBNLearner.weight_decay,
     n_jobs: int = 1,
     word_classes: ClassLearner | None = None,
 ) -> Model:
@@ -50,11 +51,15 @@ def make_isbn(
     n_networks (int): several decide together, by the geometric mean of their distributions
     cut_off (int): words seen less often with a tag are unknown to it
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
+    weight_decay (float): the precision of a normal prior of all weights but the biases, as of `ISBNLearner`: a batch
+        has a share of it as of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
     RETURNS (Model): takes `Events`; trees, when it is initialized. Raises ValueError for settings that are none
     """
     check_approximation(approximation)
+    if weight_decay < 0:
+        raise ValueError(f"Expected weight_decay of at least 0, got {weight_decay}.")
     if min(n_states, n_networks, cut_off, n_jobs) < 1:
         raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {cut_off=}, {n_jobs=}.")
     relations = Relations(tuple(latent), tuple(decisions))
@@ -62,20 +67,20 @@ def make_isbn(
         "isbn",
         _forward,
         init=partial(_init, word_classes=word_classes),
-        layers=[_make_network(n_states, approximation, n_jobs) for _ in range(n_networks)],
+        layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
         attrs={"cut_off": cut_off, "latent": [*relations.latent], "decisions": [*relations.decisions]},
         ops=NumpyOps(),
     )
 
 
-def _make_network(n_states: int, approximation: str, n_jobs: int) -> Model:
+def _make_network(n_states: int, approximation: str, weight_decay: float, n_jobs: int) -> Model:
     return Model(
         "isbn_network",
-        partial(_forward_network, n_jobs=n_jobs),
+        partial(_forward_network, weight_decay=weight_decay, n_jobs=n_jobs),
         params=dict.fromkeys(PARAMETERS),
         dims={"nS": n_states},
-        attrs={"approximation": approximation, "dropout_rate": 0.0},
+        attrs={"approximation": approximation, "dropout_rate": 0.0, "n_trees": 0},
         ops=NumpyOps(),
     )
 
@@ -201,6 +206,7 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
     if isbn is not None:
         _check(model, isbn)
         for layer, network in zip(model.layers, isbn.networks):
+            layer.attrs["n_trees"] = isbn.meta.get("n_trees", 0)
             for name, array in network.parameters.items():
                 copy: Any = np.array(array, dtype=np.float32)
                 layer.set_param(name, copy)
@@ -256,7 +262,7 @@ def _init(
         )
         for layer in model.layers
     )
-    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": root_label}))
+    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": root_label, "n_trees": len(trees)}))
 
 
 # Likelihoods -------------------------------------------------------------------------------------
@@ -278,7 +284,9 @@ def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backp
     return np.stack(found), backprop
 
 
-def _forward_network(model: Model, X: Events, is_train: bool, *, n_jobs: int) -> tuple[np.ndarray, Backprop]:
+def _forward_network(
+    model: Model, X: Events, is_train: bool, *, weight_decay: float, n_jobs: int
+) -> tuple[np.ndarray, Backprop]:
     """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
     parameters = _parameters(model)
     approximation = model.attrs["approximation"]
@@ -290,7 +298,10 @@ def _forward_network(model: Model, X: Events, is_train: bool, *, n_jobs: int) ->
 
     def backprop(derivative: float) -> None:
         gradients: dict[str, Any] = found.by
+        share = X.n_sequences / model.attrs["n_trees"] if model.attrs["n_trees"] else 0.0
         for name, gradient in gradients.items():
+            if name not in BIASES:
+                gradient -= share * weight_decay * parameters[name]
             gradient *= derivative
             model.inc_grad(name, gradient)
 

@@ -50,6 +50,7 @@ _UNKNOWN = (
         "tags": "model",
         "surprisal": False,
         "threshold": 0.0,
+        "temperature": 1.0,
         "constraints": None,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
@@ -73,6 +74,7 @@ def make_isbn_parser(
     tags: TagUse,
     surprisal: bool,
     threshold: float,
+    temperature: float,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
 ) -> "ISBNParser":
@@ -90,6 +92,7 @@ def make_isbn_parser(
         tags=tags,
         surprisal=surprisal,
         threshold=threshold,
+        temperature=temperature,
         scorer=scorer,
         constraints=constraints,
     )
@@ -122,6 +125,7 @@ class ISBNParser(ParsingPipe):
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one that it knows
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     threshold (float): score below which a span is left out; 0 keeps all
+    temperature (float): as of `ParsingPipe`
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`; trees
         in the beam at the end of a sentence that do not satisfy them are left out
@@ -146,6 +150,7 @@ class ISBNParser(ParsingPipe):
         tags: TagUse = "model",
         surprisal: bool = False,
         threshold: float = 0.0,
+        temperature: float = 1.0,
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
     ) -> None:
@@ -159,6 +164,7 @@ class ISBNParser(ParsingPipe):
             tags=tags,
             surprisal=surprisal,
             threshold=threshold,
+            temperature=temperature,
             scorer=scorer,
             constraints=constraints,
         )

@@ -172,9 +172,11 @@ def make_mirrored(learner: StraightLearner) -> MirroredLearner:
     return MirroredLearner(learner)
 
 
-def make_preset(name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en") -> Learner:
+def make_preset(
+    name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en", word_classes: ClassLearner | None = None
+) -> Learner:
     """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.Combination.preset`."""
-    return Combination.preset(name, seed=seed, n_jobs=n_jobs, lang=lang)
+    return Combination.preset(name, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
 
 def make_word_classes(

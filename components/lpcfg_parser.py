@@ -6,9 +6,10 @@ enough. An online learner makes its start there, and learns from the trees of ev
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, Literal, Optional
 
 from spacy.language import Language
@@ -30,6 +31,7 @@ from spacy_lpcfg.trees import Tree
 register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
+Decoding = Literal["brackets", "tree", "reranking"]
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
 _NO_START = (
@@ -52,6 +54,8 @@ _NO_TREES = (
         "tags": "model",
         "surprisal": False,
         "threshold": 0.0,
+        "temperature": 1.0,
+        "decoding": "brackets",
         "constraints": None,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
@@ -71,6 +75,8 @@ def make_lpcfg_parser(
     tags: TagUse,
     surprisal: bool,
     threshold: float,
+    temperature: float,
+    decoding: Decoding,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
 ) -> "LPCFGParser":
@@ -89,16 +95,22 @@ def make_lpcfg_parser(
         tags=tags,
         surprisal=surprisal,
         threshold=threshold,
+        temperature=temperature,
+        decoding=decoding,
         scorer=scorer,
         constraints=constraints,
     )
 
 
 class GrammarShim(LearnedShim):
-    """A Grammar, or what makes one when it is first needed, and the parser by it."""
+    """A Grammar, or what makes one when it is first needed, and the parser by it.
 
+    is_unread (bool): whether the grammar is one that comes with the package, and was not needed yet
+    """
+
+    is_unread = False
     _make: Callable[[], Learned] | None = None
-    _parser: Optional["TextParser"] = None
+    _parsers: Mapping[str, "TextParser"] = MappingProxyType({})
 
     @staticmethod
     def read(data: bytes) -> Learned:
@@ -112,22 +124,22 @@ class GrammarShim(LearnedShim):
 
     @learned.setter
     def learned(self, grammar: Learned | None) -> None:
-        self._model, self._make, self._parser = grammar, None, None
+        self._model, self._make, self._parsers, self.is_unread = grammar, None, {}, False
 
     def grammar_of(self, make: Callable[[], Learned]) -> None:
         """Take the grammar that `make` gives, when one is first needed."""
-        self._make, self._parser = make, None
+        self._make, self._parsers, self.is_unread = make, {}, False
 
-    @property
-    def parser(self) -> Optional["TextParser"]:
-        """The parser by the grammar, made when it is first needed."""
+    def parser(self, decoding: Decoding) -> Optional["TextParser"]:
+        """The parser by the grammar that chooses trees so, made when it is first needed."""
         grammar = self.learned
-        if self._parser is None and grammar is not None:
-            self._parser = TextParser(parser_of(grammar), known_words(grammar))
-        return self._parser
+        if decoding not in self._parsers and grammar is not None:
+            parser = TextParser(parser_of(grammar, decoding=decoding), known_words(grammar))
+            self._parsers = {**self._parsers, decoding: parser}
+        return self._parsers.get(decoding)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self.learned, "_make": None, "_parser": None}
+        return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
 
 
 def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
@@ -138,6 +150,7 @@ def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
     shim = GrammarShim(None)
     if make is not None:
         shim.grammar_of(make)
+        shim.is_unread = True
     return holder("lpcfg", shim)
 
 
@@ -155,6 +168,10 @@ class LPCFGParser(ParsingPipe):
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for; by
         one proper grammar only
     threshold (float): posterior probability below which a span is left out; 0 keeps all
+    temperature (float): as of `ParsingPipe`
+    decoding (str): "brackets": the tree of least expected loss, for the most brackets right; "tree": the most probable
+        one, or of several models the one that most of them have, for the most trees right; "reranking": of a
+        combination with a proper grammar, the most probable to all of its models of those that the grammar finds
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     """
@@ -175,6 +192,8 @@ class LPCFGParser(ParsingPipe):
         tags: TagUse = "model",
         surprisal: bool = False,
         threshold: float = 0.0,
+        temperature: float = 1.0,
+        decoding: Decoding = "brackets",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
     ) -> None:
@@ -188,10 +207,12 @@ class LPCFGParser(ParsingPipe):
             tags=tags,
             surprisal=surprisal,
             threshold=threshold,
+            temperature=temperature,
             scorer=scorer,
             constraints=constraints,
         )
         self.learner = learner
+        self.decoding: Decoding = decoding
         self._fit: OnlineFit | None = None
 
     # The grammar
@@ -207,8 +228,13 @@ class LPCFGParser(ParsingPipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories of the grammar."""
-        return self.grammar.labels if self.grammar else ()
+        """The categories of the grammar; none before one that comes with the package is first needed.
+
+        spaCy asks for them before it loads the grammar that a pipeline was saved with.
+        """
+        if self.model.shims[0].is_unread or self.grammar is None:
+            return ()
+        return self.grammar.labels
 
     @property
     def root_label(self) -> str:
@@ -218,7 +244,7 @@ class LPCFGParser(ParsingPipe):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
-        return self.model.shims[0].parser
+        return self.model.shims[0].parser(self.decoding)
 
     # Learning
 

@@ -1,6 +1,7 @@
 """What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,6 +18,7 @@ from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees.calibration import tempered
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 
 register_surprisal()
@@ -84,6 +86,8 @@ class ParsingPipe(LearnedPipe):
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
+    temperature (float): the log-odds of the spans' scores are divided by it, for scores that are right as often as they
+        say (`spacy-lpcfg calibrate` finds it); 1 for the model's own posteriors
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, see `constraints.py`
@@ -109,6 +113,7 @@ class ParsingPipe(LearnedPipe):
         set_tags: bool,
         tags: str,
         threshold: float,
+        temperature: float,
         surprisal: bool,
         scorer: Callable[..., dict[str, Any]] | None,
         constraints: ConstraintsOf | None,
@@ -119,6 +124,9 @@ class ParsingPipe(LearnedPipe):
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
+        if temperature <= 0:
+            raise ValueError(f"Expected a temperature above 0, got {temperature}.")
+        self.temperature = temperature
         self.surprisal = surprisal
         self.scorer = scorer
         self.constraints = constraints
@@ -211,7 +219,12 @@ class ParsingPipe(LearnedPipe):
 
     def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
         found = self._sentence(parser, doc, start, end)
-        return parser.parser.parse(found.words, found.tags, **found.settings) if found else None
+        if found is None:
+            return None
+        parse: Parse = parser.parser.parse(found.words, found.tags, **found.settings)
+        if self.temperature == 1:
+            return parse
+        return replace(parse, span_scores=tempered(parse.span_scores, self.temperature).astype(np.float32))
 
     # Probabilities
 

@@ -11,8 +11,10 @@ import pytest
 import spacy
 from commands import BROKEN, GOLD, RAW, console_script, process, run, trees_in
 from spacy.tokens import DocBin
+from typer.main import get_command
 
 from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import normalize, read_trees
@@ -47,9 +49,18 @@ def test_cli_runs_as_a_script_and_under_spacy():
         assert "--input tagged" in process(*command, "parse", "--help").stdout
 
 
-@pytest.mark.parametrize("command", [("learn", "lpcfg"), ("parse",), ("evaluate",), ("convert",)])
-def test_cli_help_has_an_example(command):
-    assert "Example:\n" in run(*command, "--help").stdout
+def commands_of(command, *names: str):
+    """All commands below one, by the words that they are called by."""
+    if not hasattr(command, "commands"):
+        return [(names, command)]
+    return [found for name, below in command.commands.items() for found in commands_of(below, *names, name)]
+
+
+@pytest.mark.parametrize(("names", "command"), commands_of(get_command(lpcfg_cli)), ids=str)
+def test_cli_help_explains_every_option_and_has_an_example(names, command):
+    _, example = run(*names, "--help").stdout.split("Example:\n")
+    assert f"spacy-lpcfg {' '.join(names)} " in example
+    assert [each.name for each in command.params if not each.help] == []
 
 
 def test_cli_wrong_usage_is_code_2(tmp_path, raw):
@@ -141,6 +152,26 @@ def test_cli_distils_text(folder, tmp_path):
     assert "wants a --text" in run(*distil, "-o", tmp_path / "none", code=2).stderr
     options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
     assert "wants a --text" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
+
+
+@pytest.mark.parametrize("method", ["pcfg", "pivot"])
+def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
+    path, model = tmp_path / "text.txt", tmp_path / "model"
+    words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
+    path.write_text(f"{words}\n" * 3, encoding="utf-8")
+    run("learn", "lpcfg", folder / "train.mrg", "--method", method, "--classes-from", path, "-o", model)
+    assert grammar_of(model).lexicon.classes.n_classes == 65
+    learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]
+    named = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(path), "lang": "en", "n_classes": 64, "min_count": 3}
+    assert learner["word_classes"] == named
+
+
+def test_cli_says_that_a_text_is_too_short_for_classes(folder, tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("One line of text.\n", encoding="utf-8")
+    arguments = "--method", "pcfg", "--classes-from", path, "-o", tmp_path / "model"
+    result = run("learn", "lpcfg", folder / "train.mrg", *arguments, code=1)
+    assert "Give more text" in result.stderr
 
 
 def test_cli_learn_replaces_a_pipeline_but_nothing_else(folder, model, tmp_path, raw):
@@ -317,6 +348,13 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert [len(rooted_trees(doc)) for doc in docs] == [7, 7, 7, 7, 7, 5]
     run("convert", tmp_path / "both.spacy", tmp_path / "back.mrg")
     assert list(read_trees(tmp_path / "back.mrg")) == 2 * list(read_trees(folder / "dev.mrg"))
+    run("convert", tmp_path / "both.spacy", tmp_path / "both.jsonl")
+    (first, *_) = (tmp_path / "both.jsonl").read_text("utf-8").splitlines()
+    (tree, *_) = read_trees(folder / "dev.mrg")
+    spans = [{"start": start, "end": end, "label": label} for start, end, label in tree.children[0].spans()]
+    assert json.loads(first) == {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+    run("convert", tmp_path / "both.jsonl", tmp_path / "from.mrg")
+    assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
     run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
 

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,8 @@ READS_TREES = {
     "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
     "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
     "bracketing-table": "bracketing-table {bracketer} {bad}",
+    "render-trees": "render {bad} -f html -o {out}",
+    "render-calibration": "render {pcfg} {bad} -p calibration -o {out}",
 }
 READS_OTHERS = {
     "learn-lm": "learn lm {bad} --states 2 -o {out}",
@@ -43,6 +46,7 @@ READS_OTHERS = {
     "parse-brackets": "parse {bracketer} {bad} -o {out}",
     "surprisal-text": "surprisal {isbn} {bad} -o {out}",
     "sample-text": "sample {pcfg} {bad} -o {out}",
+    "render-text": "render {pcfg} {bad} -p chart -o {out}",
     "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
     "tag-map": "learn bracketer {trees} --tag-map {bad} --preset paper -o {out}",
@@ -54,6 +58,8 @@ TAKES_MODEL = {
     "surprisal": "surprisal {bad} {text} -o {out}",
     "sample": "sample {bad} -o {out}",
     "inspect": "inspect {bad}",
+    "render": "render {bad} {text} -o {out}",
+    "serve": "serve {bad} --port 0",
     "bracketing-table": "bracketing-table {bad} {trees}",
     "perplexity": "perplexity {bad} {text}",
 }
@@ -62,6 +68,7 @@ WRITES_FILE = {
     "parse-docs": "parse {pcfg} {text} --format spacy -o {bad}",
     "surprisal": "surprisal {isbn} {text} -o {bad}",
     "sample": "sample {pcfg} -o {bad}",
+    "render": "render {trees} -o {bad}",
     "table": "table {result} -o {bad}",
     "convert": "convert {trees} {bad}.mrg --force",
 }
@@ -72,6 +79,9 @@ WRITES_FOLDER = {
     "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
+if find_spec("svgling") and find_spec("matplotlib"):  # without which nothing is drawn
+    READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
+    TAKES_MODEL |= {"render": "render {bad} {text} -o {out}", "serve": "serve {bad} --port 0"}
 
 
 @pytest.fixture(scope="module")

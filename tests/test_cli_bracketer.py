@@ -213,8 +213,3 @@ def test_cli_table_names_what_it_cannot_use(model, tmp_path):
     assert "bad.mrg:1: Expected" in run("bracketing-table", model, bad, code=1).stderr
     bad.write_text("(S (NN a) (. .))", encoding="utf-8")
     assert "at least two words" in run("bracketing-table", model, bad, code=1).stderr
-
-
-@pytest.mark.parametrize("command", [("learn", "bracketer"), ("bracketing-table",)])
-def test_cli_bracketer_help_has_an_example(command):
-    assert "Example:\n" in run(*command, "--help").stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from test_cli import SAMPLE, run
+from commands import SAMPLE, run
 
 from spacy_lpcfg.pictures import tree_text
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
@@ -109,6 +109,12 @@ def test_cli_render_trees_of_text(model, folder, tmp_path):
     assert "<script" not in page
 
 
+def test_cli_render_by_the_english_that_comes_with_the_package():
+    drawn = run("render", "en", "-", text="The time for action is now.").stdout
+    assert drawn.split()[0] == "S"
+    assert drawn.splitlines()[-1].split() == ["The", "time", "for", "action", "is", "now", "."]
+
+
 def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     first = ("--sentence", 1)
     chart = texts(run("render", model, folder / "text.txt", "-p", "chart", *first).stdout)
@@ -119,6 +125,19 @@ def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     spans = run("render", model, folder / "text.txt", "-p", "spans").stdout
     assert re.search(r"NP\N{NO-BREAK SPACE}[01]\.\d\d", spans)
     assert "<script" not in spans
+
+
+def test_cli_render_takes_any_input_and_any_model(model, folder):
+    first = ("--sentence", 1)
+    (tree,) = parse_trees(run("parse", model, folder / "dev.mrg", "--input", "trees").stdout.splitlines()[0])
+    assert (
+        run("render", model, folder / "dev.mrg", "--input", "trees", *first).stdout == f"{tree_text(normalize(tree))}\n"
+    )
+    run("learn", "bracketer", folder / "train.mrg", "-o", folder / "brackets")
+    tagged = ("render", folder / "brackets", "-")
+    assert run(*tagged, text="The/DT ferry/NN left/VBD").stdout.split()[-3:] == ["The", "ferry", "left"]
+    result = run(*tagged, "-p", "chart", text="The/DT ferry/NN left/VBD", code=1)
+    assert "'spectral_bracketer' has no posteriors" in result.stderr
 
 
 def test_cli_render_calibration_on_a_treebank(model, folder):
@@ -148,6 +167,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
         (("em", "absent.txt"), "there is no file"),
+        (("absent.mrg",), "'absent.mrg' is no file, and a picture of tree by a pipeline takes a FILE"),
         (("trees.mrg", "-o", "absent/tree.html"), "there is no folder"),
     ],
 )

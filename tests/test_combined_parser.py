@@ -1,5 +1,6 @@
 """Combinations in an `lpcfg_parser`: by a config, by the command, saved and loaded."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,11 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combination, Combined
+from spacy_lpcfg.combination import Combination, Combined, parser_of
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees.calibration import tempered
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 TEXT = "The ferry that my sister missed was the last one."
@@ -97,3 +99,39 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     for part in (parser.learner.teacher, parser.learner.student):
         assert part.learners == Combination.preset("balanced").learners
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+
+
+def test_scores_are_calibrated(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    dev = tmp_path / "dev.mrg"
+    dev.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "dev.mrg"), range(60))))
+    arguments = ["calibrate", str(tmp_path / "model"), str(dev), "--output", str(tmp_path / "calibrated")]
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 0, result.output
+    as_they_are, _, fitted = re.findall(r"error ([0-9.]+)%", result.output)
+    assert float(fitted) <= float(as_they_are)
+    again = spacy.load(tmp_path / "calibrated")
+    temperature = again.get_pipe("lpcfg_parser").temperature
+    assert f"temperature {temperature:5.3f}, fitted" in result.output
+    docs = nlp(TEXT), again(TEXT)
+    before, after = (doc.spans["constituents"] for doc in docs)
+    assert [(span.start, span.end, span.label_) for span in before] == [
+        (span.start, span.end, span.label_) for span in after
+    ]
+    assert after.attrs["scores"] == pytest.approx(tempered(before.attrs["scores"], temperature), abs=1e-6)
+
+
+def test_combined_parser_decodes_as_it_is_told(nlp):
+    component = nlp.get_pipe("lpcfg_parser")
+    words = TEXT[:-1].split()
+    try:
+        for decoding, own in (("tree", "votes"), ("reranking", "reranking"), ("brackets", "brackets")):
+            component.decoding = decoding
+            assert component.parser.parser.decoding == own
+            assert component.parser.parser.parse(words).tree.words == words
+    finally:
+        component.decoding = "brackets"
+    with pytest.raises(ValueError, match="decoding"):
+        parser_of(component.grammar.members[0], decoding="reranking")
+    with pytest.raises(ValueError, match="temperature above 0"):
+        spacy.blank("en").add_pipe("lpcfg_parser", config={"temperature": 0})

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import pytest
 import spacy
-from test_cli import run
+from commands import run
 
 from spacy_lpcfg.components.demo_page import MOST_CHARACTERS, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
@@ -109,6 +109,7 @@ def test_demo_page_bounds_its_text(demo):
         demo("a" * (MOST_CHARACTERS + 1))
     page = demo("word " * 70)
     assert "The chart of 70 words is not drawn" in page
+    assert "The model itself has no tree for this sentence" in demo("word " * 170)
     assert "surprisal (bits)" in page
 
 

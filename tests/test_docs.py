@@ -22,8 +22,10 @@ from pages import DOCS, PAGES, README, ROOT, Block, blocks, commands, headings, 
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 BENCHMARKS = ROOT / "benchmarks"
-FIXED = {"assets", "benchmarks", "components", "configs", "docs", "examples", "project.yml", "spacy_lpcfg", "tests"}
-"""What a page may find in the folder that it is run in, the root of a copy of the repository."""
+LINKED = {"assets", "benchmarks", "configs", "examples", "project.yml"}
+"""What a page finds in the folder that it is run in, as if it were the root of the repository."""
+FOLDERS = LINKED | {"components", "docs", "spacy_lpcfg", "tests"}
+"""Where the files are that pages name."""
 
 
 def names(pages: list[Path]) -> list[str]:
@@ -61,7 +63,7 @@ def run(page: Path, folder: Path) -> str:
     """Run a page in a folder that looks like the root of the repository; what it printed."""
     for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib)\b", page.read_text("utf-8")):
         pytest.importorskip(module, reason="the extra `viz` is not installed")
-    for name in FIXED:
+    for name in LINKED:
         (folder / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
@@ -179,7 +181,7 @@ def test_docs_named_modules_and_files_exist(page):
     for code in inline_code(page):
         if re.fullmatch(r"spacy_lpcfg(\.\w+)+", code):
             assert resolve(code) is not None
-        elif code.split("/")[0] in FIXED and "/" in code and " " not in code:
+        elif code.split("/")[0] in FOLDERS and "/" in code and " " not in code:
             assert list(ROOT.glob(code)), f"{page}: {code}"
 
 

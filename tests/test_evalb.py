@@ -9,8 +9,12 @@ import os
 import random
 import re
 import subprocess
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import trees as random_trees
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees
 from spacy_lpcfg.trees.evalb import (
@@ -416,3 +420,36 @@ def test_evalb_agrees_with_reference_program(treebank, prm, shared_data, shared_
     evaluation = evaluate(golds, tests, Params.from_file(shared_evalb / prm))
     assert evaluation.total().n_valid > 300
     assert evaluation.reference_table().split("\n") == expected.rstrip("\n").split("\n")
+
+
+@given(st.data())
+def test_confusions_are_what_is_left_over_the_same_words(data):
+    """Against a count over spans: of each, as many pairs as the side with fewer unmatched brackets has."""
+    gold = data.draw(random_trees(st.sampled_from("ABC"), st.sampled_from("DE")))
+    labels = [data.draw(st.sampled_from("ABC")) for _ in gold.spans()]
+    test = Tree.from_spans(gold.words, gold.tags, [(i, j, label) for (i, j, _), label in zip(gold.spans(), labels)])
+    found = score_sentence(gold, test, Params()).confusions
+    wanted = 0
+    for span in {span[:2] for span in gold.spans()}:
+        own, other = (Counter(label for i, j, label in tree.spans() if (i, j) == span) for tree in (gold, test))
+        wanted += (own - other).total()
+    assert sum(found.values()) == wanted
+    assert all(own != other for own, other in found)
+    assert score_sentence(gold, gold, Params()).confusions == {}
+
+
+def test_evaluate_per_length_adds_up_to_the_total(evaluation):
+    found = evaluation.per_length((2, 4))
+    assert set(found) <= {"1-2", "3-4", ">4"}
+    assert sum((each.brackets for each in found.values()), PRF()) == evaluation.total().brackets
+    assert sum(each.n_sentences for each in found.values()) == len(evaluation.sentences)
+    for name, (low, high) in {"1-2": (0, 2), "3-4": (3, 4), ">4": (5, 1000)}.items():
+        lengths = [score.length for score in evaluation.sentences if low <= score.length <= high]
+        assert (found[name].n_sentences if name in found else 0) == len(lengths)
+
+
+def test_evaluate_confusions_are_summed_and_sorted():
+    gold, test = "(S (NP (A a) (B b)) (VP (C c)))", "(S (VP (A a) (B b)) (NP (C c)))"
+    golds, tests = (list(parse_trees(f"{text} {text} (S (NP (A a)) (B b))")) for text in (gold, test))
+    tests[2] = next(parse_trees("(S (VP (A a)) (B b))"))
+    assert list(evaluate(golds, tests).confusions().items()) == [(("NP", "VP"), 3), (("VP", "NP"), 2)]

@@ -137,6 +137,15 @@ def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_thread
     assert replace(QUICK, seed=1).fit(TREES).to_bytes() != first
 
 
+def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
+    few, some, many = (ISBNLearner().ascent(0, n_trees) for n_trees in (100, 3500, 100_000))
+    assert [ascent.batch_size for ascent in (few, some, many)] == [5, 10, 20]
+    assert [ascent.learn_rate for ascent in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
+    assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
+    assert ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500).batch_size == 7
+    assert ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500).learn_rate == 0.1
+
+
 def test_learner_learns_an_ensemble_from_consecutive_seeds():
     both = replace(QUICK, n_networks=2).fit(TREES)
     second = replace(QUICK, seed=1).fit(TREES)

@@ -96,7 +96,7 @@ def test_models_worker_processes(nlp, method, monkeypatch):
 def test_models_learning_replaces_it():
     nlp = spacy.blank("en")
     parser = nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
-    assert "UCP" in parser.labels
+    assert "UCP" in parser.grammar.labels
     nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=3)(nlp))
     assert "UCP" not in parser.labels
     assert len(parser.to_bytes()) < 1e6
@@ -130,3 +130,15 @@ def test_models_card_tells_of_this_file():
     card = bundled_path("en").with_suffix(".md").read_text("utf-8")
     assert f"| SHA-256 | {hashlib.sha256(data).hexdigest()} |" in card
     assert f"| size, MB | {len(data) / 1e6:.2f} |" in card
+
+
+def test_models_are_not_read_for_pipelines_with_a_grammar_of_their_own(nlp, tmp_path, monkeypatch):
+    fresh = spacy.blank("en")
+    parser = fresh.add_pipe("lpcfg_parser")
+    assert parser.labels == ()
+    assert "NP" in pickle.loads(pickle.dumps(parser)).labels
+    nlp.to_disk(tmp_path)
+    monkeypatch.setattr("spacy_lpcfg.components.lpcfg_parser.bundled_grammar", lambda lang: pytest.fail("was read"))
+    loaded = spacy.load(tmp_path)
+    assert scores(loaded(TEXT)) == scores(nlp(TEXT))
+    assert "NP" in loaded.get_pipe("lpcfg_parser").labels

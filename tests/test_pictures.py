@@ -167,6 +167,7 @@ def test_pictures_of_learning_have_a_curve_for_each_fit_and_network():
     em = [Step(1, -50.0, float("nan"), 1.0), Step(2, -40.0, 80.0, 1.0), Step(3, -39.0, 81.0, 1.0)]
     pivot = [{"iteration": 0, "log_likelihood": None, "f1": 83.0, "seconds": 1.0}]
     likelihood, f1 = learning_figure({"em": em, "pivot": pivot}).axes
+    assert likelihood.lines[0].get_color() == f1.lines[0].get_color() != f1.lines[1].get_color()
     assert [line.get_xydata().tolist() for line in likelihood.lines] == [[[1, -50], [2, -40], [3, -39]]]
     assert [line.get_xydata().tolist() for line in f1.lines] == [[[2, 80], [3, 81]], [[0, 83]]]
     assert [text.get_text() for text in f1.get_legend().get_texts()] == ["em", "pivot"]

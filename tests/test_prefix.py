@@ -158,7 +158,7 @@ def test_a_threshold_makes_lower_bounds(seed):
     for threshold in (0.1, 1e-3):
         assert (prefix_logs(grammar, words, threshold) <= exact + 1e-5).all()
     close = prefix_logs(grammar, words, 1e-7)
-    np.testing.assert_allclose(close[np.isfinite(exact)], exact[np.isfinite(exact)], atol=1e-3)
+    np.testing.assert_allclose(close[np.isfinite(exact)], exact[np.isfinite(exact)], atol=1e-2)
 
 
 def test_a_word_that_cannot_follow_is_infinitely_surprising():

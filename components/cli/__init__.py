@@ -11,6 +11,7 @@ from __future__ import annotations
 import typer
 
 from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
+from spacy_lpcfg.components.cli.calibrate import calibrate
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
@@ -37,7 +38,7 @@ lpcfg_cli = typer.Typer(
 )
 learn_cli = typer.Typer(
     name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
+    help="Learn a parser, or a language model.",
     no_args_is_help=True,
 )
 learn_cli.command("lpcfg")(learn_lpcfg)
@@ -50,6 +51,7 @@ for command in (
     parse,
     evaluate,
     table,
+    calibrate,
     convert,
     surprisal,
     sample,

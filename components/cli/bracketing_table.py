@@ -37,11 +37,12 @@ def bracketing_table(
     seed: Annotated[int, typer.Option(help="Of the random trees.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
 ) -> None:
-    """Score a bracketer on trees, beside baselines, CCM (Klein and Manning 2002) and the upper bound.
+    """Score a bracketer beside others, on trees.
 
-    Unlabelled F1 over sentences of at most 10, 20 and 40 words and over all, without punctuation: of the brackets of
-    all sentences together, and as the mean over sentences; both without the brackets of whole sentences, and with
-    them as in Klein and Manning (2002) and Parikh et al. (2014). CCM learns from the tags of TREES, and of --text.
+    These are baselines, CCM (Klein and Manning 2002) and the upper bound. Unlabelled F1 over sentences of at most 10,
+    20 and 40 words and over all, without punctuation: of the brackets of all sentences together, and as the mean over
+    sentences; both without the brackets of whole sentences, and with them as in Klein and Manning (2002) and Parikh et
+    al. (2014). CCM learns from the tags of TREES, and of --text.
 
     \b
     Example:

@@ -40,10 +40,11 @@ def convert(
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
-    """Convert trees to Docs, to one bracketed tree a line, or to a JSON object a line.
+    """Convert trees to Docs, brackets or JSON.
 
-    Empty elements and function labels are taken off, and trees without words left out. The JSON objects have the
-    tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`; of these only the tree is read.
+    Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
+    left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
+    of these only the tree is read.
 
     \b
     Example:

@@ -31,7 +31,9 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
 ) -> None:
-    """Score parsed trees by EVALB: all together, label by label, by length, and which labels are taken for others.
+    """Score parsed trees by EVALB.
+
+    All together, label by label, by the length of sentences, and which labels are taken for which others.
 
     GOLD is a bracketed treebank of any layout. TEST has a tree a line, in the same order, and an empty line where a
     parser found none; any layout will do if none is missing. On both sides empty elements, function labels and the

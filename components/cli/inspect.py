@@ -38,9 +38,10 @@ def inspect(
         str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
     ] = None,
 ) -> None:
-    """Show the sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state.
+    """Show what a parser has learned.
 
-    Of networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
+    The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
+    networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
     shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
     has use for.
 
@@ -75,11 +76,12 @@ def inspect(
 def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
     """The grammars and networks by which a component parses."""
     from spacy_lpcfg.combination.combined import Combined
+    from spacy_lpcfg.combination.members import straight
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.grammar import Ensemble
 
     learned: Any = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    members = learned.members if isinstance(learned, Combined) else (learned,)
+    members = map(straight, learned.members) if isinstance(learned, Combined) else (learned,)
     return [one for each in members for one in (each.grammars if isinstance(each, Ensemble) else (each,))]
 
 

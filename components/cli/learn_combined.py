@@ -10,6 +10,7 @@ import typer
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 
 class Preset(str, Enum):
@@ -36,6 +37,7 @@ def learn_combined(
             exists=True, dir_okay=False, help="Raw text, a sentence a line, to learn from what the models say of it."
         ),
     ] = None,
+    classes_from: ClassesFrom = None,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -59,10 +61,12 @@ def learn_combined(
     check_folder(output)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
-    models = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang)
+    classes = word_classes(classes_from, lang)
+    models = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang, word_classes=classes)
     log(f"{len(models.learners)} models: {', '.join(type(each).__name__ for each in models.learners)}")
     learner: Learner = models
     config: dict[str, Any] = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
+    config |= class_settings(classes_from, lang)
     if text is not None:
         learner = make_distillation(models, models, text, lang, n_jobs=n_jobs(jobs))
         parts = {"teacher": config, "student": config, "text": str(text), "lang": lang}

@@ -9,6 +9,7 @@ import typer
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -42,6 +43,7 @@ def learn_isbn(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the trees; by default what suits most treebanks.")
     ] = None,
+    classes_from: ClassesFrom = None,
     seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
@@ -65,10 +67,11 @@ def learn_isbn(
     held_out = read_held_out(dev, skip_bad)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
+    settings |= {"word_classes": word_classes(classes_from, lang)}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
     with busy("learning"):
         isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
-    component = _add_parser(nlp, isbn, learner.cut_off, beam)
+    component = _add_parser(nlp, isbn, {"cut_off": learner.cut_off, **class_settings(classes_from, lang)}, beam)
     save_measured(nlp, output, component.ready_parser, held_out)
 
 
@@ -80,8 +83,8 @@ def _log_epoch(epoch: "LearningEpoch") -> None:
     )
 
 
-def _add_parser(nlp: "Language", isbn: "ISBN", cut_off: int, beam: int | None) -> "ISBNParser":
-    """Add an `isbn_parser` of the sizes of the networks."""
+def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: int | None) -> "ISBNParser":
+    """Add an `isbn_parser` of the sizes of the networks, and of the settings that say which words it knows."""
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     network, relations = isbn.networks[0], isbn.relations
@@ -90,7 +93,7 @@ def _add_parser(nlp: "Language", isbn: "ISBN", cut_off: int, beam: int | None) -
         "n_states": network.n_states,
         "approximation": network.approximation,
         "n_networks": len(isbn.networks),
-        "cut_off": cut_off,
+        **lexical,
         "latent": list(relations.latent),
         "decisions": list(relations.decisions),
     }

@@ -12,6 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -61,6 +62,7 @@ def learn_lpcfg(
     teacher: Annotated[
         Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
     ] = Teacher.ensemble,
+    classes_from: ClassesFrom = None,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -77,6 +79,7 @@ def learn_lpcfg(
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
     from spacy_lpcfg.chart import parser_of
+    from spacy_lpcfg.learning import LexicalSettings
 
     output = output.resolve()
     check_folder(output)
@@ -84,7 +87,8 @@ def learn_lpcfg(
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
-    settings = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
+    settings: dict[str, Any] = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
+    settings |= {"lexical": LexicalSettings(word_classes=word_classes(classes_from, lang))}
     jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
     with busy("learning"):
@@ -115,7 +119,7 @@ def _learn(
     if method == Method.spectral:
         return _spectral(train, held_out, settings, jobs)
     if method == Method.pcfg:
-        return _pcfg(train, {"lang": settings["lang"]}, jobs)
+        return _pcfg(train, {name: settings[name] for name in ("lang", "lexical")}, jobs)
     return _iterative(method, train, held_out, settings, jobs)
 
 
@@ -159,9 +163,12 @@ def _distilled(
     return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
-def _config(learner: object, *names: str) -> dict[str, Any]:
-    """The config of a learner, with the named settings."""
-    return {"@misc": f"spacy-lpcfg.{type(learner).__name__}.v1", **{name: getattr(learner, name) for name in names}}
+def _config(learner: Any, *names: str) -> dict[str, Any]:
+    """The config of a learner, with the named settings; of those of the lexicon the text for classes of words."""
+    found = {name: getattr(learner, name) for name in names if name != "lexical"}
+    classes = learner.lexical.word_classes
+    of_words = {} if classes is None else class_settings(classes.text.path, classes.text.lang)
+    return {"@misc": f"spacy-lpcfg.{type(learner).__name__}.v1", **found, **of_words}
 
 
 def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int) -> Learned:

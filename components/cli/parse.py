@@ -62,7 +62,9 @@ def parse(
     ] = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
 ) -> None:
-    """Parse a file, in the order of its sentences, as a stream.
+    """Parse a file: text, words, trees or Docs.
+
+    It is read as a stream, and its sentences keep their order.
 
     \b
     --input text    a document a line; the pipeline finds words and sentences
@@ -98,6 +100,8 @@ def parse(
     form = form or BY_SUFFIX.get(output.suffix if output else "", Format.brackets)
     write = _writer(form, n_best, marginals)
     check_output(output)
+    if form == Format.spacy and output is None and sys.stdout.isatty():
+        raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
     check_usage(file, kind, tags)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
@@ -120,8 +124,6 @@ def _writer(form: Format, n_best: int | None, marginals: bool) -> "Writer":
     """
     asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
     if form == Format.spacy and not asked:
-        if sys.stdout.isatty():
-            raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
         return _write_docs
     if (form, asked) not in LINES:
         raise typer.BadParameter(f"{asked} has no place in {form.value}: use --format json", param_hint="--format")
@@ -138,8 +140,11 @@ def _set_beam(pipe: "Pipe", beam: int) -> None:
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:
     """What goes over every tree; None for nothing. Over brackets there is at least an unlabelled root."""
-    own = getattr(pipe, "root_label", None)
-    return root if root is not None else "" if own is None else own or None
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    if root is not None:
+        return root
+    return pipe.root_label or None if isinstance(pipe, ParsingPipe) else ""
 
 
 def _told(found: "Iterable[Parsed]", key: str, status: Counter[str], *, hidden: bool) -> "Iterator[Parsed]":

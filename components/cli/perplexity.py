@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import reporting_errors
+from spacy_lpcfg.components.cli.console import busy, reporting_errors
 from spacy_lpcfg.components.cli.learn_lm import FILE
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def perplexity(
     """
     from spacy_lpcfg.language_model import read_sentences
 
-    found = _load(model).perplexity(read_sentences(text))
+    language_model = _load(model)
+    with busy("measuring"):
+        found = language_model.perplexity(read_sentences(text))
     print(json.dumps(asdict(found)) if as_json else _table(found))
 
 

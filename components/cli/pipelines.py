@@ -28,12 +28,16 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 
 def load_pipeline(model: str) -> Language:
-    """The pipeline in a folder, or of an installed package.
+    """The pipeline in a folder, or of an installed package; or for a language, by the grammar that comes with us.
 
     RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
     """
     import spacy
 
+    from spacy_lpcfg.models import has_bundled
+
+    if has_bundled(model) and not Path(model).exists():
+        return _bundled_pipeline(model)
     if Path(model).exists() and not (Path(model) / "config.cfg").is_file():
         raise ValueError(f"{model} is no pipeline: expected a folder with config.cfg, as `spacy-lpcfg learn` saves it")
     with warnings.catch_warnings(), busy(f"loading {model}"):
@@ -51,6 +55,13 @@ def load_pipeline(model: str) -> Language:
                 f"{model} cannot be loaded ({type(error).__name__}): {shorten(one_line(error), _LONGEST)} Copy or "
                 "learn it again, and check that it is the folder or package of a pipeline."
             ) from error
+
+
+def _bundled_pipeline(lang: str) -> Language:
+    nlp = blank_pipeline(lang)
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_parser")
+    return nlp
 
 
 def _meta_version(model: str) -> str:

@@ -11,21 +11,20 @@ import typer
 
 from spacy_lpcfg.components.cli.console import (
     STDIN,
-    check_input,
     check_output,
     progress,
     read_lines,
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import Input, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.inputs import Pipe
+    from spacy_lpcfg.components.cli.inputs import Pipe, Source
     from spacy_lpcfg.components.pictures import Sentence
     from spacy_lpcfg.trees import Tree
 
@@ -62,12 +61,16 @@ _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 @reporting_errors
 def render(
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A file with bracketed trees, or - for stdin; or a pipeline.")
+        str, typer.Argument(metavar="SOURCE", help="A file of trees, or - for stdin; or a pipeline, or en.")
     ],
     file: Annotated[
-        str | None, typer.Argument(metavar="[FILE]", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
+        str | None, typer.Argument(metavar="FILE", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
+    kind: Annotated[
+        Input | None,
+        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
+    ] = None,
     form: Annotated[
         Format | None, typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]")
     ] = None,
@@ -89,11 +92,13 @@ def render(
     --picture learning     what each iteration of a learner brought; of a
                            pipeline alone
 
-    FILE has a document a line, but for calibration. Trees can be text for a terminal, ascii, svg and html, spans are
-    html, and all else svg and html. An svg holds one picture. It needs pip install "spacy-lpcfg[viz]".
+    en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
+    for calibration. Trees can be text for a terminal, ascii, svg and html, spans are html, and all else svg and html.
+    An svg holds one picture. It needs pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
+        echo "The old ferry was sold." | spacy-lpcfg render en -
         spacy-lpcfg render dev.mrg --sentence 3
         spacy-lpcfg render model/ text.txt -o trees.html
         echo "It rained." | spacy-lpcfg render model/ - -p chart -o chart.svg
@@ -103,7 +108,7 @@ def render(
     if source == STDIN or Path(source).is_file():
         drawables = _by_trees(source, file, picture)
     else:
-        drawables = _by_pipeline(source, component, file, picture)
+        drawables = _by_pipeline(source, component, file, kind, picture)
     if sentence is not None:
         drawables = islice(drawables, sentence - 1, sentence)
     _write(drawables, form, source, output)
@@ -138,25 +143,30 @@ def _by_trees(source: str, file: str | None, picture: Picture) -> Iterator[Drawa
         yield Drawable(" ".join(tree.words), partial(_draw_tree, tree))
 
 
-def _by_pipeline(source: str, component: str | None, file: str | None, picture: Picture) -> Iterator[Drawable]:
+def _by_pipeline(
+    source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture
+) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
         wanted = "no FILE" if picture == Picture.learning else "a FILE"
-        raise typer.BadParameter(f"a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE")
+        raise typer.BadParameter(
+            f"{source!r} is no file, and a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE"
+        )
     if file is not None:
-        check_input(file)
+        check_usage(file, kind, None)
     nlp = load_pipeline(source)
     if file is None:
         return _learning(nlp, source)
     if picture == Picture.calibration:
         return _calibration(nlp, component, file)
-    return _sentences(nlp, find_parser_or_bracketer(nlp, component), file, picture)
+    pipe = find_parser_or_bracketer(nlp, component)
+    return _sentences(nlp, pipe, source_of(nlp, pipe, file, kind, None), picture)
 
 
-def _sentences(nlp: "Language", pipe: "Pipe", file: str, picture: Picture) -> Iterator[Drawable]:
+def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture) -> Iterator[Drawable]:
     from spacy_lpcfg.components.pictures import ask, sentences
 
     draw = _OF_SENTENCES[picture]
-    for parsed in run_pipeline(nlp, pipe, source_of(nlp, pipe, file, None, None)):
+    for parsed in run_pipeline(nlp, pipe, source):
         question = _QUESTIONS.get(picture)
         answers = ask(pipe, question, parsed.doc) if question else None
         for each in sentences(parsed.doc, pipe.spans_key):

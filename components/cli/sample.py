@@ -48,11 +48,12 @@ def sample(
         str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
     ] = None,
 ) -> None:
-    """Draw trees at random: of sentences in FILE, or, without it, sentences with their trees from the grammar itself.
+    """Draw trees, or sentences, at random.
 
-    Trees of a sentence are drawn by their probability given its words, and an empty line follows those of each
-    sentence. The grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it
-    knows by their form alone are such as <form_Cap_s>.
+    They are trees of sentences in FILE, or, without it, sentences with their trees from the grammar itself. Trees of a
+    sentence are drawn by their probability given its words, and an empty line follows those of each sentence. The
+    grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it knows by their
+    form alone are such as <form_Cap_s>.
 
     \b
     Example:

@@ -13,7 +13,7 @@ def serve(
     model: Annotated[
         str,
         typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
-    ],
+    ] = "en",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
     component: Annotated[
@@ -22,11 +22,12 @@ def serve(
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
-    Only this machine can open it, and it needs nothing from elsewhere. Ctrl-C ends it. It needs pip install
-    "spacy-lpcfg[viz]".
+    Without DIR it is by the English grammar that comes with the package. Only this machine can open the page, and it
+    loads nothing from elsewhere. Ctrl-C ends it. It needs pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
+        spacy-lpcfg serve
         spacy-lpcfg serve model/ --port 8080
     """
     from spacy_lpcfg.components.demo_page import DemoPage

@@ -42,11 +42,11 @@ def surprisal(
     ] = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
 ) -> None:
-    """Tell the surprisal of each word: -log2 of its probability after the words before it in its sentence, in bits.
+    """Tell the surprisal of each word, in bits.
 
-    The end of a sentence is the word </s>; the bits of a sentence sum up to -log2 of its probability. Those of an
-    isbn_parser are of the trees in its beam. A grammar has to be proper, as all are but spectral ones. Tags count for
-    nothing.
+    It is -log2 of the probability of a word after the words before it in its sentence. The end of a sentence is the
+    word </s>; the bits of a sentence sum up to -log2 of its probability. Those of an isbn_parser are of the trees in
+    its beam. A grammar has to be proper, as all are but spectral ones. Tags count for nothing.
 
     The table is apart by tabs, with sentences and positions from 1. A JSON object has "words", their "bits" and the
     "end"; null stands for a word that cannot be there.

@@ -55,7 +55,9 @@ def table(
     by: Annotated[By, typer.Option(help="All scores; or F1 by label, or by length of sentences.")] = By.scores,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the table, not stdout.")] = None,
 ) -> None:
-    """Put results of `spacy-lpcfg evaluate --json` side by side, in percent.
+    """Put several evaluations side by side.
+
+    They are what `spacy-lpcfg evaluate --json` printed, and the table is in percent.
 
     \b
     Example:

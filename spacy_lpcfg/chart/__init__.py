@@ -2,6 +2,7 @@
 
 from spacy_lpcfg.chart.ensemble import EnsembleParser, parser_of
 from spacy_lpcfg.chart.parser import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.chart.states import StateVectors
 from spacy_lpcfg.trees.parse import Parse
 
-__all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings", "parser_of"]
+__all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings", "StateVectors", "parser_of"]

@@ -16,7 +16,7 @@ from spacy_lpcfg.trees.distribution import check_number
 from spacy_lpcfg.trees.parse import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
-TRIES = 100  # candidates of the n best trees, beside 10 for each of the n
+TRIES = 20  # candidates of the n best trees, beside 10 for each of the n
 _Key = tuple[tuple[Span, ...], tuple[str, ...]]
 
 
@@ -85,7 +85,7 @@ class ForestDistribution:
         roots = np.maximum(self._root_marginals(), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             nats = -np.nansum(edges * logs) - np.nansum(roots * np.log(roots))
-        return max(float(nats), 0.0) / np.log(2)
+        return max(float(nats), 0.0) / float(np.log(2))
 
     def _candidates(self) -> Iterator[list[int]]:
         with np.errstate(divide="ignore"):

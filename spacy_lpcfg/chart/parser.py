@@ -261,7 +261,7 @@ class Parser:
         """
         with np.errstate(invalid="ignore"):
             found = -np.diff(self._prefix_logs(words)) / np.log(2)
-        return np.where(np.isnan(found), np.inf, found)
+        return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 
     def log_probability(self, words: Sequence[str]) -> float:
         """ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for them.

@@ -43,10 +43,11 @@ class Prefixes:
         """ln P(a sentence begins with the first k words), for k from 0 to n, and last ln P(the n words are a sentence).
 
         terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): as of the lexicon.
-        RETURNS (float64, (n + 2,)): nats, falling from 0; -inf from where the grammar has no sentence that goes on so.
+        RETURNS (float64, (n + 2,)): nats, falling from 0 but for rounding; -inf from where the grammar has no sentence
+            that goes on so.
         """
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
-        shares = []
+        shares: list[float] = []
         siblings = self._grammar.root_vectors.astype(np.float64)
         for terminal, factors in zip(terminals.tolist(), tag_factors):
             chart.predict(self._closed(siblings))
@@ -58,7 +59,7 @@ class Prefixes:
             shares.append(chart.whole())
         shares += [0.0] * (len(terminals) + 1 - len(shares))
         with np.errstate(divide="ignore"):
-            return np.concatenate([[0.0], np.cumsum(np.log(np.clip(shares, 0.0, 1.0)))])
+            return np.concatenate([[0.0], np.cumsum(np.log(shares))])
 
     def _closed(self, siblings: np.ndarray) -> np.ndarray:
         """O (I - L)^-1 for O with right siblings counted, float64 (n_states in all,)."""
@@ -68,7 +69,7 @@ class Prefixes:
     def _left_corners(self) -> tuple[np.ndarray, np.ndarray]:
         """I - L, factored."""
         completions = self._completions
-        left = self._of_children(completions, 0)
+        left, _ = self._of_children(completions)
         left[:, completions <= 0] = 0.0
         return lu_factor(np.eye(len(left)) - left)
 
@@ -81,7 +82,7 @@ class Prefixes:
         words = self._emissions()
         found = words.copy()
         for _ in range(_MOST_STEPS):
-            left, right = self._of_children(found, 0), self._of_children(found, 1)
+            left, right = self._of_children(found)
             lacking = words + left @ found - found
             step = np.linalg.solve(np.eye(len(found)) - left - right, lacking)
             found = found + np.maximum(step, 0.0)
@@ -100,15 +101,15 @@ class Prefixes:
             first + np.arange(len(lexicon.vectors)), lexicon.vectors * np.repeat(per_row, sizes), self._states[-1]
         )
 
-    def _of_children(self, weights: np.ndarray, child: int) -> np.ndarray:
-        """Weights of the left (0) or right (1) child's states below each state, with the other child summed by weights.
+    def _of_children(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the states of left and of right children below each state, with the other child summed by weights.
 
-        RETURNS (float64, (n_states in all,) * 2): [parent, child].
+        RETURNS (float64, (n_states in all,) * 2, twice): [parent, left child] and [parent, right child].
         """
-        found = np.zeros((len(weights), len(weights)))
+        left, right = np.zeros((2, len(weights), len(weights)))
         for rule, symbols in enumerate(self._grammar.rules.tolist()):
-            places = [slice(*self._states[symbol : symbol + 2]) for symbol in symbols]
+            a, b, c = (slice(*self._states[symbol : symbol + 2]) for symbol in symbols)
             tensor = self._grammar.tensor(rule)
-            other = weights[places[2 - child]]
-            found[places[0], places[1 + child]] += np.tensordot(tensor, other, (2 - child, 0))
-        return found
+            left[a, b] += tensor @ weights[c]
+            right[a, c] += weights[b] @ tensor
+        return left, right

@@ -160,9 +160,16 @@ def _votes(trees: Sequence[list[Span]], found: Posteriors) -> dict[Span, float]:
 _TIE = 1e-3  # of a posterior beside a vote
 
 
-def parser_of(model: Learned) -> Parser | CombinedParser:
-    """The parser by a grammar, an ensemble or a combination."""
-    return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
+def parser_of(model: Learned, *, decoding: str = "brackets") -> Parser | CombinedParser:
+    """The parser by a grammar, an ensemble or a combination.
+
+    decoding (str): "brackets" and "reranking" as of `CombinedParser`; "tree" for the votes of several models, and the
+        tree by its rules of one.
+    RAISES (ValueError): On another one, or for a model that cannot be decoded so.
+    """
+    if isinstance(model, Combined):
+        return CombinedParser(model, decoding="votes" if decoding == "tree" else decoding)
+    return chart_parser_of(model, settings=Settings(decoding="rules" if decoding == "tree" else decoding))
 
 
 def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:

@@ -1,6 +1,6 @@
 """Predictive LR derivations: a tree as the steps that build it from left to right, and back.
 
-Section 2.2 of Henderson and Titov (2010). A stack holds the nodes whose left part is there. Shift puts the next word on
+Section 7.2 of Henderson and Titov (2010). A stack holds the nodes whose left part is there. Shift puts the next word on
 it, with its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify is
 Attach to a copy of the node below that stands over it (Chomsky adjunction), and so makes the copy. A node is projected
 as soon as its first child is complete, so that most of it is predicted. Differs: a node over one of its own label with

@@ -1,6 +1,6 @@
 """Learner of incremental sigmoid belief networks from a treebank, by maximum likelihood.
 
-Section 4 of Henderson and Titov (2010), who descend by plain gradients with weight decay until the likelihood of
+Section 6 of Henderson and Titov (2010), who descend by plain gradients with weight decay until the likelihood of
 held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosine, and the average of the weights;
 (2) dropout of the means along latent edges, which lets networks grow to more than twice the units before they overfit.
 """
@@ -26,7 +26,8 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
-_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)
+_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _LEAST_BATCH trees
+_STEPS, _LEAST_BATCH, _MOST_BATCH = 350, 5, 20  # of an epoch; trees of a step
 
 
 class LearningEpoch(NamedTuple):
@@ -56,8 +57,9 @@ class ISBNLearner:
     approximation (str): as of `Network`.
     n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
     n_epochs (int): passes over the trees.
-    batch_size (int): trees of a step.
-    learn_rate (float or None): of Adam at the first step; None for one by n_states: 0.003 for 120.
+    batch_size (int or None): trees of a step; None for a 350th of all, but from 5 to 20: larger steps cost less.
+    learn_rate (float or None): of Adam at the first step; None for one by n_states and batch_size: 0.003 for 120 and 5,
+        and as the square root of batch_size.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
@@ -73,8 +75,8 @@ class ISBNLearner:
     n_states: int = 120
     approximation: str = FEED_FORWARD
     n_networks: int = 1
-    n_epochs: int = 15
-    batch_size: int = 5
+    n_epochs: int = 14
+    batch_size: int | None = None
     learn_rate: float | None = None
     dropout: float | None = None
     weight_decay: float = 2.0
@@ -128,14 +130,15 @@ class ISBNLearner:
 
     def ascent(self, seed: int, n_trees: int) -> Ascent:
         """How the network of a seed learns from so many trees."""
-        rate = float(np.interp(self.n_states, _STATES, _RATES)) if self.learn_rate is None else self.learn_rate
-        dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS)) if self.dropout is None else self.dropout
+        size = self.batch_size or min(max(round(n_trees / _STEPS), _LEAST_BATCH), _MOST_BATCH)
+        usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _LEAST_BATCH) ** 0.5
+        usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
         return Ascent(
             n_epochs=self.n_epochs,
-            batch_size=self.batch_size,
-            learn_rate=rate,
-            dropout=dropout,
-            weight_decay=self.weight_decay * min(self.batch_size / max(n_trees, 1), 1.0),
+            batch_size=size,
+            learn_rate=usual_rate if self.learn_rate is None else self.learn_rate,
+            dropout=usual_dropout if self.dropout is None else self.dropout,
+            weight_decay=self.weight_decay * min(size / max(n_trees, 1), 1.0),
             averaging=self.averaging,
             seed=seed,
             n_jobs=self.n_jobs,
@@ -155,8 +158,9 @@ class ISBNLearner:
     def _check(self) -> None:
         check_approximation(self.approximation)
         for name in ("n_states", "n_networks", "n_epochs", "batch_size", "n_jobs"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"Expected {name} of at least 1, got {getattr(self, name)}.")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ValueError(f"Expected {name} of at least 1, got {value}.")
         for name in ("dropout", "averaging"):
             if not 0 <= (getattr(self, name) or 0) < 1:
                 raise ValueError(f"Expected {name} of at least 0 and below 1, got {getattr(self, name)}.")

@@ -17,6 +17,8 @@ from spacy_lpcfg.words.classes import WordClasses
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
 APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
+BIASES = ("bias", "outcome_bias")
+"""Parameters that have no prior."""
 _KIND, _FORMAT = "isbn", 3
 
 
@@ -29,9 +31,9 @@ class Network:
     """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
 
     approximation (str): how the means of a position's latent units are had from what is known.
-        "feed-forward": from earlier positions alone (section 5.1).
+        "feed-forward": from earlier positions alone (section 5.2).
         "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
-        far (section 5.2, equation 13).
+        far (section 5.3, equation 13).
         "mean-field-step": one natural gradient step towards these.
     bias (float32, (n_states,)): of the latent units.
     latent_weights (float32, (n_latent, n_states, n_states)): of each latent relation; [r, i, j] from unit j of the

@@ -1,7 +1,7 @@
 """Which earlier positions of a derivation a position is joined to, as data: names, and the cells that resolve them.
 
-Table 1 of Henderson and Titov (2010): a position's latent vector is joined to the latent vectors of the positions when
-certain nodes were last on top of the stack, and to the decisions at certain others. Each relation is one name:
+Section 7.2 of Henderson and Titov (2010): a position's latent vector is joined to the latent vectors of the positions
+when certain nodes were last on top of the stack, and to the decisions at certain others. Each relation is one name:
 
 - `previous`: the position before;
 - `last_shift`: that where the last word was shifted;

@@ -12,9 +12,8 @@ import numpy as np
 from spacy_lpcfg.isbn._adam import Schedule, Table
 from spacy_lpcfg.isbn.events import Events
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
-from spacy_lpcfg.isbn.network import Network
+from spacy_lpcfg.isbn.network import BIASES, Network
 
-_BIASES = ("bias", "outcome_bias")
 _AT_HAND = 50  # batches that are selected together: to select anything takes time for all that it is selected from
 
 
@@ -49,8 +48,8 @@ class Training:
         decaying, lasting = (Schedule(rates, decay, averaging) for decay in (weight_decay, 0.0))
         self._tables, self._weights, self._gradients = {}, {}, {}
         for name, array in parameters.items():
-            values = array.reshape(1 if name in _BIASES else -1, array.shape[-1]).copy()
-            table = self._tables[name] = Table(values, lasting if name in _BIASES else decaying)
+            values = array.reshape(1 if name in BIASES else -1, array.shape[-1]).copy()
+            table = self._tables[name] = Table(values, lasting if name in BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
     def step(self, some: Events) -> float:

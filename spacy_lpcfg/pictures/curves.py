@@ -62,9 +62,12 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
         )
     figure = new_figure(6.5, 0.6 + 2.6 * len(drawn))
     for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn):
-        known = {visible(name): points[quantity] for name, points in curves if quantity in points}
-        lines = [axes.plot(*zip(*points), marker="o", markersize=3)[0] for points in known.values()]
-        for text in axes.legend(lines, known).get_texts():
+        lines = {
+            visible(name): axes.plot(*zip(*points[quantity]), color=f"C{i}", marker="o", markersize=3)[0]
+            for i, (name, points) in enumerate(curves)
+            if quantity in points
+        }
+        for text in axes.legend(lines.values(), lines).get_texts():
             text.set_parse_math(False)
         axes.set_ylabel(_QUANTITIES[quantity])
         axes.grid(alpha=0.3)

@@ -118,7 +118,7 @@ class Distribution(Protocol):
 class Undistributed:
     """What parsers by several models say when asked for what only one model has."""
 
-    def distribution(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **_: Any) -> NoReturn:
+    def distribution(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always."""
         raise ValueError(
             "Several models together have posteriors, but no one distribution over trees: no probabilities of trees "

@@ -1,0 +1,66 @@
+"""`spacy-lpcfg calibrate`: whether a parser is right as often as its scores say, and the temperature that mends it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import check_folder, find_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.treebanks import read_treebank
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.trees.calibration import Reliability
+
+
+@reporting_errors
+def calibrate(
+    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    trees: Annotated[
+        list[Path],
+        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Trees that it did not learn from."),
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperature found."),
+    ] = None,
+    component: Annotated[str | None, typer.Option(help="Which, if there are several. [default: the first]")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+) -> None:
+    """Parse the words of trees, and print how many of the brackets of each probability are right.
+
+    The expected calibration error is the mean distance between the two. The log-odds of all scores are then divided by
+    one temperature, the setting of the component, which makes the error least: trees stay as they are.
+
+    \b
+    Example:
+        spacy-lpcfg calibrate model/ dev.mrg --output calibrated/
+    """
+    from spacy_lpcfg.trees import clean
+    from spacy_lpcfg.trees.calibration import fit_temperature, outcomes, reliability, tempered
+
+    if output is not None:
+        check_folder(output := output.resolve())
+    nlp = load_pipeline(model)
+    pipe = find_parser(nlp, component)
+    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad)) if tree is not None]
+    parser = pipe.ready_parser().parser
+    scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
+    temperature = fit_temperature(scores, right)
+    for name, value in (("as they are", 1.0), ("of the component", pipe.temperature), ("fitted", temperature)):
+        found = reliability(tempered(scores, value), right)
+        print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
+    _print_table(reliability(tempered(scores, temperature), right))
+    if output is not None:
+        nlp.get_pipe_config(pipe.name)["temperature"] = pipe.temperature = temperature
+        save_pipeline(nlp, output)
+        log(f"saved to {output}")
+
+
+def _print_table(found: "Reliability") -> None:
+    """A line for each bin that has brackets."""
+    print("probability  brackets  right")
+    n_bins = len(found.counts)
+    for i, (count, accuracy) in enumerate(zip(found.counts.tolist(), found.accuracies.tolist())):
+        if count:
+            print(f"{i / n_bins:.1f} to {(i + 1) / n_bins:.1f}  {count:9d}  {100 * accuracy:4.1f}%")

@@ -1,0 +1,33 @@
+"""`--classes-from` of the commands that learn parsers: raw text that tells of words which a treebank does not have."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.words import ClassLearner
+
+ClassesFrom = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        dir_okay=False,
+        metavar="TEXT",
+        help="Raw text, a sentence a line, for classes of words that the trees do not have.",
+    ),
+]
+
+
+def word_classes(text: Path | None, lang: str) -> "ClassLearner | None":
+    """The learner of a text's classes of words; of none, if there is no text."""
+    from spacy_lpcfg.components.learners import make_word_classes
+
+    return None if text is None else make_word_classes(text.resolve(), lang)
+
+
+def class_settings(text: Path | None, lang: str) -> dict[str, Any]:
+    """What the config of a learner says of the text."""
+    if text is None:
+        return {}
+    return {"word_classes": {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(text.resolve()), "lang": lang}}

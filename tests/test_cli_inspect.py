@@ -1,0 +1,151 @@
+"""`inspect` and `table`: what was learned, and results side by side."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import spacy
+from commands import RAW, run
+
+from spacy_lpcfg.grammar.summary import top_rules, top_words
+from spacy_lpcfg.learning import Spectral
+from spacy_lpcfg.trees import read_trees
+
+
+def inspected(model, *options: object) -> dict:
+    return json.loads(run("inspect", model, "--json", *options).stdout)
+
+
+def test_summary_of_rules_is_a_sum_over_the_states_of_children(pcfg_model, spectral_model):
+    for model in (pcfg_model, spectral_model):
+        grammar = spacy.load(model).get_pipe("lpcfg_parser").grammar
+        symbol = grammar.symbols.index("NP")
+        found = top_rules(grammar, symbol, 10_000)
+        rules = [i for i in range(grammar.n_rules) if grammar.rules[i, 0] == symbol]
+        for state, best in enumerate(found):
+            weights = sorted((float(grammar.tensor(rule)[state].sum(dtype=float)) for rule in rules), reverse=True)
+            np.testing.assert_allclose([weight for _, weight in best], [w for w in weights if w], rtol=1e-5)
+            left, right = grammar.rules[rules[0], 1:]
+            assert all(name.startswith("NP -> ") for name, _ in best)
+            assert f"NP -> {grammar.symbols[left]} {grammar.symbols[right]}" in {name for name, _ in best}
+        if grammar.is_proper:
+            assert sum(weight for _, weight in found[0]) == pytest.approx(1, abs=1e-4)
+        assert [each[:2] for each in found] == top_rules(grammar, symbol, 2)
+
+
+def test_summary_of_words_is_a_distribution(pcfg_model):
+    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").grammar
+    for tag in ("DT", "NN"):
+        (found,) = top_words(grammar, grammar.symbols.index(tag), 10_000)
+        assert sum(weight for _, weight in found) == pytest.approx(1, abs=1e-3)
+        assert [weight for _, weight in found] == sorted((weight for _, weight in found), reverse=True)
+        assert not any(name.startswith("<tag ") for name, _ in found)
+    assert top_words(grammar, grammar.symbols.index("DT"), 1)[0][0].name == "the"
+
+
+def test_cli_inspect_shows_a_grammar(pcfg_model):
+    grammar = spacy.load(pcfg_model).get_pipe("lpcfg_parser").grammar
+    found = inspected(pcfg_model, "--symbol", "NP", "--symbol", "DT", "--top", 3)
+    (sizes,) = found["members"]
+    assert (sizes["kind"], sizes["is_proper"], sizes["root_label"]) == ("grammar", True, "ROOT")
+    assert (sizes["n_labels"], sizes["n_rules"]) == (len(grammar.labels), grammar.n_rules)
+    assert sizes["states"] == dict(zip(grammar.symbols, grammar.n_states.tolist()))
+    assert list(sizes["shares"].values()) == sorted(sizes["shares"].values(), reverse=True)
+    assert list(found["symbols"]) == ["NP", "DT"]
+    assert found["symbols"]["DT"]["kind"] == "words"
+    assert [len(state) for state in found["symbols"]["NP"]["states"]] == [3]
+    text = run("inspect", pcfg_model, "--symbol", "NP").stdout
+    assert "NP -> DT NN" in text
+    assert f"{grammar.n_rules} binary rules" in text
+    assert set(inspected(pcfg_model, "--symbol", "all")["symbols"]) == set(grammar.symbols)
+    assert len(inspected(pcfg_model)["symbols"]) == 6
+
+
+def test_cli_inspect_shows_singular_values(spectral_model, sample_folder):
+    found = inspected(spectral_model)["singular_values"]
+    estimate = Spectral(n_states=2).estimate(read_trees(sample_folder / "train.mrg"))
+    symbols = spacy.load(spectral_model).get_pipe("lpcfg_parser").grammar.symbols
+    for name, row, m in zip(symbols, estimate.projections.singular_values, estimate.projections.n_states, strict=True):
+        np.testing.assert_allclose(found[name], row[:m], atol=1e-6)
+    lines = run("inspect", spectral_model).stdout.splitlines()
+    (row,) = [line.split() for line in lines if line.startswith("NN  ") and len(line.split()) == 5]
+    assert float(row[2]) == pytest.approx(found["NN"][0] / found["NN"][1], abs=0.01)
+
+
+def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
+    isbn = spacy.load(isbn_model).get_pipe("isbn_parser").isbn
+    found = inspected(isbn_model)
+    (sizes,) = found["members"]
+    assert (sizes["kind"], sizes["labels"]) == ("networks", list(isbn.labels))
+    assert sizes["networks"][0]["n_states"] == 4
+    assert sizes["networks"][0]["parameters"]["bias"] == [4]
+    assert len(found["fit"]) == 2
+    assert "network, feed-forward, 4 states" in run("inspect", isbn_model).stdout
+    assert "no symbols with states" in run("inspect", isbn_model, "--symbol", "NP", code=1).stderr
+
+
+def test_cli_inspect_shows_the_members_of_an_ensemble(sample_folder, tmp_path):
+    options = ("--method", "ensemble", "--grammars", 2, "--states", 2)
+    run("learn", "lpcfg", sample_folder / "dev.mrg", *options, "-o", tmp_path / "two")
+    grammars = spacy.load(tmp_path / "two").get_pipe("lpcfg_parser").grammar.grammars
+    found = inspected(tmp_path / "two", "--member", 2, "--symbol", "NN")
+    assert [sizes["kind"] for sizes in found["members"]] == ["grammar", "grammar"]
+    wanted = top_words(grammars[1], grammars[1].symbols.index("NN"), 5)
+    assert found["symbols"]["NN"]["states"] == [[list(each) for each in state] for state in wanted]
+    assert "only 2 members" in " ".join(run("inspect", tmp_path / "two", "--member", 3, code=2).stderr.split())
+
+
+# table -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A perfect result, and one with a label taken for another."""
+    (tmp_path / "gold").write_text(RAW, encoding="utf-8")
+    (tmp_path / "test").write_text(RAW.replace("(NP=2", "(X_1"), encoding="utf-8")
+    for name in ("gold", "test"):
+        result = run("evaluate", tmp_path / "gold", tmp_path / name, "--json").stdout
+        (tmp_path / f"{name}.json").write_text(result, encoding="utf-8")
+    return tmp_path / "gold.json", tmp_path / "test.json"
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|\n").split("|")]
+
+
+def test_cli_table_in_markdown_has_the_scores(results):
+    one, other = results
+    lines = run("table", one, f"A|B=c={other}", code=2)  # the first = ends the name, so that there is no such file
+    assert "there is no file" in lines.stderr
+    head, rule, first, second = run("table", one, f"A^B={other}").stdout.splitlines()
+    assert cells(head) == ["", "precision", "recall", "F1", "exact", "tags", "sentences"]
+    assert cells(rule) == ["---", *["---:"] * 6]
+    assert cells(first) == ["gold", "100.00", "100.00", "100.00", "100.00", "100.00", "2"]
+    scores = json.loads(other.read_text("utf-8"))
+    assert cells(second)[:4] == ["A^B", *(f"{scores[f'evalb_{key}']:.2f}" for key in "prf")]
+    assert scores["evalb_f"] < 100
+
+
+def test_cli_table_has_a_row_for_each_label_and_length(results, tmp_path):
+    lines = run("table", *results, "--by", "labels").stdout.splitlines()
+    assert cells(lines[0]) == ["label", "gold", "test"]
+    found = {row[0]: row[1:] for row in map(cells, lines[2:])}
+    assert found["X_1"] == ["-", "0.00"]
+    assert found["VP"] == ["100.00", "100.00"]
+    assert cells(run("table", *results, "--by", "lengths").stdout.splitlines()[2])[0] == "1-10"
+    run("table", *results, "--by", "labels", "--format", "latex", "-o", tmp_path / "table.tex")
+    latex = (tmp_path / "table.tex").read_text("utf-8")
+    assert latex.startswith("\\begin{tabular}{lrr}\n\\hline\nlabel & gold & test \\\\\n")
+    assert r"X\_1 & - & 0.00 \\" in latex
+    assert latex.endswith("\\end{tabular}\n")
+
+
+def test_cli_evaluate_tells_which_labels_are_confused(results):
+    scores = json.loads(results[1].read_text("utf-8"))
+    assert scores["confusions"] == [{"gold": "NP", "test": "X_1", "n": 1}]
+    assert scores["labels"]["X_1"] == {"p": 0.0, "r": 0.0, "f": 0.0, "n_gold": 0, "n_test": 1}
+    assert scores["lengths"]["1-10"]["n_sentences"] == 2
+    table = run("evaluate", results[0].with_suffix(""), results[1].with_suffix("")).stdout
+    assert "NP          X_1                1" in table

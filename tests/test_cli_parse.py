@@ -1,0 +1,281 @@
+"""What `parse` reads and writes: Docs, JSON lines and tables, n-best trees and marginals, in several processes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+
+import numpy as np
+import pytest
+import spacy
+from commands import RUNNER, run, trees_in
+from spacy.tokens import DocBin
+
+from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.trees import read_trees
+
+TEXT = "Lena opened the (old) gate. Did you see it?\n\nIt rained.\n"
+WORDS = [
+    ["Lena", "opened", "the", "(", "old", ")", "gate", "."],
+    ["Did", "you", "see", "it", "?"],
+    ["It", "rained", "."],
+]
+
+
+def json_in(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def rows_in(text: str) -> list[list[str]]:
+    return [line.split("\t") for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def parses(pcfg_model):
+    """What the library says of the text: Docs, and the component."""
+    nlp = spacy.load(pcfg_model)
+    nlp.add_pipe("sentencizer", first=True)
+    return list(nlp.pipe(filter(None, TEXT.splitlines()))), nlp.get_pipe("lpcfg_parser")
+
+
+def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
+    found = json_in(run("parse", pcfg_model, "-", "--format", "json", text=TEXT).stdout)
+    docs, _ = parses
+    assert [each["words"] for each in found] == WORDS
+    sentences = [tree for doc in docs for tree in trees(doc)]
+    assert [each["tree"] for each in found] == [f"(ROOT {tree})" for tree in sentences]
+    assert [each["tags"] for each in found] == [tree.tags for tree in sentences]
+    for each, tree in zip(found, sentences):
+        assert [(span["start"], span["end"], span["label"]) for span in each["spans"]] == tree.spans()
+        assert each["status"] == "parsed"
+        assert "n_best" not in each
+    scores = [span["score"] for each in found for span in each["spans"]]
+    wanted = np.concatenate([doc.spans[KEY].attrs["scores"] for doc in docs])
+    np.testing.assert_allclose(scores, wanted, atol=1e-6)
+    logs = np.concatenate([doc.spans[KEY].attrs["log_probabilities"] for doc in docs])
+    np.testing.assert_allclose([each["log_probability"] for each in found], logs)
+
+
+def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
+    found = json_in(run("parse", pcfg_model, "-", "--format", "json", text=TEXT).stdout)
+    head, *rows = rows_in(run("parse", pcfg_model, "-", "--format", "table", text=TEXT).stdout)
+    assert head == ["sentence", "start", "end", "label", "score", "text"]
+    wanted = [(i, span, each["words"]) for i, each in enumerate(found, start=1) for span in each["spans"]]
+    for (number, start, end, label, score, text), (i, span, words) in zip(rows, wanted, strict=True):
+        assert (int(number), int(start), int(end), label) == (i, span["start"], span["end"], span["label"])
+        assert float(score) == pytest.approx(span["score"], abs=1e-5)
+        assert text == " ".join(words[int(start) : int(end)])
+
+
+def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
+    text = "It rained .\n\nIt left\n"
+    first, empty, last = json_in(
+        run("parse", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout
+    )
+    assert (first["words"], last["words"]) == (["It", "rained", "."], ["It", "left"])
+    assert empty == {
+        "words": [], "tags": [], "tree": None, "spans": [], "status": "empty", "log_probability": None,
+    }  # fmt: skip
+    rows = rows_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "table", text=text).stdout)
+    assert {row[0] for row in rows[1:]} == {"1", "3"}
+
+
+def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
+    docs, component = parses
+    wanted = [analyses for doc in docs for analyses in component.n_best(doc, 4)]
+    found = json_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "json", text=TEXT).stdout)
+    head, *rows = rows_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "table", text=TEXT).stdout)
+    blocks = run("parse", pcfg_model, "-", "--n-best", 4, text=TEXT).stdout.split("\n\n")
+    assert head == ["sentence", "rank", "probability", "log_probability", "tree"]
+    assert blocks[-1] == ""
+    for number, (each, analyses, block) in enumerate(zip(found, wanted, blocks, strict=False), start=1):
+        own = [row for row in rows if row[0] == str(number)]
+        texts = [f"(ROOT {one.tree})" for one in analyses]
+        assert [one["tree"] for one in each["n_best"]] == texts
+        assert [row[4] for row in own] == texts
+        assert [line.split("\t")[1] for line in block.splitlines()] == texts
+        assert [int(row[1]) for row in own] == list(range(1, len(texts) + 1))
+        for one, row, line, analysis in zip(each["n_best"], own, block.splitlines(), analyses, strict=True):
+            assert one["log_probability"] == pytest.approx(analysis.log_probability)
+            assert one["probability"] == pytest.approx(analysis.probability)
+            assert float(row[2]) == pytest.approx(analysis.probability, rel=1e-5)
+            assert float(row[3]) == pytest.approx(analysis.log_probability, abs=1e-5)
+            assert float(line.split("\t")[0]) == pytest.approx(analysis.probability, rel=1e-5)
+
+
+def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
+    docs, component = parses
+    wanted = [posteriors for doc in docs for posteriors in component.posteriors(doc)]
+    found = json_in(run("parse", pcfg_model, "-", "--marginals", "--format", "json", text=TEXT).stdout)
+    rows = rows_in(run("parse", pcfg_model, "-", "--marginals", "--format", "table", text=TEXT).stdout)[1:]
+    for number, (each, posteriors) in enumerate(zip(found, wanted, strict=True), start=1):
+        spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
+        assert spans == pytest.approx(posteriors.brackets, abs=1e-6)
+        table = {(int(row[1]), int(row[2]), row[3]): float(row[4]) for row in rows if row[0] == str(number)}
+        assert table == pytest.approx(posteriors.brackets, abs=1e-5)
+        for of_word, tags in zip(each["marginals"]["tags"], posteriors.tags, strict=True):
+            assert of_word == pytest.approx(tags, abs=1e-6)
+        for span in each["spans"]:
+            assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-5)
+
+
+def test_cli_parse_n_best_have_given_tags(pcfg_model, parses):
+    """The n best have the given tags."""
+    _, component = parses
+    text = "The/DT ferry/NN left/VBN ./.\n"
+    (found,) = json_in(
+        run("parse", pcfg_model, "-", "--input", "tagged", "--n-best", 3, "--format", "json", text=text).stdout
+    )
+    analyses = component.parser.parser.n_best(["The", "ferry", "left", "."], ["DT", "NN", "VBN", "."], n=3)
+    assert [one["tree"] for one in found["n_best"]] == [f"(ROOT {one.tree})" for one in analyses]
+
+
+def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_path):
+    docs, _ = parses
+    run("parse", pcfg_model, "-", "-o", tmp_path / "text.spacy", text=TEXT)
+    found = list(DocBin().from_disk(tmp_path / "text.spacy").get_docs(spacy.blank("en").vocab))
+    assert [doc.text for doc in found] == [doc.text for doc in docs]
+    assert [trees(doc) for doc in found] == [trees(doc) for doc in docs]
+    for one, other in zip(found, docs):
+        assert one.spans[KEY].attrs["scores"].tolist() == other.spans[KEY].attrs["scores"].tolist()
+    again = run("parse", pcfg_model, tmp_path / "text.spacy").stdout
+    assert again == run("parse", pcfg_model, "-", text=TEXT).stdout
+    data = (tmp_path / "text.spacy").read_bytes()
+    result = RUNNER.invoke(lpcfg_cli, ["parse", str(pcfg_model), "-", "--input", "spacy"], input=data)
+    assert result.stdout == again
+    run("convert", sample_folder / "dev.mrg", tmp_path / "dev.spacy", "--n-sents", 7)
+    run("parse", pcfg_model, tmp_path / "dev.spacy", "-o", tmp_path / "parsed.spacy")
+    run("parse", pcfg_model, sample_folder / "dev.mrg", "--input", "trees", "-o", tmp_path / "parsed.mrg")
+    docs_f, trees_f = (
+        json.loads(run("evaluate", tmp_path / "dev.spacy", tmp_path / f"parsed.{end}", "--json").stdout)["evalb_f"]
+        for end in ("spacy", "mrg")
+    )
+    assert docs_f == pytest.approx(trees_f, abs=1)  # quotation marks are not spelled alike
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".tsv", ".mrg"])
+def test_cli_parse_takes_the_format_from_the_name(pcfg_model, tmp_path, suffix):
+    out = tmp_path / f"out{suffix}"
+    run("parse", pcfg_model, "-", "-o", out, text=TEXT)
+    form = {".tsv": "table", ".mrg": "brackets"}.get(suffix, "json")
+    assert out.read_text("utf-8") == run("parse", pcfg_model, "-", "--format", form, text=TEXT).stdout
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [("text", ()), ("tokens", ("--n-best", 2, "--marginals", "--format", "json")), ("trees", ("--format", "json"))],
+)
+def test_cli_parse_is_the_same_in_processes(pcfg_model, sample_folder, kind, more):
+    """Of more sentences than are parsed at once."""
+    trees = sample_folder / "dev.mrg"
+    lines = "".join(f"{' '.join(tree.words[:8])}\n" for tree in read_trees(trees)) * 2
+    text = trees.read_text("utf-8") * 2 if kind == "trees" else lines
+    alone, together = (
+        run("parse", pcfg_model, "-", "--input", kind, *more, "--n-process", n, text=text).stdout for n in (1, 2)
+    )
+    assert alone == together
+    assert len(alone.splitlines()) >= 40
+
+
+def test_cli_parse_names_the_line_in_processes_too(pcfg_model):
+    error = run("parse", pcfg_model, "-", "--input", "tagged", "--n-process", 2, text="A/DT\nb\n", code=1).stderr
+    assert "-:2: Expected word/TAG" in error
+
+
+def test_cli_parse_reads_a_stream(pcfg_model, monkeypatch):
+    """No more of the input is taken than the output so far needs, but for a batch or two."""
+    from spacy_lpcfg.components.cli import inputs, processes
+    from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+
+    taken = []
+
+    def lines(path):
+        for i in range(1000):
+            taken.append(i)
+            yield "It rained ."
+
+    monkeypatch.setattr(inputs, "read_lines", lines)
+    nlp = load_pipeline(str(pcfg_model))
+    component = find_parser(nlp, None)
+    source = inputs.Source("-", inputs.Input.tokens, None)
+    found = inputs.run_pipeline(nlp, component, source)
+    next(found)
+    assert len(taken) <= 2 * processes._BATCH
+
+
+def test_cli_parse_chooses_the_component(pcfg_model, isbn_model, tmp_path):
+    nlp = spacy.load(pcfg_model)
+    nlp.add_pipe("isbn_parser", source=spacy.load(isbn_model))
+    nlp.to_disk(tmp_path / "both")
+    text = "It rained .\n"
+    options = ("-", "--input", "tokens", "--format", "json")
+    for component, model in (("lpcfg_parser", pcfg_model), ("isbn_parser", isbn_model)):
+        found = run("parse", tmp_path / "both", *options, "--component", component, text=text).stdout
+        assert found == run("parse", model, *options, text=text).stdout
+
+
+def test_cli_parse_writes_brackets_as_json(bracketer_model):
+    text = "The/DT dog/NN barked/VBD ./.\n"
+    (found,) = json_in(run("parse", bracketer_model, "-", "--format", "json", text=text).stdout)
+    assert found["words"] == ["The", "dog", "barked", "."]
+    assert {span["label"] for span in found["spans"]} == {"X"}
+    assert all(0 <= span["score"] <= 1 for span in found["spans"])
+    assert (found["log_probability"], "tag_scores" in found) == (None, False)
+
+
+def test_cli_parse_reads_compressed_text(pcfg_model, tmp_path):
+    (tmp_path / "text.gz").write_bytes(gzip.compress(TEXT.encode()))
+    assert run("parse", pcfg_model, tmp_path / "text.gz").stdout == run("parse", pcfg_model, "-", text=TEXT).stdout
+
+
+# surprisal and sample ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["pcfg_model", "isbn_model"])
+def test_cli_surprisal_is_that_of_the_component(request, name):
+    model = request.getfixturevalue(name)
+    nlp = spacy.load(model)
+    nlp.add_pipe("sentencizer", first=True)
+    component = nlp.get_pipe(nlp.pipe_names[-1])
+    docs = [nlp.make_doc(line) for line in filter(None, TEXT.splitlines())]
+    wanted = [bits for doc in docs for bits in component.surprisals(nlp.get_pipe("sentencizer")(doc))]
+    head, *rows = rows_in(run("surprisal", model, "-", text=TEXT).stdout)
+    assert head == ["sentence", "position", "word", "bits"]
+    assert [row[2] for row in rows] == [word for words in WORDS for word in [*words, "</s>"]]
+    assert [row[1] for row in rows] == [str(i) for words in WORDS for i in range(1, len(words) + 2)]
+    np.testing.assert_allclose([float(row[3]) for row in rows], np.concatenate(wanted), atol=1e-3)
+    found = json_in(run("surprisal", model, "-", "--format", "json", "--n-process", 2, text=TEXT).stdout)
+    assert [each["words"] for each in found] == WORDS
+    for each, bits in zip(found, wanted, strict=True):
+        np.testing.assert_allclose([*each["bits"], each["end"]], bits, atol=1e-4)
+
+
+def test_cli_surprisal_sums_up_to_the_probability(pcfg_model):
+    """Of a sentence whose parses pruning leaves alone: both are exact up to that."""
+    text = "It rained .\n"
+    (found,) = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout)
+    (parsed,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout)
+    bits = sum(found["bits"]) + found["end"]
+    assert bits <= -parsed["log_probability"] / math.log(2) + 1e-6
+    assert bits == pytest.approx(-parsed["log_probability"] / math.log(2), abs=2)
+
+
+def test_cli_samples_of_sentences_are_those_of_the_component(pcfg_model, parses):
+    docs, component = parses
+    wanted = [trees for doc in docs for trees in component.samples(doc, 5, seed=3)]
+    blocks = run("sample", pcfg_model, "-", "-n", 5, "--seed", 3, text=TEXT).stdout.split("\n\n")
+    assert blocks.pop() == ""
+    assert [block.splitlines() for block in blocks] == [[f"(ROOT {tree})" for tree in trees] for trees in wanted]
+
+
+def test_cli_samples_sentences_from_the_grammar(pcfg_model):
+    found = run("sample", pcfg_model, "-n", 20, "--max-words", 8, "--seed", 1).stdout
+    drawn = trees_in(found)
+    assert len(drawn) == 20
+    assert all(tree.label == "ROOT" and len(tree) <= 8 for tree in drawn)
+    words = run("sample", pcfg_model, "-n", 20, "--max-words", 8, "--seed", 1, "--format", "words").stdout
+    assert words.splitlines() == [" ".join(tree.words) for tree in drawn]
+    assert found != run("sample", pcfg_model, "-n", 20, "--max-words", 8, "--seed", 2).stdout
