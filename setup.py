@@ -1,4 +1,5 @@
 import sys
+import sysconfig
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -16,35 +17,48 @@ HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/beam.h"]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 
+def source(name: str) -> str:
+    return name.replace(".", "/") + ".pyx"
+
+
+def built(name: str) -> Path:
+    """Where an editable install leaves a kernel: beside its source."""
+    return Path(name.replace(".", "/") + sysconfig.get_config_var("EXT_SUFFIX"))
+
+
+def is_current(name: str) -> bool:
+    """Whether a kernel lies compiled there, later than anything that it is made of was changed."""
+    sources = [source(name), *HEADERS, *Path("spacy_lpcfg").rglob("*.pxd"), __file__]
+    return built(name).exists() and built(name).stat().st_mtime > max(Path(path).stat().st_mtime for path in sources)
+
+
+def extension(name: str) -> Extension:
+    return Extension(
+        name,
+        [source(name)],
+        include_dirs=sorted({header.rpartition("/")[0] for header in HEADERS}),
+        depends=HEADERS,
+        extra_compile_args=FLAGS,
+        language="c++",
+    )
+
+
 class BuildOnce(build_ext):
-    """Takes a kernel that an editable install left beside its source, where it is newer than that."""
+    """Takes current kernels as they are, and compiles the others."""
 
     def build_extension(self, extension: Extension) -> None:
-        built = Path(self.get_ext_filename(extension.name))
-        sources = [*extension.sources, *extension.depends, __file__]
-        if built.exists() and built.stat().st_mtime > max(Path(source).stat().st_mtime for source in sources):
-            target = Path(self.get_ext_fullpath(extension.name))
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists() or not target.samefile(built):
-                self.copy_file(str(built), str(target))
-        else:
-            super().build_extension(extension)
+        if not is_current(extension.name):
+            return super().build_extension(extension)
+        target = Path(self.get_ext_fullpath(extension.name))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or not target.samefile(built(extension.name)):
+            self.copy_file(str(built(extension.name)), str(target))
 
 
 setup(
     cmdclass={"build_ext": BuildOnce},
-    ext_modules=cythonize(
-        [
-            Extension(
-                name,
-                [name.replace(".", "/") + ".pyx"],
-                include_dirs=sorted({header.rpartition("/")[0] for header in HEADERS}),
-                depends=HEADERS,
-                extra_compile_args=FLAGS,
-                language="c++",
-            )
-            for name in KERNELS
-        ],
-        language_level=3,
-    ),
+    ext_modules=[
+        *cythonize([extension(name) for name in KERNELS if not is_current(name)], language_level=3),
+        *(extension(name) for name in KERNELS if is_current(name)),
+    ],
 )
