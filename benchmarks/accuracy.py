@@ -6,8 +6,9 @@ A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one and parses the w
 with the treebank's tags. Measures F1 as EVALB with COLLINS.prm over all lengths, tagging accuracy, sentences that EVALB
 leaves out (errors) and that the grammar has no tree for (no tree), CPU seconds and peak memory of learning
 (reading and saving included, in a process of its own), sentences parsed per CPU second, and the grammar's size on disk.
-With a text, tokenised and a sentence a line, also of a grammar that learns from the ensemble's trees of it; learning
-then counts the teacher's learning and parsing too.
+With a text, tokenised and a sentence a line, also of a grammar that learns from the ensemble's trees of it, and of what
+learns from the balanced combination's trees: a grammar, a network, and both together; learning then counts the
+teacher's learning and parsing too.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import Any
 
 import measure
 
-from spacy_lpcfg.combination import PRESETS, Combination, learned_from_disk, parser_of
+from spacy_lpcfg.combination import PRESETS, Combination, Distillation, learned_from_disk, parser_of
 from spacy_lpcfg.components.learners import SentencesOf
-from spacy_lpcfg.learning import EM, Clusters, Distillation, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.evalb import evaluate
 
@@ -31,7 +33,7 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
     arguments.add_argument("--states", type=int, default=16, metavar="M", help="of the learners that have any")
-    arguments.add_argument("--text", type=Path, metavar="FILE", help="to learn from what an ensemble says of it")
+    arguments.add_argument("--text", type=Path, metavar="FILE", help="to learn from what a combination says of it")
     arguments.add_argument("--seed", type=int, default=0, help="of the learners that draw anything at random")
     arguments.add_argument("--only", nargs="+", metavar="NAME", help="learners, by the first words of their rows")
     args = arguments.parse_args()
@@ -64,13 +66,27 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
         f"clusters, m = {m}": Clusters(**own),
         f"EM, m = {m}": EM(**own),
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
-        f"ensemble of 8, m = {more}": (teacher := Ensembles.diverse(8, n_states=more, seed=N_SEEDS * seed)),
+        f"ensemble of 8, m = {more}": Ensembles.diverse(8, n_states=more, seed=N_SEEDS * seed),
     }
     learners |= {f"{name} combination": Combination.preset(name, seed=seed) for name in PRESETS}
     if text is not None:
-        student = Clusters(n_states=more, seed=seed)
-        learners[f"distilled, m = {more}"] = Distillation(teacher, student, SentencesOf(text, None))
+        learners |= distilled_learners(more, seed, SentencesOf(text, None))
     return learners
+
+
+def distilled_learners(m: int, seed: int, text: SentencesOf) -> dict[str, Any]:
+    """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
+    ensemble, balanced = (
+        Ensembles.diverse(8, n_states=m, seed=N_SEEDS * seed),
+        Combination.preset("balanced", seed=seed),
+    )
+    grammar, network = Clusters(n_states=m, seed=seed), ISBNLearner(seed=seed)
+    return {
+        f"distilled, m = {m}": Distillation(ensemble, grammar, text),
+        f"distilled by balanced, m = {m}": Distillation(balanced, grammar, text),
+        "distilled network": Distillation(balanced, network, text),
+        "distilled grammar and network": Distillation(balanced, Combination((grammar, network)), text),
+    }
 
 
 def learning_row(learner: Any, trees: Path, path: Path) -> measure.Row:

@@ -30,14 +30,16 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
+from html import escape
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
-from spacy_lpcfg.trees import Tree, escape_tokens, strip_root
+from spacy_lpcfg.components.asked import pipe_of
+from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
+from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
@@ -207,6 +209,7 @@ class _Sentence:
     """The brackets of one sentence; ranges count its words, not the tokens of the Doc.
 
     doc (Doc): where it stands
+    key (str): key of `doc.spans`
     words (tuple of int): positions of the words in the Doc
     tags (tuple of str): one a word
     brackets (tuple of (start, end, label)): in pre-order, half-open
@@ -214,6 +217,7 @@ class _Sentence:
     """
 
     doc: Doc
+    key: str
     words: tuple[int, ...]
     tags: tuple[str, ...]
     brackets: tuple[_Bracket, ...]
@@ -267,6 +271,7 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     tags, scores, tag_scores = map(group.attrs.get, ("tags", "scores", "tag_scores"))
     return _Sentence(
         doc,
+        key,
         tuple(words),
         tuple(doc[i].tag_ if tags is None else tags[i] for i in words),
         tuple((bisect_left(words, span.start), bisect_left(words, span.end), span.label_) for span in spans),
@@ -371,6 +376,28 @@ class Constituent:
         return scores[chain[0] if chain else start]
 
     @property
+    def alternatives(self) -> dict[str, float]:
+        """Posterior probability of each label that brackets over these words may have, likeliest first.
+
+        Of the node's own labels too; labels may stand over each other, so that they need not add up to 1. The component
+        that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
+
+        Raises ValueError if there is no such component.
+        """
+        sentence = self._sentence
+        pipe = pipe_of(sentence.doc, sentence.key)
+        if pipe is None:
+            raise ValueError(
+                f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
+                "which shares the Doc's vocabulary, as long as you ask for alternatives."
+            )
+        alone = sentence.doc[sentence.words[0] : sentence.words[-1] + 1].as_doc()
+        posteriors = pipe.posteriors(alone)[0]
+        found = posteriors.brackets.items() if posteriors else ()
+        of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
+        return dict(sorted(of_words, key=lambda each: -each[1]))
+
+    @property
     def parent(self) -> Constituent | None:
         above = self._sentence.parents[self._range]
         return Constituent(self._sentence, above) if above else None
@@ -399,28 +426,25 @@ class Constituent:
 
     def to_nltk(self) -> Any:
         """The subtree as an `nltk.Tree`; needs NLTK."""
-        nltk_tree = _extra("nltk.tree", "to_nltk()").Tree
-        return self.tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
+        return to_nltk(self.tree)
 
     def svg(self) -> str:
         """A drawing of the subtree as SVG; needs svgling."""
-        svgling = _extra("svgling", "svg()")
-        return svgling.draw_tree(self.tree.fold(_nested))._repr_svg_()
+        return tree_svg(self.tree)
+
+    def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
+        """The subtree in lines of text, for a terminal; needs NLTK. `print` it."""
+        return tree_text(self.tree, lines)
+
+    def _repr_html_(self) -> str:
+        """What Jupyter shows: the drawing; where there can be none, brackets, and why."""
+        try:
+            return tree_html(self.tree)
+        except (ImportError, ValueError) as error:
+            return f"<pre>{escape(self.bracketed)}</pre><p>{escape(str(error))}</p>"
 
     def __repr__(self) -> str:
         return f"Constituent({'|'.join(self.labels) or self.label}, {self.span.text!r})"
-
-
-def _nested(node: Tree, below: list[Any]) -> tuple[Any, ...]:
-    return (node.label, *(below or [node.word]))
-
-
-def _extra(module: str, what: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        name = module.partition(".")[0]
-        raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> tuple[Constituent | None, ...]:

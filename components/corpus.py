@@ -100,7 +100,7 @@ class Treebank:
         on_error = errors.append if self.skip_bad else None
         for file in _files(self.paths):
             if file.suffix == ".spacy":
-                yield from _with_trees(DocBin().from_disk(file).get_docs(vocab), file, self.spans_key)
+                yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
             else:
                 trees = map(normalize_rooted, read_trees(file, on_error=on_error))
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
@@ -137,6 +137,24 @@ def _text_of(word: str) -> str:
     """A treebank's word as text; an underscore for a word of white space, which is no word here."""
     text = unescape_token(word)
     return "_" if text.isspace() else text
+
+
+def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
+    """The Docs of a `.spacy` file, one at a time; raises OSError, and as `docs_of`."""
+    yield from docs_of(Path(path).read_bytes(), str(path), vocab)
+
+
+def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
+    """The Docs of the bytes of a DocBin, one at a time.
+
+    name (str): what to call it in errors
+
+    Raises ValueError if it is none, or damaged.
+    """
+    try:
+        yield from DocBin().from_bytes(data).get_docs(vocab)
+    except Exception as error:
+        raise ValueError(f"{name} is no .spacy file, or damaged: copy it or make it again ({error})") from error
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

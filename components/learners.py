@@ -26,14 +26,14 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination import Combination, Distillation, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
-    Distillation,
     Ensembles,
     Pivot,
     Spectral,
@@ -41,10 +41,10 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
-from spacy_lpcfg.learning.distillation import Student, Teacher
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
 
 
@@ -199,20 +199,23 @@ def make_distillation(
     lang: str | None = "en",
     weight: int | None = Distillation.weight,
     most_words: int = Distillation.most_words,
+    share: float = Distillation.share,
+    n_jobs: int = Distillation.n_jobs,
 ) -> Learner:
-    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.learning.Distillation`.
+    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.combination.Distillation`.
 
     text (Path): a file with a sentence a line
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
-    return Distillation(cast(Teacher, teacher), cast(Student, student), SentencesOf(text, lang), weight, most_words)
+    sentences = SentencesOf(text, lang)
+    return Distillation(cast(Teacher, teacher), cast(Student, student), sentences, weight, most_words, share, n_jobs)
 
 
 @dataclass(frozen=True)
 class SentencesOf:
     """The words of a text file with a sentence a line.
 
-    path (Path): the file, in UTF-8
+    path (Path): the file, in UTF-8, .gz or not
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
 
@@ -221,10 +224,9 @@ class SentencesOf:
 
     def __iter__(self) -> Iterator[list[str]]:
         tokenizer = None if self.lang is None else spacy.blank(self.lang).tokenizer
-        with open(self.path, encoding="utf-8") as lines:
-            for line in lines:
-                words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
-                yield [word for word in words if not word.isspace()]
+        for line in read_lines(self.path):
+            words = line.split() if tokenizer is None else [token.text for token in tokenizer(line)]
+            yield [word for word in words if not word.isspace()]
 
 
 def read_grammar(path: Path) -> Callable[[], Learned]:

@@ -1,11 +1,13 @@
 """The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
 
+In a blank pipeline it has the grammar that comes with the package, if one does for the language.
 Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
 enough. An online learner makes its start there, and learns from the trees of every batch in `update`.
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any, Literal, Optional
 
@@ -22,6 +24,7 @@ from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.trees import Tree
 
 register_extensions()
@@ -32,6 +35,10 @@ _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "grammar, but not the counts to go on from. Freeze it, or learn it anew."
+)
+_NO_TREES = (
+    "{!r} found no trees to learn from, and keeps the grammar that it has. Read the corpus with "
+    "spacy-lpcfg.Treebank.v1 to have it learn."
 )
 
 
@@ -67,10 +74,14 @@ def make_lpcfg_parser(
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
 ) -> "LPCFGParser":
-    """The factory `lpcfg_parser`; settings as for `LPCFGParser`."""
+    """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
+
+    The component begins with the grammar that comes with the package for the language, if one does.
+    """
+    lang = nlp.lang or ""
     return LPCFGParser(
         nlp.vocab,
-        grammar_model(),
+        grammar_model(partial(bundled_grammar, lang) if has_bundled(lang) else None),
         name,
         learner=learner,
         spans_key=spans_key,
@@ -119,9 +130,15 @@ class GrammarShim(LearnedShim):
         return {**self.__dict__, "_model": self.learned, "_make": None, "_parser": None}
 
 
-def grammar_model() -> Model:
-    """A thinc Model that holds a grammar, for spaCy to save; it computes nothing."""
-    return holder("lpcfg", GrammarShim(None))
+def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
+    """A thinc Model that holds a grammar, for spaCy to save; it computes nothing.
+
+    make (callable): gives the grammar, when one is first needed; None for none yet
+    """
+    shim = GrammarShim(None)
+    if make is not None:
+        shim.grammar_of(make)
+    return holder("lpcfg", shim)
 
 
 class LPCFGParser(ParsingPipe):
@@ -220,8 +237,9 @@ class LPCFGParser(ParsingPipe):
         labels (list of str): categories that the grammar may have; None allows all
         grammar (callable): gives a ready grammar; the examples are not used
 
-        Without trees in the examples a grammar that is already there stays. Raises ValueError if
-        there is neither, if the corpus is streamed, or if the treebank has other categories.
+        Without trees in the examples a grammar that is already there stays, with a warning, and so
+        does the one that comes with the package. Raises ValueError if there is neither, if the corpus
+        is streamed, or if the treebank has other categories.
         """
         self._fit = None
         if grammar is not None:
@@ -233,6 +251,8 @@ class LPCFGParser(ParsingPipe):
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
         if first is None:
+            if self.grammar is not None:
+                self.warn_once(_NO_TREES)
             return
         refuse_sample(nlp, "grammar")
         if isinstance(self.learner, OnlineLearner):

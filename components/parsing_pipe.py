@@ -11,10 +11,11 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
-from spacy_lpcfg.components.surprisal import answers, register_surprisal, set_surprisal
+from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 
@@ -248,12 +249,12 @@ class ParsingPipe(LearnedPipe):
 
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
-        ln P(words) is a lower bound: of the trees that pruning or the beam left; nan where there is none. With given
-        tags it is ln P(words, tags). That of a tree is exact; -inf if the model cannot make it. Not for several models
-        together. Raises ValueError unless trees fit sentences.
+        Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
+        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
+        words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
         """
         if trees is None:
-            return [found.log_probability if found else None for found in self._distributions(doc)]
+            return self._ask(doc, lambda core, each: core.log_probability(each.words))
         parser, sentences = self._sentences(doc)
         if len(trees) != len(sentences):
             raise ValueError(f"Expected a tree or None for each of {len(sentences)} sentences, got {len(trees)}.")

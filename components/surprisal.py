@@ -11,19 +11,15 @@ a network. Ensembles, combinations and spectral grammars have none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
-from weakref import WeakValueDictionary
+from typing import Protocol
 
 import numpy as np
 from spacy.tokens import Doc, Token
 
+from spacy_lpcfg.components.asked import pipe_of
 from spacy_lpcfg.components.constituents import KEYS, sentence_bounds, texts_of, words_of
 
-if TYPE_CHECKING:
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
-
 _SURPRISAL, _END = "surprisal", "end_surprisal"
-_PIPES: WeakValueDictionary[tuple[int, str], ParsingPipe] = WeakValueDictionary()
 
 
 class Surprised(Protocol):
@@ -76,11 +72,6 @@ def register_surprisal() -> None:
         Token.set_extension(_SURPRISAL, getter=surprisal_of)
 
 
-def answers(pipe: ParsingPipe) -> None:
-    """Take note of a component that can be asked for the surprisal of the tokens that it parses."""
-    _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
-
-
 def surprisal_of(token: Token) -> float:
     """The surprisal of a token in bits; nan for white space.
 
@@ -102,8 +93,8 @@ def surprisal_of(token: Token) -> float:
 
 def _asked(doc: Doc, key: str) -> bool:
     """Write the surprisal by the component of a key, if there is one that knows."""
-    pipe = _PIPES.get((id(doc.vocab), key))
-    if pipe is None or pipe.vocab is not doc.vocab or pipe.learned is None:
+    pipe = pipe_of(doc, key)
+    if pipe is None:
         return False
     try:
         set_surprisal(doc, key, pipe.ready_parser())

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
@@ -15,6 +15,7 @@ from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 from spacy_lpcfg.components.constituents import sentence_bounds
+from spacy_lpcfg.components.corpus import read_docs
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
 
@@ -100,19 +101,11 @@ def read_sentences(
         if path.suffix != _BINARY:
             yield from read_tagged(path, on_error=on_error)
             continue
-        for doc in _docs(path, Vocab()):
+        for doc in read_docs(path, Vocab()):
             try:
                 yield from (each.tagged for each in doc_sentences(doc, sentence_bounds(doc), attr) if each.positions)
             except Untagged as error:
                 raise Untagged(f"{path}: {error}") from error
-
-
-def _docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    try:
-        docs = DocBin().from_disk(path)
-    except Exception as error:
-        raise ValueError(f"{path} is no .spacy file, or damaged: copy it or make it again ({error})") from error
-    return docs.get_docs(vocab)
 
 
 def _list(paths: Paths) -> list[Path]:
@@ -203,7 +196,7 @@ class TaggedText:
         on_error = errors.append if self.skip_bad else None
         for path in _list(self.path):
             if path.suffix == _BINARY:
-                yield from (_only_tags(doc) for doc in _docs(path, vocab))
+                yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:
                 yield from (tagged_doc(vocab, sentence) for sentence in read_tagged(path, on_error=on_error))
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import spacy
+from commands import SAMPLE, console_script, process, run, trees_in
 from spacy.tokens import DocBin
-from test_cli import console_script, process, run, trees_in
 
 from spacy_lpcfg.bracketing import SpectralBracketer, universal
 from spacy_lpcfg.bracketing.comparison import compare, gold_sentences
@@ -17,16 +17,13 @@ from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.components.tagged_text import TaggedText
 from spacy_lpcfg.trees import read_trees
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 SYSTEMS = ["left_branching", "right_branching", "random", "right_branching_inside_top", "upper_bound", "ccm"]
 TAGGED = "The/DT dog/NN barked/VBD (/-LRB- at/IN cats/NNS )/-RRB- ./.\n\nGo/VB\n"
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bracketer")
-    run("learn", "bracketer", SAMPLE / "train.mrg", "--preset", "paper", "-o", folder / "model")
-    return folder / "model"
+def model(bracketer_model):
+    return bracketer_model
 
 
 @pytest.fixture

@@ -7,36 +7,27 @@ from pathlib import Path
 
 import pytest
 import spacy
-from test_cli import BROKEN, RAW, console_script, process, run, trees_in
+from commands import BROKEN, RAW, console_script, process, run, sample_part, trees_in
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import escape_tokens, normalize, read_trees
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 TINY = ("--states", 4, "--epochs", 2)
-
-
-def part(path: Path, name: str, n: int) -> Path:
-    """A file with the first sample trees."""
-    lines = (SAMPLE / f"{name}.mrg").read_text("utf-8").splitlines(keepends=True)
-    path.write_text("".join(lines[:n]), encoding="utf-8")
-    return path
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("isbn")
-    part(folder / "train.mrg", "train", 100)
-    part(folder / "dev.mrg", "dev", 10)
+    sample_part(folder / "train.mrg", "train", 100)
+    sample_part(folder / "dev.mrg", "dev", 10)
     return folder
 
 
 @pytest.fixture(scope="module")
-def model(folder):
-    run("learn", "isbn", folder / "train.mrg", *TINY, "--beam", 4, "-o", folder / "model")
-    return folder / "model"
+def model(isbn_model):
+    return isbn_model
 
 
 def component_of(model: Path) -> ISBNParser:

@@ -7,6 +7,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.parser import Settings
 from spacy_lpcfg.combination import Combination, Combined, CombinedParser, Mirrored, MirroredLearner
 from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
@@ -98,7 +99,7 @@ def test_combination_learns_its_members(trees, members, combined):
     found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
     assert found.to_bytes() == combined.to_bytes()
     assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
-    assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.45, 0.55))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
 
@@ -174,6 +175,23 @@ def test_combination_obeys_constraints(members, mirrored, decoding):
     assert (0, 2, "NP") in parse.spans
     impossible = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),)))
     assert impossible.status == UNCONSTRAINED
+
+
+def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
+    combined = Combined((*members, mirrored), (0.5, 0.3, 0.2))
+    listed = [analysis.tree for analysis in Parser(members[0]).n_best(SENTENCE, n=30)]
+    scores = [
+        0.5 * Parser(members[0]).tree_log_probability(tree)
+        + 0.3 * IncrementalParser(members[1]).tree_log_probability(tree)
+        + 0.2 * IncrementalParser(mirrored.model).tree_log_probability(mirror(tree))
+        for tree in listed
+    ]
+    assert Reranker(combined.members, combined.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
+    parse = CombinedParser(combined, decoding="reranking").parse(SENTENCE)
+    assert parse.spans == listed[int(np.argmax(scores))].spans()
+    assert CombinedParser(combined, decoding="reranking").parse(["?"] * 200).tree.words == ["?"] * 200
+    with pytest.raises(ValueError, match="proper grammar"):
+        Reranker((members[1], mirrored), (0.5, 0.5))
 
 
 def test_two_votes_are_settled_by_posteriors(members):

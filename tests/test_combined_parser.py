@@ -7,7 +7,7 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combined
+from spacy_lpcfg.combination import Combination, Combined
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.trees import read_trees
@@ -83,3 +83,17 @@ def test_command_learns_a_combination(tmp_path):
     ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert nlp(TEXT)._.constituency
+
+
+def test_command_learns_a_combination_from_text_too(tmp_path):
+    trees, text = tmp_path / "train.mrg", tmp_path / "text"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
+    arguments = ["learn", "combined", str(trees), "--text", str(text), "--output", str(tmp_path / "model")]
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 0, result.output
+    parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
+    assert len(parser.grammar.members) == 4
+    for part in (parser.learner.teacher, parser.learner.student):
+        assert part.learners == Combination.preset("balanced").learners
+    assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,7 +26,8 @@ from spacy_lpcfg.components.constituents import (
     trees,
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
-from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.pictures import tree_svg
+from spacy_lpcfg.trees import Tree, from_nltk, parse_trees
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()
@@ -286,10 +288,37 @@ def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
     monkeypatch.setitem(sys.modules, "svgling", None)
     monkeypatch.setitem(sys.modules, "nltk.tree", None)
     (root,) = doc_of(FLIES)._.constituency
-    with pytest.raises(ImportError, match=r"svg\(\) needs svgling"):
+    monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
+    with pytest.raises(ImportError, match=r"A drawn tree needs svgling: pip install 'spacy-lpcfg\[viz\]'"):
         root.svg()
+    with pytest.raises(ImportError, match="A tree in a terminal needs nltk"):
+        root.pretty()
     with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
         root.to_nltk()
+    assert root._repr_html_().startswith(f"<pre>{FLIES}</pre><p>A drawn tree needs svgling")
+
+
+def test_constituency_is_drawn():
+    for library in ("svgling", "nltk"):
+        pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+    (root,) = doc_of(FLIES)._.constituency
+    subject, predicate = root.children
+    assert predicate.svg() == tree_svg(predicate.tree)
+    assert predicate.svg() in predicate._repr_html_()
+    assert "action" in subject.svg()
+    assert "action" not in predicate.svg()
+    assert predicate.pretty().splitlines()[-1].split() == ["is", "now"]
+    assert predicate.pretty("ascii").isascii()
+    assert from_nltk(root.to_nltk()) == root.tree
+
+
+def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
+    (root,) = doc_of("(S (<b> <script>alert(1)) (NN &amp;))".replace("(1)", "-LRB-1-RRB-"))._.constituency
+    if find_spec("svgling"):
+        assert "&lt;script&gt;alert-LRB-1" in root._repr_html_()
+        assert "<script" not in root._repr_html_()
+    monkeypatch.setitem(sys.modules, "svgling", None)
+    assert "<script" not in root._repr_html_()
 
 
 @given(st.lists(st.text(min_size=1, max_size=5).filter(str.strip), min_size=1, max_size=8))

@@ -1,4 +1,4 @@
-"""One grammar that learns from the trees of several."""
+"""Models that learn from the trees of others."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import numpy as np
 import pytest
 
 from spacy_lpcfg.chart import parser_of
-from spacy_lpcfg.learning import Clusters, Distillation, Ensembles, LexicalSettings, TreebankPCFG
-from spacy_lpcfg.learning.distillation import parse_text
-from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, known_words
+from spacy_lpcfg.combination.distillation import as_learned
+from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
+from spacy_lpcfg.learning.skeletons import skeletons
+from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
+from spacy_lpcfg.trees.transforms import mirror
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+NETWORK = ISBNLearner(n_states=8, n_epochs=2)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +37,7 @@ def test_the_student_learns_from_trees_and_text(golds, text):
     """By hand: from the treebank `weight` times, and the teacher's trees of the text."""
     teacher, student = Ensembles.diverse(2, n_states=2), Clusters(n_states=2, lexical=LexicalSettings(rare=0))
     learned = Distillation(teacher, student, text, weight=3).fit(golds)
-    parsed = list(parse_text(teacher.fit(golds), text, 40))
+    parsed = [tree for tree, _ in parse_text(teacher.fit(golds), text, 40)]
     assert 0 < len(parsed) <= len(text)
     by_hand = student.fit([*golds * 3, *parsed])
     assert replace(learned, classifier=by_hand.classifier).to_bytes() == by_hand.to_bytes()
@@ -41,7 +47,7 @@ def test_the_treebank_is_a_third_of_all_words(golds, text):
     """Unless a weight is given; where the text is short, each tree counts once."""
     pcfg, n_golds = TreebankPCFG(), sum(map(len, golds[:20]))
     for repeats in (1, 20):
-        parsed = list(parse_text(pcfg.fit(golds[:20]), text * repeats, 40))
+        parsed = [tree for tree, _ in parse_text(pcfg.fit(golds[:20]), text * repeats, 40)]
         weight = max(1, round(sum(map(len, parsed)) / 2 / n_golds))
         assert (weight > 1) == (repeats > 1)
         by_hand = Distillation(pcfg, pcfg, text * repeats, weight=weight).fit(golds[:20])
@@ -51,6 +57,89 @@ def test_the_treebank_is_a_third_of_all_words(golds, text):
 def test_ensembles_may_be_students(golds, text):
     students = Ensembles.diverse(2, n_states=2)
     assert len(Distillation(TreebankPCFG(), students, text).fit(golds).grammars) == 2
+
+
+def test_networks_and_combinations_may_be_students(golds, text):
+    """Each member of a combination learns as it does alone; a network from the treebank as often as without text."""
+    pcfg = TreebankPCFG()
+    network, grammar, both = (
+        Distillation(pcfg, student, text, weight=2).fit(golds)
+        for student in (NETWORK, pcfg, Combination((pcfg, NETWORK)))
+    )
+    assert both.members[0].to_bytes() == grammar.to_bytes()
+    assert both.members[1].to_bytes() == network.members[0].to_bytes()
+    assert both.weights == Combination((pcfg, NETWORK)).fit(golds).weights
+    parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
+    one_pass = replace(NETWORK, n_epochs=1)
+    by_hand = one_pass.fit([*golds, *parsed], repeats=[2] * len(golds) + [1] * len(parsed))
+    assert network.members[0].to_bytes() == by_hand.to_bytes()
+    assert network.weights == (1.0,)
+    assert by_hand.meta["n_trees"] == 2 * len(golds) + len(parsed)
+
+
+def test_mirror_images_may_be_students(golds, text):
+    """From mirrored trees of both kinds."""
+    pcfg = TreebankPCFG()
+    found = Distillation(pcfg, MirroredLearner(pcfg), text, weight=2).fit(golds)
+    parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
+    by_hand = Distillation(pcfg, pcfg, text, weight=2).learn(
+        *([mirror(tree) for tree in some] for some in (golds, parsed))
+    )
+    assert found.members[0].model.to_bytes() == by_hand.to_bytes()
+    network = Distillation(pcfg, MirroredLearner(NETWORK), text).fit(golds).members[0].model
+    assert network.inventory.opening == -1
+
+
+@pytest.fixture(scope="module")
+def combined(golds):
+    return Combination((TreebankPCFG(), NETWORK), (0.8, 0.2)).fit(golds)
+
+
+def test_combinations_teach_by_trees_of_their_grammar(golds, text, combined):
+    """As likely brackets as those of the combination, nearly; but no rule that the treebank lacks."""
+    taught = {tuple(tree.words): (tree, certainty) for tree, certainty in parse_text(combined, text, 40)}
+    known = set(rules(golds))
+    assert set(rules([tree for tree, _ in taught.values()])) <= known
+    parser = CombinedParser(combined)
+    n_right = n_brackets = 0
+    for words in (escape_tokens(sentence, known=known_words(combined)) for sentence in text):
+        if tuple(words) in taught:
+            tree, certainty = taught[tuple(words)]
+            assert 0 < certainty <= 1
+            own = parser.parse(words).spans
+            n_right, n_brackets = n_right + len({*own} & {*tree.children[0].spans()}), n_brackets + len(own)
+    assert n_right > 0.5 * n_brackets > 10
+
+
+def rules(trees):
+    nodes = skeletons(trees)
+    for node in nodes.inner:
+        yield tuple(nodes.symbols[nodes.symbol[each]] for each in (node, nodes.left[node], nodes.right[node]))
+
+
+def test_networks_may_teach(golds, text):
+    parsed = list(parse_text(as_learned(NETWORK.fit(golds)), text, 40))
+    assert parsed
+    assert {tree.label for tree, _ in parsed} == {"ROOT"}
+
+
+def test_text_is_parsed_by_any_number_of_threads(text, combined):
+    assert list(parse_text(combined, text, 40, n_jobs=2)) == list(parse_text(combined, text, 40))
+
+
+def test_the_most_certain_trees_are_kept_in_order():
+    trees = [ScoredTree(Tree("N", word=str(i)), certainty) for i, certainty in enumerate([0.5, 0.9, 0.7, 0.9, 0.1])]
+    assert [tree.word for tree, _ in most_certain(trees, 0.6)] == ["1", "2", "3"]
+    assert [tree.word for tree, _ in most_certain(trees, 0.01)] == ["1"]
+    assert most_certain(trees, 1.0) == trees
+
+
+def test_a_share_of_the_text_is_learned_from(golds, text):
+    pcfg = TreebankPCFG()
+    parsed = list(parse_text(pcfg.fit(golds), text, 40))
+    learner = Distillation(pcfg, pcfg, text, weight=1, share=0.5)
+    by_hand = learner.learn(golds, [tree for tree, _ in most_certain(parsed, 0.5)])
+    assert learner.fit(golds).to_bytes() == by_hand.to_bytes() != replace(learner, share=1.0).fit(golds).to_bytes()
 
 
 def test_weight_makes_no_rare_word_frequent(golds, text):
@@ -83,7 +172,7 @@ def test_words_of_the_text_become_known():
 
 
 def test_trees_of_text_have_the_root_of_the_treebank(golds, text):
-    trees = list(parse_text(TreebankPCFG().fit(golds), text, 40))
+    trees = [tree for tree, _ in parse_text(TreebankPCFG().fit(golds), text, 40)]
     assert {tree.label for tree in trees} == {"ROOT"}
     assert [tree.words for tree in trees] == [words for words in text if words in [tree.words for tree in trees]]
 
@@ -97,6 +186,9 @@ def test_bad_settings_and_text_are_refused(golds):
     pcfg = TreebankPCFG()
     with pytest.raises(ValueError, match="of at least 1"):
         Distillation(pcfg, pcfg, [], weight=0)
+    for share in (0, 1.1):
+        with pytest.raises(ValueError, match="share above 0"):
+            Distillation(pcfg, pcfg, [], share=share)
     with pytest.raises(ValueError, match="none that the teacher can parse"):
         Distillation(pcfg, pcfg, []).fit(golds)
     with pytest.raises(ValueError, match="at least one tree"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import zlib
 from dataclasses import FrozenInstanceError, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
 from spacy_lpcfg.grammar.layout import LANES, in_blocks, layout
-from spacy_lpcfg.grammar.storage import StorageError, pack, unpack, write_atomically
+from spacy_lpcfg.grammar.storage import StorageError, compressed, pack, unpack, write_atomically
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors, offsets
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees
@@ -237,6 +238,42 @@ def test_pack_knows_its_types_only():
     for array in (np.array(["a"], dtype=object), np.zeros(2, dtype=complex), np.zeros(2, dtype="datetime64[s]")):
         with pytest.raises(StorageError, match="under 'a', of one of the types"):
             unpack("k", 3, pack("k", 3, {"a": array}))
+
+
+@given(
+    st.sampled_from(["uint8", "uint16", "int32", "int64", "float16", "float32", "float64"]),
+    st.lists(st.integers(0, 4), max_size=3),
+    st.integers(0, 99),
+)
+def test_compressed_is_the_same_to_the_last_bit(dtype, shape, seed):
+    """Of any bytes as numbers: among them differences that overflow, nan and both zeros."""
+    bits = np.random.default_rng(seed).bytes(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+    values = {"a": np.frombuffer(bits, dtype).reshape(shape), "b": ("x", "y"), "c": True, "d": 1, "e": "é"}
+    found = unpack("k", 3, compressed(pack("k", 3, values)))
+    assert (found["a"].dtype, found["a"].shape, found.pop("a").tobytes()) == (np.dtype(dtype), tuple(shape), bits)
+    del values["a"]
+    assert found == values
+
+
+def test_compressed_grammar_is_smaller_and_the_same(learned):
+    data = learned.to_bytes()
+    small = compressed(data)
+    assert len(small) < 0.7 * len(data)
+    assert Grammar.from_bytes(small).to_bytes() == data
+
+
+def test_compressed_members_too():
+    inner = pack("inner", 1, {"a": np.zeros(1000)})
+    small = compressed(pack("outer", 1, {"inner": inner}))
+    assert len(small) < 0.1 * len(inner)
+    np.testing.assert_array_equal(unpack("inner", 1, unpack("outer", 1, small)["inner"])["a"], np.zeros(1000))
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00" * 9, zlib.compress(bytes(7)), zlib.compress(bytes(9)), 3])
+def test_compressed_arrays_are_not_trusted(data):
+    array = {"dtype": "int32", "shape": [2], "coding": "zlib of byte planes", "data": data}
+    with pytest.raises(StorageError, match="'a'"):
+        unpack("k", 3, pack("k", 3, {"a": array}))
 
 
 # ----------------------------------------------------------------------------------------------- tensors

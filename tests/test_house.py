@@ -91,20 +91,6 @@ def test_house_readme_has_the_commands_that_are_checked():
     assert [command for command in commands if "pip install -e" in command] == checked
 
 
-def test_house_readme_example_runs():
-    example, _ = blocks("python")
-    *spans, tree = python(example).splitlines()
-    assert re.fullmatch(r"S     [01]\.\d\d  The ferry .* one\.", spans[0])
-    assert tree.startswith("(S (NP ")
-
-
-def test_house_readme_example_of_reading_from_left_to_right_runs():
-    _, example = blocks("python")
-    *words, tree = python(example).splitlines()
-    assert all(re.fullmatch(r"\S+ +\d+\.\d bits  \.\.\. .*", word) for word in words)
-    assert re.fullmatch(r"\(.*\) -\d+\.\d+", tree)
-
-
 def test_house_readme_names_files_that_exist():
     named = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
     paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]

@@ -73,6 +73,18 @@ def test_beam_unpruned_is_enumeration(approximation, words):
     agrees(tiny(approximation), words)
 
 
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
+    parser = IncrementalParser(tiny(approximation), settings=UNPRUNED)
+    for words, tags in ((["a", "b"], ["X", "Y"]), (["new", "c"], ["Y", "Y"])):
+        for tree, log_probability, _ in parser.n_best(words, tags, n=3):
+            assert parser.tree_log_probability(tree) == pytest.approx(log_probability, abs=1e-3)
+    unknown = next(parse_trees(["(Q (X a))"]))
+    assert parser.tree_log_probability(unknown) == -np.inf
+    with pytest.raises(ValueError, match="Several networks"):
+        IncrementalParser(tiny(approximation, approximation)).tree_log_probability(unknown)
+
+
 def test_beam_unpruned_is_enumeration_of_three_words():
     agrees(tiny("feed-forward"), SENTENCES[2], ["X", None, "Y"])
 

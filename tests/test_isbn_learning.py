@@ -172,6 +172,19 @@ def test_learner_skips_held_out_trees_with_unknown_labels():
     assert np.isnan(seen[-1].dev)
 
 
+def test_learner_takes_trees_as_often_as_it_is_told():
+    """As if they stood there as often, but that no word is the more frequent."""
+    often = QUICK.fit(TREES, repeats=[1, 3, 1, 2])
+    by_hand = QUICK.fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
+    assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
+    assert often.inventory.frequent == QUICK.fit(TREES).inventory.frequent
+    known = replace(QUICK, cut_off=2).fit(TREES, repeats=[5] * len(TREES)).inventory.words
+    assert "barked" not in known
+    assert "cat" in known
+    with pytest.raises(ValueError, match="each of 4 trees with words, got 3"):
+        QUICK.fit(TREES, repeats=[1, 2, 3])
+
+
 def test_learner_refuses_what_cannot_be():
     with pytest.raises(ValueError, match="Expected trees"):
         QUICK.fit([])

@@ -11,12 +11,12 @@ from collections import Counter
 import numpy as np
 import pytest
 import spacy
+from commands import run
 from enumeration import Model, weight
 from grammars import WORDS, grammar_of, one_state
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from test_cli import run
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.tensor_form import tree_log_probability

@@ -89,3 +89,13 @@ def test_project_learns_a_bracketer_from_tags(project):
     again = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
     assert again.count("nothing changed") == 1
     assert rows["spectral_bracketer"] in again
+
+
+def test_project_document_is_up_to_date(tmp_path):
+    page = tmp_path / "PROJECT.md"
+    shutil.copy(ROOT / "PROJECT.md", page)
+    command = [sys.executable, "-m", "spacy", "project", "document", ROOT, "--no-emoji", "--output", page]
+    subprocess.run(command, capture_output=True, check=True)
+    assert page.read_text("utf-8") == (ROOT / "PROJECT.md").read_text("utf-8"), (
+        "run `python -m spacy project document . --no-emoji --output PROJECT.md`"
+    )

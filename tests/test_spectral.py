@@ -221,8 +221,9 @@ def test_project_finds_singular_vectors(shape):
     phi, psi = (hidden @ rng.normal(size=(4, d)) for d in shape)
     u, sigma, vt = np.linalg.svd(phi.T @ psi / 200)
     for n_states, m in ((3, 3), (9, 4)):
-        y, z = project(csr_array(phi), csr_array(psi), n_states, 0)
+        y, z, found = project(csr_array(phi), csr_array(psi), n_states, 0)
         assert y.shape == z.shape == (200, m)
+        np.testing.assert_allclose(found, sigma[:m], rtol=1e-6)
         signs = np.sign(np.sum(y * (phi @ u[:, :m]), axis=0))
         np.testing.assert_allclose(y, phi @ u[:, :m] * signs, rtol=1e-6, atol=1e-6 * np.abs(y).max())
         np.testing.assert_allclose(z, psi @ vt[:m].T / sigma[:m] * signs, rtol=1e-6, atol=1e-6 * np.abs(z).max())

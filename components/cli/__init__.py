@@ -1,22 +1,31 @@
 """The commands `spacy-lpcfg ...`, which are also `python -m spacy lpcfg ...` (see `register.py`).
 
-Here and at the top of the commands' own files stands only what imports fast: everything else is imported by the
-command that needs it. typer evaluates the annotations of commands, so that their files, for Python 3.9, do without
-`from __future__ import annotations`.
+Each command is in the file of its name; `console.py`, `pipelines.py` and `treebanks.py` have what several share. Here
+and at the top of the commands' own files stands only what imports fast: everything else is imported by the command that
+needs it. typer evaluates the annotations of commands, so that their files do without `from __future__ import
+annotations`.
 """
 
 from __future__ import annotations
 
 import typer
 
-from spacy_lpcfg.components.cli.bracketer import bracketing_table, learn_bracketer
-from spacy_lpcfg.components.cli.combined import learn_combined
+from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
-from spacy_lpcfg.components.cli.isbn import learn_isbn
-from spacy_lpcfg.components.cli.language_model import learn_lm, perplexity
-from spacy_lpcfg.components.cli.learn import learn_cli
+from spacy_lpcfg.components.cli.inspect import inspect
+from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
+from spacy_lpcfg.components.cli.learn_combined import learn_combined
+from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
+from spacy_lpcfg.components.cli.learn_lm import learn_lm
+from spacy_lpcfg.components.cli.learn_lpcfg import learn_lpcfg
 from spacy_lpcfg.components.cli.parse import parse
+from spacy_lpcfg.components.cli.perplexity import perplexity
+from spacy_lpcfg.components.cli.render import render
+from spacy_lpcfg.components.cli.sample import sample
+from spacy_lpcfg.components.cli.serve import serve
+from spacy_lpcfg.components.cli.surprisal import surprisal
+from spacy_lpcfg.components.cli.table import table
 
 lpcfg_cli = typer.Typer(
     name="lpcfg",
@@ -26,12 +35,30 @@ lpcfg_cli = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+learn_cli = typer.Typer(
+    name="learn",
+    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
+    no_args_is_help=True,
+)
+learn_cli.command("lpcfg")(learn_lpcfg)
 learn_cli.command("isbn")(learn_isbn)
 learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
-for command in (parse, evaluate, bracketing_table, convert, perplexity):
+for command in (
+    parse,
+    evaluate,
+    table,
+    convert,
+    surprisal,
+    sample,
+    inspect,
+    render,
+    serve,
+    bracketing_table,
+    perplexity,
+):
     lpcfg_cli.command()(command)
 
 

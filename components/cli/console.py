@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
+from threading import Event, Thread
 from typing import IO, Any, TypeVar
 
 import typer
@@ -17,28 +19,54 @@ Item = TypeVar("Item")
 
 STDIN = "-"
 BAD_DATA = 1
+INTERRUPTED = 130  # as of a process that Ctrl-C ends
+_PATIENCE = 2.0  # seconds after which one wants to know that something goes on
+
+
+# Messages ----------------------------------------------------------------------------------------
 
 
 def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, ending with a message and code 1 instead of a traceback where files or data are bad."""
+    """The command, ending with one line on stderr instead of a traceback: code 1 where files, data or models are bad.
+
+    Code 130 where it was interrupted. Warnings are one line each as well.
+    """
 
     @wraps(command)
     def reporting(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
-            sys.stdout.flush()
+            with _plain_warnings():
+                command(*args, **kwargs)
+                sys.stdout.flush()
         except BrokenPipeError:  # the program that reads our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (ValueError, OSError) as error:
-            log(f"Error: {error}")
+        except KeyboardInterrupt:
+            log("Error: interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except (ValueError, OSError, ImportError) as error:
+            log(f"Error: {one_line(error)}")
             raise typer.Exit(BAD_DATA) from error
 
     return reporting
 
 
+def one_line(error: object) -> str:
+    """What an error says, on one line."""
+    return " ".join(str(error).split())
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: log(f"Warning: {one_line(message)}")
+        yield
+
+
 def log(message: str) -> None:
-    """Say what is not a result, on stderr."""
-    typer.echo(message, err=True)
+    """Say what is not a result, on stderr, beside any progress bar."""
+    from tqdm import tqdm
+
+    tqdm.write(message, file=sys.stderr)
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
@@ -47,8 +75,11 @@ def log_skipped(errors: Sequence[Exception]) -> None:
         log(f"{len(errors)} broken trees were skipped, the first at {errors[0]}")
 
 
+# Progress ----------------------------------------------------------------------------------------
+
+
 def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Iterable[Item]:
-    """The items, counted by a bar on stderr if that is a terminal.
+    """The items, counted by a bar on stderr if that is a terminal and they take some seconds.
 
     items (iterable): what is gone through.
     unit (str): what to call one of them.
@@ -56,7 +87,7 @@ def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Itera
     """
     from tqdm import tqdm
 
-    return tqdm(items, unit=f" {unit}", disable=hidden or None, leave=False)
+    return tqdm(items, unit=f" {unit}", disable=hidden or None, leave=False, delay=_PATIENCE)
 
 
 @contextmanager
@@ -70,7 +101,7 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
         if step not in bars:
             for bar in bars.values():
                 bar.close()
-            bars[step] = tqdm(desc=step, unit="", disable=None, leave=False)
+            bars[step] = tqdm(desc=step, unit="", disable=None, leave=False, delay=_PATIENCE)
         bars[step].update(n - bars[step].n)
 
     try:
@@ -78,6 +109,38 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
     finally:
         for bar in bars.values():
             bar.close()
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """The seconds that the block takes, counted on stderr if that is a terminal: for what cannot be counted otherwise.
+
+    what (str): what is being done.
+    """
+    from tqdm import tqdm
+
+    with tqdm(desc=what, bar_format="{desc} {elapsed}", disable=None, leave=False, delay=_PATIENCE) as bar:
+        if bar.disable:
+            yield
+            return
+        done = Event()
+        clock = Thread(target=_tick, args=(bar, done), daemon=True)
+        clock.start()
+        try:
+            yield
+        finally:
+            done.set()
+            clock.join()
+
+
+def _tick(bar: Any, done: Event) -> None:
+    seconds = _PATIENCE
+    while not done.wait(seconds):
+        bar.refresh()
+        seconds = 1.0
+
+
+# Files -------------------------------------------------------------------------------------------
 
 
 def read_lines(path: str) -> Iterator[str]:
@@ -92,18 +155,60 @@ def read_lines(path: str) -> Iterator[str]:
         yield line.rstrip("\r\n")
 
 
+def check_input(path: str, hint: str = "FILE") -> None:
+    """RAISES (BadParameter): Unless it is a file, or "-" for stdin."""
+    if path == STDIN:
+        return
+    if Path(path).is_dir():
+        raise typer.BadParameter(f"{path!r} is a folder: name a file in it", param_hint=hint)
+    if not Path(path).exists():
+        raise typer.BadParameter(f"there is no file {path!r}", param_hint=hint)
+
+
+def check_output(path: Path | None, hint: str = "--output") -> None:
+    """RAISES (BadParameter): Unless a file can be written there; None is stdout."""
+    if path is None or _is_device(path):
+        return
+    if path.is_dir():
+        raise typer.BadParameter(f"'{path}' is a folder: name a file", param_hint=hint)
+    if not path.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder '{path.parent}' for '{path.name}'", param_hint=hint)
+    if not os.access(path.parent, os.W_OK):
+        raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is there and neither file nor folder: /dev/null or a pipe must not be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+@contextmanager
+def replacing(path: Path | None) -> Iterator[IO[bytes]]:
+    """A file that appears when the block succeeds and leaves no trace otherwise; stdout for None."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    if _is_device(path):
+        with open(path, "wb") as device:
+            yield device
+        return
+    target = path.resolve()  # where a link points to
+    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 @contextmanager
 def writing(path: Path | None) -> Iterator[IO[str]]:
-    """A UTF-8 file that appears when the block succeeds and leaves no trace otherwise; stdout for None."""
+    """As `replacing`, for text in UTF-8."""
     if path is None:
         if isinstance(sys.stdout, TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path) as file, TextIOWrapper(file, encoding="utf-8", newline="\n") as text:
+        yield text

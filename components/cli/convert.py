@@ -1,5 +1,6 @@
-"""`spacy-lpcfg convert`: bracketed files to spaCy's binary format, and back."""
+"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
@@ -7,35 +8,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.console import (
+    check_output,
+    log_skipped,
+    progress,
+    read_lines,
+    replacing,
+    reporting_errors,
+    writing,
+)
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
-_BINARY = ".spacy"
-_BRACKETED = (".mrg", ".mrg.gz")
+_BINARY, _JSON = ".spacy", ".jsonl"
+_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz")
 
 
 @reporting_errors
 def convert(
     trees: Annotated[
         list[Path],
-        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, .gz or not, or .spacy."),
+        typer.Argument(
+            metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, .gz or not, .spacy or .jsonl."
+        ),
     ],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .mrg or .mrg.gz file.")],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg or .mrg.gz file.")
+    ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
-    """Convert trees to Docs, or to one bracketed tree a line.
+    """Convert trees to Docs, to one bracketed tree a line, or to a JSON object a line.
 
-    Empty elements and function labels are taken off, and trees without words left out.
+    Empty elements and function labels are taken off, and trees without words left out. The JSON objects have the
+    tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`; of these only the tree is read.
 
     \b
     Example:
         spacy-lpcfg convert train.mrg train.spacy
         spacy-lpcfg convert train.spacy train.mrg
+        spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
     """
+    from spacy_lpcfg.trees import write_trees
+
     _check_output(output, force)
     errors: list[Exception] = []
     found = iter(progress(_read(trees, errors.append if skip_bad else None), "trees"))
@@ -44,41 +61,61 @@ def convert(
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    write = _write_docs if output.suffix == _BINARY else _write_brackets
-    write(output, chain([first], found), n_sents)
+    if output.suffix == _BINARY:
+        _write_docs(output, chain([first], found), n_sents)
+    elif output.suffix == _JSON:
+        _write_json(output, chain([first], found))
+    else:
+        write_trees(output, chain([first], found))
     log_skipped(errors)
 
 
 def _check_output(output: Path, force: bool) -> None:
-    if not output.name.endswith((_BINARY, *_BRACKETED)):
-        raise typer.BadParameter(f"{output} should end in .spacy, .mrg or .mrg.gz", param_hint="OUTPUT")
+    if not output.name.endswith(_SUFFIXES):
+        raise typer.BadParameter(f"{output} should end in {', '.join(_SUFFIXES)}", param_hint="OUTPUT")
     if output.exists() and not force:
         raise typer.BadParameter(f"{output} exists: name another file, or use --force", param_hint="OUTPUT")
+    check_output(output, "OUTPUT")
+
+
+# Reading -----------------------------------------------------------------------------------------
 
 
 def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
-    """The normalized trees of files of either kind, below their roots."""
+    """The normalized trees of files of any kind, below their roots."""
+    from spacy_lpcfg.components.cli.treebanks import trees_of_docs
     from spacy_lpcfg.trees import normalize_rooted, read_trees
 
     for path in paths:
         if path.suffix == _BINARY:
-            yield from _read_docs(path)
+            yield from trees_of_docs(path)
         else:
-            yield from filter(None, map(normalize_rooted, read_trees(path, on_error=on_error)))
+            read = _read_json if path.suffix == _JSON else read_trees
+            yield from filter(None, map(normalize_rooted, read(path, on_error=on_error)))
 
 
-def _read_docs(path: Path) -> Iterator["Tree"]:
-    from spacy.tokens import DocBin
-    from spacy.vocab import Vocab
+def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
+    """The trees of JSON lines; null, of a sentence without words, is none."""
+    from spacy_lpcfg.trees import TreebankError, parse_trees
 
-    from spacy_lpcfg.components.constituents import rooted_trees
+    for number, line in enumerate(read_lines(str(path)), start=1):
+        try:
+            text = json.loads(line)["tree"] if line.strip() else None
+            yield from parse_trees("" if text is None else text)
+        except TreebankError as error:
+            _report(TreebankError(error.message, str(path), number), on_error)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
+            _report(TreebankError(message, str(path), number), on_error)
 
-    try:
-        docs = DocBin().from_disk(path)
-    except Exception as error:
-        raise ValueError(f"{path} is no .spacy file, or damaged: copy it or make it again ({error})") from error
-    for doc in docs.get_docs(Vocab()):
-        yield from filter(None, rooted_trees(doc))
+
+def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> None:
+    if on_error is None:
+        raise error
+    on_error(error)
+
+
+# Writing -----------------------------------------------------------------------------------------
 
 
 def _write_docs(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
@@ -86,15 +123,17 @@ def _write_docs(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
     from spacy.vocab import Vocab
 
     from spacy_lpcfg.components.corpus import tree_to_doc
-    from spacy_lpcfg.grammar.storage import write_atomically
 
     vocab, docs = Vocab(), DocBin()
-    while group := list(islice(trees, n_sents)):
-        docs.add(tree_to_doc(vocab, group))
-    write_atomically(output, docs.to_bytes())
+    with replacing(output) as file:
+        while group := list(islice(trees, n_sents)):
+            docs.add(tree_to_doc(vocab, group))
+        file.write(docs.to_bytes())
 
 
-def _write_brackets(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
-    from spacy_lpcfg.trees import write_trees
+def _write_json(output: Path, trees: Iterator["Tree"]) -> None:
+    from spacy_lpcfg.components.cli.outputs import tree_as_json
 
-    write_trees(output, trees)
+    with writing(output) as file:
+        for tree in trees:
+            file.write(json.dumps(tree_as_json(tree), ensure_ascii=False) + "\n")

@@ -3,63 +3,73 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
-    from spacy_lpcfg.trees.evalb import Sentence
+    from spacy_lpcfg.trees.evalb import PRF, Evaluation, Sentence, Totals
 
-_NAMES = ("evalb_p", "evalb_r", "evalb_f", "complete_match", "tag_acc", "n_sentences", "n_error")
+_BINARY = ".spacy"
 
 
 @reporting_errors
 def evaluate(
-    gold: Annotated[Path, typer.Argument(metavar="GOLD", exists=True, dir_okay=False, help="The right trees.")],
-    test: Annotated[Path, typer.Argument(metavar="TEST", exists=True, dir_okay=False, help="The trees to judge.")],
+    gold: Annotated[
+        Path, typer.Argument(metavar="GOLD", exists=True, dir_okay=False, help="The right trees, or .spacy.")
+    ],
+    test: Annotated[
+        Path, typer.Argument(metavar="TEST", exists=True, dir_okay=False, help="The trees to judge, or .spacy.")
+    ],
     params: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="An EVALB parameter file. [default: as COLLINS.prm]"),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the main scores as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
 ) -> None:
-    """Score parsed trees by EVALB.
+    """Score parsed trees by EVALB: all together, label by label, by length, and which labels are taken for others.
 
     GOLD is a bracketed treebank of any layout. TEST has a tree a line, in the same order, and an empty line where a
     parser found none; any layout will do if none is missing. On both sides empty elements, function labels and the
     root are taken off first, and trees without words left out. Sentences that then differ in their words are errors,
     which no score counts.
 
+    --json has the scores in percent, and under "labels" and "lengths" those of each; "confusions" are spans with the
+    right words and a wrong label. `spacy-lpcfg table` puts several of them side by side.
+
     \b
     Example:
         spacy-lpcfg parse model/ dev.mrg --input trees -o dev.parsed
         spacy-lpcfg evaluate dev.mrg dev.parsed
+        spacy-lpcfg evaluate dev.mrg dev.parsed --json > model.json
     """
     from spacy_lpcfg.trees import evalb
 
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
-    golds = _read_treebank(gold)
-    if not golds:
-        raise ValueError(f"{gold} has no trees: expected bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))")
-    evaluation = evalb.evaluate(
-        golds, _read_parses(test, len(golds)), evalb.Params.from_file(params) if params else evalb.COLLINS
-    )
+    with busy("scoring"):
+        golds = _read_treebank(gold)
+        if not golds:
+            raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
+        settings = evalb.Params.from_file(params) if params else evalb.COLLINS
+        evaluation = evalb.evaluate(golds, _read_parses(test, len(golds)), settings)
+    _check_words(gold, test, evaluation)
     if as_json:
-        scores = evaluation.scores()
-        print(json.dumps({name: scores[name] for name in _NAMES}))
+        print(json.dumps(as_dict(evaluation), ensure_ascii=False))
     else:
         print(evaluation.reference_table() if reference else evaluation.table())
 
 
 def _read_treebank(path: Path) -> list["Tree"]:
+    from spacy_lpcfg.components.cli.treebanks import trees_of_docs
     from spacy_lpcfg.trees import clean, read_trees
 
-    return [tree for tree in map(clean, read_trees(path)) if tree is not None]
+    trees = trees_of_docs(path) if path.suffix == _BINARY else read_trees(path)
+    return [tree for tree in map(clean, trees) if tree is not None]
 
 
 def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
@@ -67,9 +77,53 @@ def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
     from spacy_lpcfg.trees import TreebankError, clean
     from spacy_lpcfg.trees.evalb import read_evalb
 
+    if path.suffix == _BINARY:
+        return _read_treebank(path)
     try:
         lines = [[clean(tree) for tree in trees] for trees in read_evalb(path)]
-    except TreebankError:
+    except (TreebankError, UnicodeDecodeError):  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
     return sentences if len(sentences) == n_golds else _read_treebank(path)
+
+
+def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:
+    """Tell of sentences that are in no score; raise ValueError if that is true of all."""
+    total = evaluation.total()
+    wrong = [(i, score) for i, score in enumerate(evaluation.sentences, start=1) if score.reason]
+    if not wrong:
+        return
+    number, first = wrong[0]
+    if not total.n_valid:
+        raise ValueError(
+            f"no sentence of {test} has the words of {gold}; of sentence {number} {first.reason}. Expected parses of "
+            "these very sentences, in their order."
+        )
+    log(f"{len(wrong)} of {total.n_sentences} sentences are in no score, such as number {number}: {first.reason}")
+
+
+# As JSON -----------------------------------------------------------------------------------------
+
+
+def as_dict(evaluation: "Evaluation") -> dict[str, Any]:
+    """All scores by name, in percent, besides numbers of sentences and brackets."""
+    return {
+        **evaluation.scores(),
+        "labels": {label: _prf(counts) for label, counts in evaluation.per_label().items()},
+        "lengths": {name: _of_length(total) for name, total in evaluation.per_length().items()},
+        "confusions": [{"gold": gold, "test": test, "n": n} for (gold, test), n in evaluation.confusions().items()],
+    }
+
+
+def _prf(counts: "PRF") -> dict[str, float]:
+    return {
+        "p": counts.precision,
+        "r": counts.recall,
+        "f": counts.fmeasure,
+        "n_gold": counts.n_gold,
+        "n_test": counts.n_test,
+    }
+
+
+def _of_length(total: "Totals") -> dict[str, float]:
+    return {**_prf(total.brackets), "complete_match": total.complete_match, "n_sentences": total.n_sentences}

@@ -1,16 +1,106 @@
-"""Pipelines that commands make: begun, and saved where nothing else is."""
+"""Pipelines that commands load, and that they make: begun, and saved where nothing else is."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import warnings
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import typer
 
+from spacy_lpcfg.components.cli.console import busy, one_line
+
 if TYPE_CHECKING:
     from spacy.language import Language
+
+    from spacy_lpcfg.components.learned import LearnedPipe
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+_LONGEST = 400  # characters of a message by spaCy, which may list all there is
+_OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
+
+
+# To load -----------------------------------------------------------------------------------------
+
+
+def load_pipeline(model: str) -> Language:
+    """The pipeline in a folder, or of an installed package.
+
+    RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
+    """
+    import spacy
+
+    if Path(model).exists() and not (Path(model) / "config.cfg").is_file():
+        raise ValueError(f"{model} is no pipeline: expected a folder with config.cfg, as `spacy-lpcfg learn` saves it")
+    with warnings.catch_warnings(), busy(f"loading {model}"):
+        warnings.filterwarnings("error", _OTHER_SPACY)
+        try:
+            return spacy.load(model)
+        except UserWarning as error:
+            wanted = _meta_version(model)
+            raise ValueError(
+                f"{model} was made for spaCy {wanted}, but this is spaCy {spacy.__version__}: learn it again, or "
+                f"install that version"
+            ) from error
+        except Exception as error:
+            raise ValueError(
+                f"{model} cannot be loaded ({type(error).__name__}): {shorten(one_line(error), _LONGEST)} Copy or "
+                "learn it again, and check that it is the folder or package of a pipeline."
+            ) from error
+
+
+def _meta_version(model: str) -> str:
+    """What a pipeline says of the spaCy that it needs."""
+    from spacy.util import get_package_path, load_meta
+
+    folder = Path(model) if Path(model).exists() else get_package_path(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return load_meta(next(folder.rglob("meta.json"))).get("spacy_version", "of another version")
+
+
+def find_parser(nlp: Language, name: str | None) -> ParsingPipe:
+    """The component of that name, or else the first, that has learned to parse.
+
+    RAISES (ValueError): If there is none.
+    """
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    pipe = _find(nlp, name, "lpcfg_parser or isbn_parser", (ParsingPipe,))
+    assert isinstance(pipe, ParsingPipe)
+    return pipe
+
+
+def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | SpectralBracketerPipe:
+    """The component of that name, or else the first, that has learned to parse or to bracket.
+
+    RAISES (ValueError): If there is none.
+    """
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    kinds = (ParsingPipe, SpectralBracketerPipe)
+    pipe = _find(nlp, name, "lpcfg_parser, isbn_parser or spectral_bracketer", kinds)
+    assert isinstance(pipe, kinds)
+    return pipe
+
+
+def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[LearnedPipe], ...]) -> LearnedPipe:
+    for own, pipe in nlp.pipeline:
+        if isinstance(pipe, kinds) and name in (None, own) and pipe.learned is not None:
+            return pipe
+    named = "" if name is None else f" called {name!r}"
+    raise ValueError(
+        f"the pipeline has no {what}{named} that has learned, but {', '.join(nlp.pipe_names) or 'nothing'}. Make one "
+        "with `spacy-lpcfg learn`."
+    )
+
+
+# To save -----------------------------------------------------------------------------------------
 
 
 def check_folder(output: Path) -> None:
@@ -18,7 +108,12 @@ def check_folder(output: Path) -> None:
     is_pipeline = all((output / name).is_file() for name in ("meta.json", "config.cfg"))
     if output.is_dir() and any(output.iterdir()) and not is_pipeline:
         raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
-    above = next(folder for folder in output.parents if folder.exists())
+    check_place(output)
+
+
+def check_place(output: Path) -> None:
+    """Refuse a place where nothing can be written."""
+    above = next(folder for folder in output.resolve().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
 
@@ -32,6 +127,18 @@ def blank_pipeline(lang: str) -> Language:
         raise typer.BadParameter(str(error), param_hint="--lang") from error
 
 
+def n_jobs(jobs: int, hint: str = "--jobs") -> int:
+    """How many parallel jobs there are to be; -1 is one for each processor.
+
+    RAISES (BadParameter): For 0.
+    """
+    from joblib import effective_n_jobs
+
+    if jobs == 0:
+        raise typer.BadParameter("expected at least 1, or -1 for one for each processor", param_hint=hint)
+    return effective_n_jobs(jobs)
+
+
 def save_pipeline(nlp: Language, output: Path) -> None:
     """Write the pipeline beside its place, and put it there when it is complete."""
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -42,6 +149,8 @@ def save_pipeline(nlp: Language, output: Path) -> None:
         if output.exists():
             os.replace(output, old)
         os.replace(temporary, output)
-        shutil.rmtree(old, ignore_errors=True)
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        if old.exists() and not output.exists():
+            os.replace(old, output)
+        for folder in (temporary, old):
+            shutil.rmtree(folder, ignore_errors=True)

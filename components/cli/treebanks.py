@@ -25,6 +25,17 @@ def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
     log_skipped(errors)
 
 
+def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:
+    """The trees to measure on, none if there are no files.
+
+    RAISES (ValueError): If there are files, but no trees in them.
+    """
+    trees = list(read_treebank(paths or (), skip_bad))
+    if paths and not trees:
+        raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
+    return trees
+
+
 def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
     from spacy_lpcfg.trees import clean
@@ -52,3 +63,20 @@ def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], hel
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output)
     print(f"saved to {output}")
+
+
+def trees_of_docs(path: Path) -> Iterator[Tree]:
+    """The trees of a .spacy file, below their roots, one at a time; sentences without words have none.
+
+    RAISES (ValueError): For a file that is none, or whose Docs have no trees.
+    """
+    from spacy.vocab import Vocab
+
+    from spacy_lpcfg.components.constituents import key_of, rooted_trees
+    from spacy_lpcfg.components.corpus import read_docs
+
+    for doc in read_docs(path, Vocab()):
+        try:
+            yield from filter(None, rooted_trees(doc, key_of(doc)))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error

@@ -54,9 +54,10 @@ class SymbolSets:
 
 def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allowed:
     """The cells of all trees that satisfy constraints."""
+    cells = np.ones((n_words + 1, n_words + 1), dtype=np.int32)
     if not constraints:
-        return _allowed(np.zeros((n_words + 1, n_words + 1), dtype=np.int32), sets.everything[np.newaxis])
-    masks = np.ones((n_words + 1, n_words + 1, len(sets.everything)), dtype=np.int8)
+        return Allowed(cells, np.array([sets.nothing, sets.everything]))
+    masks = np.ones((*cells.shape, len(sets.everything)), dtype=np.int8)
     for start, end in constraints.whole:
         _cut_crossing(masks, start, end, sets.intermediate)
     for start, end, label in constraints.required:
@@ -65,9 +66,10 @@ def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allo
     for start, end, label in constraints.forbidden:
         masks[start, end] &= 1 - sets.with_label(label)
     rows: dict[bytes, int] = {}
-    cells = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
+    places = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
+    cells += np.array(places, dtype=np.int32).reshape(cells.shape)
     different = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
-    return _allowed(np.array(cells).reshape(masks.shape[:2]), different)
+    return Allowed(cells, np.concatenate([sets.nothing[None], different]))
 
 
 def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> None:
@@ -102,9 +104,3 @@ def _places(tree: Tree) -> list[tuple[int, int, Tree, list[int]]]:
         found.append((start, start + len(node), node, ends[1:]))
         stack.extend(zip(ends[-2::-1], node.children[::-1]))
     return found
-
-
-def _allowed(cells: np.ndarray, rows: np.ndarray) -> Allowed:
-    """With an empty row in front."""
-    empty = np.zeros((1, rows.shape[1]), dtype=np.int8)
-    return Allowed((cells + 1).astype(np.int32), np.concatenate([empty, rows]))

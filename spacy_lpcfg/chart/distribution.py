@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
@@ -16,7 +16,7 @@ from spacy_lpcfg.trees.distribution import check_number
 from spacy_lpcfg.trees.parse import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
-TRIES = 100  # candidates of the n best trees, beside 10 for each of the n
+TRIES = 20  # candidates of the n best trees, beside 10 for each of the n
 _Key = tuple[tuple[Span, ...], tuple[str, ...]]
 
 
@@ -74,19 +74,20 @@ class ForestDistribution:
         return [self._tree(key) for key in self._drawn(n, seed)]
 
     def entropy(self) -> float:
-        """An upper bound of the entropy of P(tree | words), in bits; exact where symbols have one state.
+        """A close upper bound of the entropy of P(tree | words), in bits.
 
-        It is the entropy of the PCFG over the forest that has the same marginals of edges, summed over the edges. Of
-        all distributions with these marginals that is the one of greatest entropy.
+        It is the entropy of the PCFG over the forest that has the same marginals of edges, summed over the edges: of
+        all distributions with these marginals the one of greatest entropy. Exact where symbols have one state and every
+        tree is built in one way; latent states tie distant rules together, so that no such sum has the entropy itself.
         """
         logs = self._edge_logs()
         edges = np.maximum(self._marginals.edges(), 0)
         roots = np.maximum(self._root_marginals(), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             nats = -np.nansum(edges * logs) - np.nansum(roots * np.log(roots))
-        return float(max(nats, 0.0) / np.log(2))
+        return max(float(nats), 0.0) / np.log(2)
 
-    def _candidates(self):
+    def _candidates(self) -> Iterator[list[int]]:
         with np.errstate(divide="ignore"):
             roots = np.log(np.maximum(self._root_marginals(), 0))
         return KBest(self._forest, self._edge_logs(), roots).trees()

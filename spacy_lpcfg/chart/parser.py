@@ -57,6 +57,8 @@ class Settings:
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
+    prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
+        `Parser.surprisal`.
     decoding (str): "brackets" finds the tree of the grammar with the largest sum of its brackets' posteriors, each
         less `bracket_cost`, and of its tags' (minimum Bayes risk); "rules" that with the largest sum of its rules'
         marginals (Goodman 1996), as the spectral papers do.
@@ -75,6 +77,7 @@ class Settings:
     tag_threshold: float = 0.01
     boundary_threshold: float = 0.01
     cascade: float = 1e-4
+    prefix_threshold: float = 1e-6
     decoding: str = "brackets"
     bracket_cost: float = 0.45
     absolute: bool = True
@@ -87,7 +90,13 @@ class Settings:
 
 
 EXHAUSTIVE = Settings(
-    threshold=0.0, edge_threshold=0.0, beam=0.0, tag_threshold=0.0, boundary_threshold=0.0, cascade=0.0
+    threshold=0.0,
+    edge_threshold=0.0,
+    beam=0.0,
+    tag_threshold=0.0,
+    boundary_threshold=0.0,
+    cascade=0.0,
+    prefix_threshold=0.0,
 )
 _WIDER = 1e-4  # of the beam, where the first one left no parse
 
@@ -187,7 +196,8 @@ class Parser:
 
         Given tags are part of what is known: ln P(words, tags). Under constraints it is the distribution of the trees
         that satisfy them. Empty where the grammar has no tree over the whole sentence.
-        RETURNS (Distribution): exact but for what pruning left out; so ln P(words) is a lower bound.
+        RETURNS (Distribution): exact but for what pruning left out; so its ln P(words) is a lower bound, which
+            `log_probability` is not.
         RAISES (ValueError): As of `parse`, and if the grammar is not proper.
         """
         self._require_proper("a distribution over trees")
@@ -244,21 +254,32 @@ class Parser:
         words (sequence of str): as of `parse`. Of words that the grammar knows by their form only, it is that of a word
             of this form.
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
-            negative; they add up to -log2 P(sentence), but for what `Prefixes` leaves out, which makes them an upper
-            bound by less than 0.01 bits in general. inf from where the grammar has no sentence that goes on so.
+            negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
+            thousandths of a bit under `Settings.prefix_threshold`. inf from where the grammar has no sentence that
+            goes on so.
         RAISES (ValueError): If the grammar is not proper, or there are no words.
         """
-        self._require_proper("surprisal")
+        with np.errstate(invalid="ignore"):
+            found = -np.diff(self._prefix_logs(words)) / np.log(2)
+        return np.where(np.isnan(found), np.inf, found)
+
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for them.
+
+        A chart that is pruned for parsing, of which `Parse.log_probability` is, lacks some tenths. Errors as of
+        `surprisal`.
+        """
+        return float(self._prefix_logs(words)[-1])
+
+    def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
+        self._require_proper("surprisal and probabilities of words")
         check_input(words, None)
         lexicon = self.grammar.lexicon
-        logs = self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
-        with np.errstate(invalid="ignore"):
-            found = -np.diff(logs) / np.log(2)
-        return np.where(np.isnan(found), np.inf, found)
+        return self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
 
     @cached_property
     def _prefixes(self) -> Prefixes:
-        return Prefixes(self.grammar, self._fine)
+        return Prefixes(self.grammar, self._fine, threshold=self.settings.prefix_threshold)
 
     def forest(
         self,

@@ -23,7 +23,6 @@ from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
 from spacy_lpcfg.grammar.grammar import Grammar
 
-THRESHOLD = 1e-6
 _MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
 
 
@@ -35,7 +34,7 @@ class Prefixes:
         all, for exact numbers to the precision of float32. All probabilities are lower bounds otherwise.
     """
 
-    def __init__(self, grammar: Grammar, fine: FineGrammar, *, threshold: float = THRESHOLD) -> None:
+    def __init__(self, grammar: Grammar, fine: FineGrammar, *, threshold: float) -> None:
         self._grammar, self._fine, self._threshold = grammar, fine, threshold
         self._index = RuleIndex(grammar)
         self._states = grammar.state_offsets

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +31,13 @@ class StateVectors(NamedTuple):
     log_scale: float
 
 
-def states_of(grammar: Grammar, items: np.ndarray, marginals: Marginals, nodes: Sequence[int]) -> list[StateVectors]:
+def states_of(grammar: Grammar, items: np.ndarray, marginals: Marginals, nodes: np.ndarray) -> list[StateVectors]:
     """The vectors of the constituents and words of a tree, in pre-order.
 
-    items (int32, (n_items, 4)): of the forest; nodes (sequence of int): those of the tree, in pre-order.
+    items (int32, (n_items, 4)): of the forest; nodes (int32, (n_nodes,)): those of the tree, in pre-order.
     """
     found = []
-    for node in nodes:
+    for node in nodes.tolist():
         start, end, symbol, _ = items[node].tolist()
         if not grammar.is_intermediate(symbol):
             inside, outside, exponent = marginals.vectors(node)

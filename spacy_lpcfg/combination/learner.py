@@ -19,7 +19,7 @@ from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words import ClassLearner
 
-GRAMMARS_SHARE = 0.4
+GRAMMARS_SHARE = 0.45
 PRESETS = ("balanced", "accurate")
 
 
@@ -40,10 +40,14 @@ class MirroredLearner:
 
     def fit(self, trees: Iterable[Tree]) -> Mirrored:
         """Learn from trees; raw or normalised, and errors as of the learner."""
-        learner = self.learner
-        if isinstance(learner, ISBNLearner):
-            learner = replace(learner, opening=-1)
-        return Mirrored(learner.fit(mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None))
+        kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
+        return Mirrored(self.backwards.fit(kept))
+
+    @property
+    def backwards(self) -> StraightLearner:
+        """The learner, told that trees are mirrored if it makes a difference to it."""
+        is_network = isinstance(self.learner, ISBNLearner)
+        return replace(self.learner, opening=-1) if is_network else self.learner  # type: ignore[type-var]
 
 
 MemberLearner: TypeAlias = StraightLearner | MirroredLearner
@@ -110,8 +114,11 @@ class Combination:
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         kept = list(trees)
-        members = tuple(Parallel(n_jobs=self.n_jobs)(delayed(learner.fit)(kept) for learner in self.learners))
-        return Combined(members, tuple(self.weights or default_weights(members)), self.bracket_cost)
+        return self.combine(Parallel(n_jobs=self.n_jobs)(delayed(learner.fit)(kept) for learner in self.learners))
+
+    def combine(self, members: Sequence[Member]) -> Combined:
+        """What the learners have learned, in their order, as one."""
+        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost)
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

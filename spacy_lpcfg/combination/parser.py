@@ -13,6 +13,7 @@ from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored
+from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
@@ -31,7 +32,7 @@ from spacy_lpcfg.trees.parse import (
 from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
-DECODINGS = ("brackets", "votes")
+DECODINGS = ("brackets", "votes", "reranking")
 
 
 class Reader(Protocol):
@@ -56,19 +57,27 @@ class CombinedParser(Undistributed):
     combined (Combined): the models.
     decoding (str): "brackets" finds the brackets that nest and have the largest sum of mean posteriors, each less
         `Combined.bracket_cost` (minimum Bayes risk); "votes" those of more than half of the models' own most probable
-        trees, every model with one vote, which has more trees right as a whole and fewer brackets.
+        trees, every model with one vote, which has more trees right as a whole and fewer brackets; "reranking" one of
+        the trees that a grammar finds, see `Reranker`.
+    settings (Settings): how grammars prune.
     beam_settings (BeamSettings): how ISBNs search.
     RAISES (ValueError): On another way of decoding.
     """
 
     def __init__(
-        self, combined: Combined, *, decoding: str = "brackets", beam_settings: BeamSettings = BeamSettings()
+        self,
+        combined: Combined,
+        *,
+        decoding: str = "brackets",
+        settings: Settings = Settings(),
+        beam_settings: BeamSettings = BeamSettings(),
     ) -> None:
         if decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
         self.combined = combined
         self.decoding = decoding
-        self._readers = [_reader(member, beam_settings) for member in combined.members]
+        self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
+        self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
     def posteriors(
         self,
@@ -102,14 +111,16 @@ class CombinedParser(Undistributed):
         RETURNS (Parse): its scores are those means; its log-probability is nan.
         RAISES (ValueError): As of the chart's `Parser.parse`.
         """
-        found = self.posteriors(words, tags, tag_weight=tag_weight, constraints=constraints)
-        likely, cost = found.brackets, self.combined.bracket_cost
-        if self.decoding == "votes":
-            settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
-            likely, cost = _votes([reader.brackets(words, tags, **settings) for reader in self._readers], found), 0.5
-        kept = constraints.within(likely) if constraints else likely
-        has_whole = len(words) == 1 or any(end - start == len(words) for start, end, _ in kept)
-        spans = consensus(kept if has_whole else likely, len(words), cost=cost)
+        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+        found = self.posteriors(words, tags, **settings)
+        best = self._reranker.best(words, tags, **settings) if self._reranker else None
+        if best is not None:
+            spans = best.spans()
+        elif self.decoding == "votes":
+            trees = [reader.brackets(words, tags, **settings) for reader in self._readers]
+            spans = _consensus(_votes(trees, found), len(words), 0.5, constraints)
+        else:
+            spans = _consensus(found.brackets, len(words), self.combined.bracket_cost, constraints)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
         return Parse(
             words=words,
@@ -120,6 +131,13 @@ class CombinedParser(Undistributed):
             log_probability=float("nan"),
             status=_status(spans, found, constraints),
         )
+
+
+def _consensus(likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints) -> list[Span]:
+    """The consensus under constraints, or without them if they leave no tree."""
+    kept = constraints.within(likely) if constraints else likely
+    has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in kept)
+    return consensus(kept if has_whole else likely, n_words, cost=cost)
 
 
 def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:
@@ -147,12 +165,12 @@ def parser_of(model: Learned) -> Parser | CombinedParser:
     return CombinedParser(model) if isinstance(model, Combined) else chart_parser_of(model)
 
 
-def _reader(model: Member, settings: BeamSettings) -> Reader:
+def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:
     if isinstance(model, Mirrored):
-        return _MirroredReader(_reader(model.model, settings))
+        return _MirroredReader(_reader(model.model, settings, beam_settings))
     if isinstance(model, ISBN):
-        return _BeamReader(IncrementalParser(model, settings=replace(settings, decoding="tree")))
-    return _ChartReader(chart_parser_of(model, settings=Settings(decoding="rules")))
+        return _BeamReader(IncrementalParser(model, settings=replace(beam_settings, decoding="tree")))
+    return _ChartReader(chart_parser_of(model, settings=replace(settings, decoding="rules")))
 
 
 class _ChartReader:

@@ -111,7 +111,7 @@ class Tensors:
         is_kept = np.zeros(self.offsets[-1], dtype=bool)
         is_kept[np.repeat(is_sparse, self.sizes)] = np.unpackbits(self.kept, count=int(self.sizes[rules].sum()))
         places = np.flatnonzero(is_kept)
-        values = self.entries * np.repeat(self.scales, self.sizes)[places]
+        values = self.entries * np.repeat(self.scales, np.diff(np.searchsorted(places, self.offsets)))
         vectors = np.split(self.rests, np.cumsum(self.shapes[rules].ravel()))[:-1]
         return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3])))
 

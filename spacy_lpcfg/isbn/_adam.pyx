@@ -135,13 +135,15 @@ cdef class Table:
     def fetch(self, const int64_t[::1] rows, int now):
         """Bring rows up to date with step `now`."""
         cdef int64_t i, r
-        cdef int width = self._weights.shape[1]
+        cdef int width = self._weights.shape[1], last = now
         cdef Step step
         with nogil:
             for i in range(rows.shape[0]):
                 r = rows[i]
                 if self._last[r] < now:
-                    step = self.schedule.between(self._last[r], now)
+                    if self._last[r] != last:  # as rows are visited in blocks, those side by side often have the same
+                        last = self._last[r]
+                        step = self.schedule.between(last, now)
                     rest(&self._weights[r, 0], &self._first[r, 0], &self._second[r, 0], &self._averages[r, 0], step,
                          width)
                     self._last[r] = now

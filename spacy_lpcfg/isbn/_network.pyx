@@ -591,8 +591,8 @@ cdef Real* _address(dict arrays, str name, Real* none):
     """Where an array begins; none if there is none, or nothing in it."""
     if name not in arrays or not arrays[name].size:
         return none
-    cdef Real[::1] flat = arrays[name].reshape(-1)
-    return &flat[0]
+    cdef const Real[::1] flat = arrays[name].reshape(-1)  # those of a saved network may not be written
+    return <Real*> &flat[0]
 
 
 def settled(Real[::1] theta, Real[:, ::1] weights, Real[::1] biases, int chosen):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -94,10 +95,16 @@ def events_of(trees: Iterable[Tree], inventory: Inventory, relations: Relations)
 
     trees (iterable of Tree): normalized.
     """
-    reader = _Reader(inventory, relations)
-    for tree in trees:
-        reader.read(derive(tree))
-    return reader.events()
+    stream, parts = iter(trees), [_Reader(inventory, relations).events()]
+    while shard := list(islice(stream, _SHARD_SIZE)):
+        reader = _Reader(inventory, relations)
+        for tree in shard:
+            reader.read(derive(tree))
+        parts.append(reader.events())
+    return Events.join(parts)
+
+
+_SHARD_SIZE = 2_000  # trees that are read as lists before they become arrays
 
 
 class _Reader:

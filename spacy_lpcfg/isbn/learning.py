@@ -8,7 +8,7 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -86,20 +86,32 @@ class ISBNLearner:
     seed: int = 0
     n_jobs: int = 1
 
-    def fit(self, trees: Iterable[Tree], *, dev: Iterable[Tree] | None = None, on_epoch: OnEpoch | None = None) -> ISBN:
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        repeats: Sequence[int] | None = None,
+        dev: Iterable[Tree] | None = None,
+        on_epoch: OnEpoch | None = None,
+    ) -> ISBN:
         """Learn from trees.
 
         trees (iterable of Tree): raw or normalised; of any length.
+        repeats (sequence of int or None): how often each tree comes in a pass over them; None for once. Words are no
+            more frequent for that.
         dev (iterable of Tree or None): held-out trees, by whose likelihood the best epoch is chosen.
         on_epoch (callable or None): called after every epoch; `list.append` keeps the history, which is also in the
             model's `meta`, without times.
-        RAISES (ValueError): If there are no trees, or for settings that cannot be.
+        RAISES (ValueError): If there are no trees, for settings that cannot be, or another number of repeats than of
+            trees with words.
         """
         self._check()
         kept, root_label = normalized_trees(trees)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
         inventory = take_inventory(kept, cut_off=self.cut_off, opening=self.opening, classes=classes)
         events = events_of(kept, inventory, self.relations)
+        if repeats is not None:
+            events = _repeated(events, repeats)
         held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
         n_words = [count_words(some, inventory) for some in (events, held_out)]
         history: list[LearningEpoch] = []
@@ -162,6 +174,13 @@ def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
             kept.append(normalized)
             roots[strip_root(tree)[0]] += 1
     return kept, max(roots, key=lambda label: roots[label], default="")
+
+
+def _repeated(events: Events, repeats: Sequence[int]) -> Events:
+    """The sequences of a treebank, each as often as it is to come."""
+    if len(repeats) != events.n_sequences:
+        raise ValueError(f"Expected a number for each of {events.n_sequences} trees with words, got {len(repeats)}.")
+    return events.select(np.repeat(np.arange(events.n_sequences), repeats))
 
 
 def count_words(events: Events, inventory: Inventory) -> int:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from spacy_lpcfg.isbn._beam import Networks, Search
-from spacy_lpcfg.isbn.events import events_of
+from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
@@ -162,6 +162,10 @@ class IncrementalParser:
             for spans, own, log_probability in finals.trees()
         )
 
+    def log_probability(self, words: Sequence[str]) -> float:
+        """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
+        return self._finals(words, None, self.settings).log_probability
+
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
 
@@ -170,16 +174,26 @@ class IncrementalParser:
         RAISES (ValueError): If there are several networks, whose mean is known along a search only; if the tree has no
             words.
         """
+        return float(self.tree_log_probabilities([tree])[0])
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """Those of several trees, float64 (n_trees,); as `tree_log_probability`."""
         if len(self.isbn.networks) > 1:
             raise ValueError(
                 "Several networks together have no probability of a given tree: look for it in n_best, or ask a parser "
                 "by one of them."
             )
-        normal = normalize(tree)
-        if normal is None:
+        normal = [tree for tree in map(normalize, trees) if tree is not None]
+        if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        events = events_of([normal], self.isbn.inventory, self.isbn.relations)
-        return float(log_likelihoods(self.isbn.networks[0], events)[0]) if events.n_sequences else -np.inf
+        inventory = self.isbn.inventory
+        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
+        known = [i for i, each in enumerate(events) if each.n_sequences]
+        found = np.full(len(events), -np.inf)
+        if known:
+            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
+        return found
 
     def states(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always: nodes of a belief network have no states of their own."""

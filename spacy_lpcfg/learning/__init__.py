@@ -1,7 +1,6 @@
 """Learners: from a treebank to a Grammar, or to an Ensemble."""
 
 from spacy_lpcfg.learning.clusters import Clusters
-from spacy_lpcfg.learning.distillation import Distillation
 from spacy_lpcfg.learning.em import EM
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.latent import StateSmoothing
@@ -16,7 +15,6 @@ from spacy_lpcfg.learning.tuning import tune
 __all__ = [
     "EM",
     "Clusters",
-    "Distillation",
     "Ensembles",
     "LexicalSettings",
     "Pivot",

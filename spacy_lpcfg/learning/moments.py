@@ -19,11 +19,13 @@ class Projections:
     inside (float64, (n_nodes, m)): Y of each node's inside tree.
     outside (float64, (n_nodes, m)): Z of each node's outside tree.
     n_states (int32, (n_symbols,)): states of each symbol.
+    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
     """
 
     inside: np.ndarray
     outside: np.ndarray
     n_states: np.ndarray
+    singular_values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

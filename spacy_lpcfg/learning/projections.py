@@ -77,15 +77,19 @@ class Projector:
         projections = Projections(
             inside=np.zeros((nodes.n_nodes, self.n_states)),
             outside=np.zeros((nodes.n_nodes, self.n_states)),
-            n_states=np.array([y.shape[1] for y, _ in found], dtype=np.int32),
+            n_states=np.array([len(sigma) for _, _, sigma in found], dtype=np.int32),
+            singular_values=np.zeros((len(groups), self.n_states)),
         )
-        for group, (y, z), m in zip(groups, found, projections.n_states):
-            projections.inside[group, :m] = y
-            projections.outside[group, :m] = z
+        for symbol, (group, (y, z, sigma)) in enumerate(zip(groups, found)):
+            projections.inside[group, : len(sigma)] = y
+            projections.outside[group, : len(sigma)] = z
+            projections.singular_values[symbol, : len(sigma)] = sigma
         return projections
 
-    def project_symbol(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[np.ndarray, np.ndarray]:
-        """Projections of the nodes of one symbol, whose number makes its noise its own."""
+    def project_symbol(
+        self, inside: FeatureTable, outside: FeatureTable, symbol: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Projections of the nodes of one symbol, whose number makes its noise its own; as of `project`."""
         rng = np.random.default_rng((self.seed, symbol))
         phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
         n_states = min(self.n_states, max(1, int(len(inside.keys) / self.tokens_per_state)))
@@ -148,14 +152,16 @@ def check_noise(dropout: float, noise: float) -> None:
         raise ValueError(f"Expected a noise of at least 0, got {noise}.")
 
 
-def project(inside: csr_array, outside: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Projections Y and Z of one symbol's nodes, each float64 (n, m) with m <= n_states.
+def project(
+    inside: csr_array, outside: csr_array, n_states: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Projections Y and Z of one symbol's nodes, each float64 (n, m) with m <= n_states, and Sigma, float64 (m,).
 
     inside (csr_array, (n, d)), outside (csr_array, (n, d')): scaled features.
     n_states (int): the most states; fewer where Omega has a smaller rank.
     """
     u, sigma, v = singular_vectors(inside, outside, n_states, seed)
-    return inside @ u, (outside @ v) / sigma
+    return inside @ u, (outside @ v) / sigma, sigma
 
 
 def singular_vectors(

@@ -1,6 +1,7 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.exchange import from_nltk, to_nltk
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.transforms import (
     binarize,
@@ -32,6 +33,7 @@ __all__ = [
     "escape_token",
     "escape_tokens",
     "expand_unaries",
+    "from_nltk",
     "head_rules",
     "lexical_heads",
     "normalize",
@@ -42,6 +44,7 @@ __all__ = [
     "split_chain",
     "strip_functions",
     "strip_root",
+    "to_nltk",
     "unbinarize",
     "unescape_token",
     "write_trees",

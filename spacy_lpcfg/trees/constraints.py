@@ -29,7 +29,8 @@ class Constraints:
 
     def check(self, n_words: int) -> None:
         """RAISES (ValueError): If a span is empty or not within the words of the sentence."""
-        for start, end, *_ in (*self.required, *self.forbidden, *self.whole):
+        labelled = [(start, end) for start, end, _ in (*self.required, *self.forbidden)]
+        for start, end in (*labelled, *self.whole):
             if not 0 <= start < end <= n_words:
                 raise ValueError(
                     f"Expected constraints on spans within the {n_words} words of the sentence, got [{start}, {end})."

@@ -16,8 +16,11 @@ the F1 of a parser that fails on some sentences.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees
 from spacy_lpcfg.trees.evalb_params import COLLINS, Params
@@ -44,6 +47,9 @@ __all__ = [
     "read_evalb",
     "score_sentence",
 ]
+
+LENGTHS = (10, 20, 30, 40)
+"""Where ranges of lengths of sentences end."""
 
 
 @dataclass(frozen=True)
@@ -168,8 +174,35 @@ class Evaluation:
                 labels[label] = labels.get(label, PRF()) + counts
         return dict(sorted(labels.items()))
 
+    def per_length(self, bounds: Sequence[int] = LENGTHS) -> dict[str, Totals]:
+        """Sums over the sentences of each range of lengths.
+
+        bounds (sequence of int): The greatest length of each range but the last, in words of the gold
+            tree (see `SentenceScore.length`), rising.
+        RETURNS (dict of str to Totals): By "1-10", "11-20" and so on, and at last ">40"; a range
+            without sentences is left out.
+        """
+        names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *bounds))), f">{bounds[-1]}"]
+        ranges: dict[str, list[SentenceScore]] = {name: [] for name in names}
+        for score in self.sentences:
+            ranges[names[bisect_left(bounds, score.length)]].append(score)
+        return {name: Totals.of(scores) for name, scores in ranges.items() if scores}
+
+    def confusions(self) -> dict[tuple[str, str], int]:
+        """How often brackets have the right words, but the label of test instead of that of gold.
+
+        RETURNS (dict of (str, str) to int): By both labels (see `SentenceScore.confusions`), the
+            commonest first.
+        """
+        counts: Counter[tuple[str, str]] = Counter()
+        for score in self.sentences:
+            counts.update(score.confusions)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
     def table(self) -> str:
-        """A summary for people: scores over all and over short sentences, then label by label."""
+        """A summary for people: scores over all and over short sentences, by label and by length, and
+        the commonest confusions of labels.
+        """
         return summary_table(self)
 
     def reference_table(self) -> str:

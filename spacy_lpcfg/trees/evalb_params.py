@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from spacy_lpcfg.trees.brackets import read_lines
 
 _SETTINGS: dict[str, tuple[str, type]] = {
     "DEBUG": ("debug", int),
@@ -58,7 +59,7 @@ class Params:
         RAISES (ValueError): a keyword or value that EVALB does not know, with file and line.
         """
         found: dict[str, Any] = {}
-        for number, line in enumerate(Path(path).read_text("utf-8").split("\n"), start=1):
+        for number, line in enumerate(read_lines(path), start=1):
             if line.strip() and not line.startswith("#"):
                 field, value = _read_setting(line, f"{path}:{number}")
                 is_number = isinstance(value, int)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.evalb import Evaluation, Totals
 
 _RULE = "=" * 76
+_MOST_CONFUSIONS = 10
 _REFERENCE_HEAD = f"""\
   Sent.                        Matched  Bracket   Cross        Correct Tag
  ID  Len.  Stat. Recal  Prec.  Bracket gold test Bracket Words  Tags Accracy
@@ -84,7 +85,7 @@ def _reference_summary(total: Totals) -> list[str]:
 
 
 def summary_table(evaluation: Evaluation) -> str:
-    """A summary for people: percentages over all and over short sentences, then label by label.
+    """A summary for people: percentages over all and over short sentences, by label, by length; confusions.
 
     evaluation (Evaluation): The scores.
     RETURNS (str): Lines without a newline at the end.
@@ -98,6 +99,10 @@ def summary_table(evaluation: Evaluation) -> str:
             "",
             f"{'label':<12}{'gold':>8}{'test':>8}{'matched':>9}{'recall':>9}{'prec.':>9}{'F1':>9}",
             *(_label_line(label, counts) for label, counts in _by_frequency(evaluation)),
+            "",
+            f"{'words':<12}{'sentences':>10}{'recall':>9}{'prec.':>9}{'F1':>9}{'complete':>10}",
+            *(_length_line(name, total) for name, total in evaluation.per_length().items()),
+            *_confusion_lines(evaluation),
             *_remarks(evaluation, columns[0]),
         ]
     )
@@ -132,6 +137,20 @@ def _label_line(label: str, counts: PRF) -> str:
         f"{label:<12}{counts.n_gold:>8}{counts.n_test:>8}{counts.matched:>9}"
         f"{counts.recall:>9.2f}{counts.precision:>9.2f}{counts.fmeasure:>9.2f}"
     )
+
+
+def _length_line(name: str, total: Totals) -> str:
+    return (
+        f"{name:<12}{total.n_sentences:>10}{total.recall:>9.2f}{total.precision:>9.2f}{total.fmeasure:>9.2f}"
+        f"{total.complete_match:>10.2f}"
+    )
+
+
+def _confusion_lines(evaluation: Evaluation) -> list[str]:
+    """The commonest wrong labels of right spans."""
+    commonest = list(evaluation.confusions().items())[:_MOST_CONFUSIONS]
+    lines = [f"{gold:<12}{test:<12}{n:>8}" for (gold, test), n in commonest]
+    return ["", f"{'gold':<12}{'taken for':<12}{'times':>8}", *lines] if lines else []
 
 
 def _remarks(evaluation: Evaluation, total: Totals) -> list[str]:

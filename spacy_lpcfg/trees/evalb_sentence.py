@@ -70,6 +70,8 @@ class SentenceScore:
     n_crossing (int): Test brackets that cross a gold bracket.
     labels (dict of str to PRF): Brackets by label, function labels cut off. A test bracket that
         matches through an equivalence (or unlabelled) counts under the label of its gold bracket.
+    confusions (dict of (str, str) to int): The labels, of gold and of test, of brackets over the same
+        words that do not match, paired one to one in pre-order.
     reason (str): Why the sentence is not valid.
     """
 
@@ -79,6 +81,7 @@ class SentenceScore:
     n_correct_tags: int = 0
     n_crossing: int = 0
     labels: dict[str, PRF] = field(default_factory=dict)
+    confusions: dict[tuple[str, str], int] = field(default_factory=dict)
     reason: str = ""
 
     @property
@@ -117,13 +120,15 @@ def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> 
         return SentenceScore(length, Status.ERROR, reason=reason)
     gold_tags, test_tags = gold_side.kept(gold_side.tags), test_side.kept(test_side.tags)
     gold_brackets, test_brackets = gold_side.brackets(params), test_side.brackets(params)
+    labels, confusions = _match(gold_brackets, test_brackets, params)
     return SentenceScore(
         length,
         Status.VALID,
         n_words=len(gold_tags),
         n_correct_tags=sum(map(params.same_label, gold_tags, test_tags)),
         n_crossing=_count_crossing(gold_brackets, test_brackets, len(gold_tags)),
-        labels=_match(gold_brackets, test_brackets, params),
+        labels=labels,
+        confusions=confusions,
     )
 
 
@@ -203,10 +208,11 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
     return ""
 
 
-def _match(gold: list[Span], test: list[Span], params: Params) -> dict[str, PRF]:
-    """Pair brackets of equal spans and labels, one to one, in pre-order."""
+def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
+    """Pair brackets of equal spans and labels, one to one, in pre-order; then those of equal spans that are left."""
     matched, n_gold, n_test = Counter[str](), Counter[str](), Counter[str]()
     waiting: dict[tuple[int, int], list[str]] = defaultdict(list)
+    missed: dict[tuple[int, int], list[str]] = defaultdict(list)
     for start, end, label in test:
         waiting[start, end].append(label)
     for start, end, label in gold:
@@ -218,8 +224,11 @@ def _match(gold: list[Span], test: list[Span], params: Params) -> dict[str, PRF]
                 matched[label] += 1
                 n_test[label] += 1
                 break
+        else:
+            missed[start, end].append(label)
     n_test.update(label for rivals in waiting.values() for label in rivals)
-    return {label: PRF(matched[label], n_gold[label], n_test[label]) for label in n_gold | n_test}
+    scores = {label: PRF(matched[label], n_gold[label], n_test[label]) for label in n_gold | n_test}
+    return scores, Counter(pair for words, labels in missed.items() for pair in zip(labels, waiting[words]))
 
 
 def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:

@@ -118,7 +118,7 @@ class Distribution(Protocol):
 class Undistributed:
     """What parsers by several models say when asked for what only one model has."""
 
-    def distribution(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **_: Any) -> NoReturn:
+    def distribution(self, *_: Any, **__: Any) -> NoReturn:
         """RAISES (ValueError): Always."""
         raise ValueError(
             "Several models together have posteriors, but no one distribution over trees: no probabilities of trees "
@@ -126,7 +126,7 @@ class Undistributed:
             "grammar (such as EM, Pivot and TreebankPCFG learn) or by a belief network."
         )
 
-    n_best = states = surprisal = tree_log_probability = distribution
+    n_best = states = surprisal = log_probability = tree_log_probability = distribution
 
 
 def check_input(words: Sequence[str], tags: Sequence[str | None] | None) -> None:

@@ -1,15 +1,14 @@
 """`spacy-lpcfg learn isbn`: incremental sigmoid belief networks from a treebank."""
 
-import os
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -65,12 +64,13 @@ def learn_isbn(
     output = output.resolve()
     check_folder(output)
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang)}
-    learner = ISBNLearner(**settings, n_jobs=jobs if jobs > 0 else os.cpu_count() or 1)
-    isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
+    learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
+    with busy("learning"):
+        isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
     component = _add_parser(nlp, isbn, {"cut_off": learner.cut_off, **class_settings(classes_from, lang)}, beam)
     save_measured(nlp, output, component.ready_parser, held_out)
 

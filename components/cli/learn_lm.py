@@ -1,18 +1,17 @@
-"""`spacy-lpcfg learn lm` and `spacy-lpcfg perplexity`: the language model of Saul and Pereira."""
+"""`spacy-lpcfg learn lm`: the language model of Saul and Pereira."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import check_place
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model import LanguageModel, Perplexity
+    from spacy_lpcfg.language_model import LanguageModel
 
 FILE = "language_model"  # the file of a language model in its folder
 
@@ -62,15 +61,18 @@ def learn_lm(
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
     if method == Method.pivot and iterations:
         raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
+    check_place(output)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
     settings: dict[str, Any] = {"n_states": states, "seed": seed}
     if iterations is not None:
         settings["n_iterations"] = iterations
-    model = _fit(method, settings, sentences, held_out, rare)
+    with busy("learning"):
+        model = _fit(method, settings, sentences, held_out, rare)
+        if kneser_ney:
+            model = interpolate(model, sentences, held_out)
     if kneser_ney:
-        model = interpolate(model, sentences, held_out)
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
     print(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
@@ -91,44 +93,3 @@ def _fit(
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
     return model
-
-
-@reporting_errors
-def perplexity(
-    model: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="As of `learn lm`.")],
-    text: Annotated[
-        Path, typer.Argument(metavar="TEXT", exists=True, dir_okay=False, help="A sentence a line; also .gz.")
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
-    """Measure the perplexity of a text under a language model.
-
-    Tokens and ends of sentences count; unknown words do not.
-
-    \b
-    Example:
-        spacy-lpcfg perplexity lm/ test.txt --json
-    """
-    from spacy_lpcfg.language_model import read_sentences
-
-    found = _load(model).perplexity(read_sentences(text))
-    print(json.dumps(asdict(found)) if as_json else _table(found))
-
-
-def _load(folder: Path) -> "LanguageModel":
-    from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
-
-    path = folder / FILE
-    if not path.is_file():
-        raise ValueError(f"{folder} has no language model. Make one with `spacy-lpcfg learn lm`.")
-    try:
-        return LanguageModel.from_disk(path)
-    except LanguageModelError as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def _table(found: "Perplexity") -> str:
-    return (
-        f"perplexity {found.perplexity:.2f} ({found.bits:.3f} bits a token)\n"
-        f"{found.n_tokens} tokens and ends of sentences; {found.n_unknown} unknown words do not count"
-    )

@@ -1,32 +1,26 @@
-"""`spacy-lpcfg learn`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
+"""`spacy-lpcfg learn lpcfg`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import read_treebank, save_measured
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.grammar import Ensemble, Grammar
-    from spacy_lpcfg.learning import Smoothing
+    from spacy_lpcfg.learning import Ensembles, Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
-
-learn_cli = typer.Typer(
-    name="learn",
-    help="Learn a pipeline from a treebank or tagged text, or a language model from text.",
-    no_args_is_help=True,
-)
 
 
 class Method(str, Enum):
@@ -40,12 +34,12 @@ class Method(str, Enum):
     pcfg = "pcfg"
 
 
-@learn_cli.callback()
-def learn() -> None:
-    """Learn a pipeline from a treebank or tagged text, or a language model from text."""
+class Teacher(str, Enum):
+    ensemble = "ensemble"
+    balanced = "balanced"
+    accurate = "accurate"
 
 
-@learn_cli.command("lpcfg")
 @reporting_errors
 def learn_lpcfg(
     trees: Annotated[
@@ -66,6 +60,9 @@ def learn_lpcfg(
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
     classes_from: ClassesFrom = None,
+    teacher: Annotated[
+        Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
+    ] = Teacher.ensemble,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
@@ -75,7 +72,7 @@ def learn_lpcfg(
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit".
+    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both.
 
     \b
     Example:
@@ -89,14 +86,18 @@ def learn_lpcfg(
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
-    held_out = list(read_treebank(dev or [], skip_bad))
+    held_out = read_held_out(dev, skip_bad)
     settings: dict[str, Any] = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     settings |= {"lexical": LexicalSettings(word_classes=word_classes(classes_from, lang))}
+    jobs = n_jobs(jobs)
     train = read_treebank(trees, skip_bad)
-    if method in (Method.ensemble, Method.distil):
-        learned = _combined(train, text, grammars, settings, jobs)
-    else:
-        learned = _learn(method, train, held_out, settings, jobs)
+    with busy("learning"):
+        if text is not None:
+            learned = _distilled(train, text, teacher, grammars, settings, jobs)
+        elif method == Method.ensemble:
+            learned = _ensemble(train, grammars, settings, jobs)
+        else:
+            learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
 
@@ -105,11 +106,11 @@ def learn_lpcfg(
 
 
 class Learned(NamedTuple):
-    """A grammar, the config of the learner that makes it, and the steps of learning, if there were any."""
+    """A grammar, the config of the learner that makes it, and what the pipeline's meta.json tells of learning."""
 
     grammar: "Grammar | Ensemble"
     learner: dict[str, Any]
-    steps: Sequence["Step"] = ()
+    meta: dict[str, Any]
 
 
 def _learn(
@@ -122,26 +123,46 @@ def _learn(
     return _iterative(method, train, held_out, settings, jobs)
 
 
-def _combined(
-    train: Iterable["Tree"], text: Path | None, n_grammars: int, settings: dict[str, Any], jobs: int
-) -> Learned:
-    """An ensemble; or, if there is text, a grammar that has learned from an ensemble."""
-    from spacy_lpcfg.components.learners import SentencesOf
-    from spacy_lpcfg.learning import Clusters, Distillation, Ensembles
-    from spacy_lpcfg.learning.ensemble import DIVERSE
+def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
+    from spacy_lpcfg.learning import Ensembles
 
     ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings), {})
+
+
+def _ensemble_config(ensemble: "Ensembles", settings: dict[str, Any]) -> dict[str, Any]:
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
     members = {
         type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
         for learner in ensemble.learners
     }
-    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
-    if text is None:
-        return Learned(ensemble.fit(train), config)
-    student, lang = Clusters(n_jobs=jobs, **{**DIVERSE, **settings}), settings["lang"]
-    distilled = Distillation(ensemble, student, SentencesOf(text, lang)).fit(train)
+    return {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
+
+
+def _distilled(
+    train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
+) -> Learned:
+    """A grammar that has learned from an ensemble, or from a combination."""
+    from spacy_lpcfg.combination import Combination
+    from spacy_lpcfg.components.learners import make_distillation
+    from spacy_lpcfg.learning import Clusters, Ensembles
+    from spacy_lpcfg.learning.ensemble import DIVERSE
+
+    seed, lang = settings["seed"], settings["lang"]
+    master: Ensembles | Combination
+    if teacher == Teacher.ensemble:
+        master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
+        config = _ensemble_config(master, settings)
+    else:
+        classes = settings["lexical"].word_classes
+        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
+        config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
+        config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
+    student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
+    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
     parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
-    return Learned(distilled, {"@misc": "spacy-lpcfg.Distillation.v1", **parts})
+    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
 def _config(learner: Any, *names: str) -> dict[str, Any]:
@@ -162,7 +183,9 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)})
+    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.projections.singular_values]
+    meta = {"singular_values": dict(zip(grammar.symbols, values))}
+    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)}, meta)
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
@@ -173,7 +196,7 @@ def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learn
     from spacy_lpcfg.learning import TreebankPCFG
 
     learner = TreebankPCFG(n_jobs=jobs, **settings)
-    return Learned(learner.fit(train), _config(learner, *settings))
+    return Learned(learner.fit(train), _config(learner, *settings), {})
 
 
 def _iterative(
@@ -193,7 +216,8 @@ def _iterative(
     grammar = learner.fit(train, held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
-    return Learned(grammar, {**_config(learner, *settings), "n_iterations": best.iteration}, steps)
+    config = {**_config(learner, *settings), "n_iterations": best.iteration}
+    return Learned(grammar, config, {"fit": [_as_json(step) for step in steps]})
 
 
 def _log_step(step: "Step") -> None:
@@ -216,8 +240,7 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"
     )
-    if learned.steps:
-        nlp.meta["fit"] = [_as_json(step) for step in learned.steps]
+    nlp.meta.update(learned.meta)
 
 
 def _as_json(step: "Step") -> dict[str, Any]:

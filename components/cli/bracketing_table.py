@@ -1,0 +1,96 @@
+"""`spacy-lpcfg bracketing-table`: a bracketer beside baselines, on trees."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import progress, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import load_pipeline
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.bracketing.comparison import Table
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+_SCORES = {
+    "F1 of all brackets together": ("f", "f_with_sentence"),
+    "mean F1 of sentences": ("sentence_f", "sentence_f_with_sentence"),
+}
+_TO_BEAT = ("right_branching_inside_top", "ccm")
+
+
+@reporting_errors
+def bracketing_table(
+    model: Annotated[
+        str, typer.Argument(metavar="DIR", help="Folder or package of a pipeline with a spectral_bracketer.")
+    ],
+    trees: Annotated[
+        list[Path],
+        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files with the right trees."),
+    ],
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, dir_okay=False, help="Tagged text for CCM, beside TREES; may be given again."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random trees.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
+) -> None:
+    """Score a bracketer on trees, beside baselines, CCM (Klein and Manning 2002) and the upper bound.
+
+    Unlabelled F1 over sentences of at most 10, 20 and 40 words and over all, without punctuation: of the brackets of
+    all sentences together, and as the mean over sentences; both without the brackets of whole sentences, and with
+    them as in Klein and Manning (2002) and Parikh et al. (2014). CCM learns from the tags of TREES, and of --text.
+
+    \b
+    Example:
+        spacy-lpcfg bracketing-table model/ dev.mrg --text train.mrg
+    """
+    from spacy_lpcfg.bracketing.comparison import compare, gold_sentences
+    from spacy_lpcfg.components.tagged_text import read_sentences
+    from spacy_lpcfg.trees import read_trees
+
+    component = _load(model)
+    golds = list(gold_sentences(progress(read_trees(trees), "trees")))
+    table = compare(component.bracket, golds, text=read_sentences(text or []), seed=seed, progress=progress)
+    if as_json:
+        found = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}
+        print(json.dumps(found))
+    else:
+        print("\n".join(_lines(table)))
+
+
+def _load(model: str) -> "SpectralBracketerPipe":
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    nlp = load_pipeline(model)
+    for _, component in nlp.pipeline:
+        if isinstance(component, SpectralBracketerPipe) and component.bracketer is not None:
+            return component
+    raise ValueError(
+        f"{model} has no spectral_bracketer that has learned, but {nlp.pipe_names}. Make one with `spacy-lpcfg learn "
+        "bracketer`."
+    )
+
+
+def _lines(table: "Table") -> Iterator[str]:
+    """Two tables, with by how much the bracketer is above what it has to beat below each."""
+    from spacy_lpcfg.bracketing.comparison import BRACKETER
+
+    first = next(iter(table.values()))
+    for title, names in _SCORES.items():
+        yield f"{title}: without / with the brackets of whole sentences"
+        yield _line("words", [limit if limit == "all" else f"<= {limit}" for limit in first])
+        for system, row in table.items():
+            yield _line(system, [" / ".join(f"{getattr(each, name):.1f}" for name in names) for each in row.values()])
+        for rival in _TO_BEAT if BRACKETER in table else ():
+            pairs = zip(table[BRACKETER].values(), table[rival].values())
+            margins = [[getattr(own, name) - getattr(other, name) for name in names] for own, other in pairs]
+            yield _line(f"above {rival}", [" / ".join(f"{margin:+.1f}" for margin in each) for each in margins])
+        yield ""
+    yield _line("sentences", [str(totals.n_sentences) for totals in first.values()])
+
+
+def _line(head: str, cells: list[str]) -> str:
+    return f"{head:<34}" + "".join(f"{cell:>15}" for cell in cells)

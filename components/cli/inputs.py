@@ -1,0 +1,223 @@
+"""What commands parse: text, words, tagged words, the words of trees, or Docs; read and parsed as a stream."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import typer
+
+from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
+from spacy_lpcfg.components.cli.processes import pipe
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe
+
+_ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
+_BINARY = ".spacy"
+
+
+class Input(str, Enum):
+    text = "text"
+    tokens = "tokens"
+    tagged = "tagged"
+    trees = "trees"
+    spacy = "spacy"
+
+
+class Tags(str, Enum):
+    model = "model"
+    given = "given"
+
+
+class Source(NamedTuple):
+    """A file, or "-" for stdin; what it holds; and where tags are to come from, None for what is usual."""
+
+    file: str
+    kind: Input
+    tags: Tags | None
+
+
+class Parsed(NamedTuple):
+    """A Doc that went through a pipeline, and its words as they came, if it was made of words."""
+
+    doc: Doc
+    words: list[str] | None
+
+
+class _Words(NamedTuple):
+    """The words of a sentence as they came, and their tags if they are known."""
+
+    words: list[str]
+    tags: list[str] | None
+
+
+# What there is -----------------------------------------------------------------------------------
+
+
+def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
+    """RAISES (BadParameter): If there is no such file, or it has no tags to be given."""
+    check_input(file)
+    if kind == Input.tokens and tags == Tags.given:
+        raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
+
+
+def source_of(nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None) -> Source:
+    """The file as what it was said to hold, or looks like.
+
+    RAISES (BadParameter): If a bracketer cannot have its tags.
+    """
+    if kind is None:
+        kind = _kind_of(nlp, component, file)
+    if _is_bracketer(component) and (kind == Input.tokens or tags == Tags.model):
+        raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
+    return Source(file, kind, tags)
+
+
+def _is_bracketer(component: Pipe) -> bool:
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    return isinstance(component, SpectralBracketerPipe)
+
+
+def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
+    """Docs by the file's name, else text; for a bracketer that nothing tags for, trees or tagged words."""
+    from spacy_lpcfg.bracketing.tagged import is_bracketed
+
+    if file.endswith(_BINARY):
+        return Input.spacy
+    if not _is_bracketer(component) or _assigned(nlp) & {"token.tag", "token.pos"}:
+        return Input.text
+    first = None if file == STDIN else next(filter(str.strip, read_lines(file)), None)
+    return Input.trees if first is not None and is_bracketed(first) else Input.tagged
+
+
+def _assigned(nlp: Language) -> set[str]:
+    """What the components of a pipeline say that they set."""
+    return {attribute for name in nlp.pipe_names for attribute in nlp.get_pipe_meta(name).assigns}
+
+
+# Parsing -----------------------------------------------------------------------------------------
+
+
+def run_pipeline(
+    nlp: Language,
+    component: Pipe,
+    source: Source,
+    *,
+    questions: dict[str, dict[str, Any]] | None = None,
+    with_trees: bool = True,
+    n_process: int = 1,
+) -> Iterator[Parsed]:
+    """The Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
+
+    nlp (Language): changed so that it does what is asked
+    component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
+    questions (dict of str to dict): methods of the component and their arguments; see `answers.py`
+    with_trees (bool): whether to parse, and not just to answer
+    n_process (int): how many processes work
+
+    Raises ValueError for a file that cannot be read, or where nothing is in it.
+    """
+    is_text = source.kind in (Input.text, Input.spacy)
+    if is_text and not _assigned(nlp) & {"doc.sents", "token.is_sent_start"}:
+        nlp.add_pipe("sentencizer", first=True)
+    disabled = [] if is_text else [name for name in nlp.pipe_names if name != component.name]
+    _use_tags(component, source)
+    if questions:
+        from spacy_lpcfg.components.cli import answers
+
+        nlp.add_pipe(answers.FACTORY, before=component.name, config={"component": component.name, "ask": questions})
+    nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name])
+    is_empty = True
+    for doc, words in pipe(nlp, _READERS[source.kind](nlp, source.file), n_process=n_process):
+        is_empty = False
+        yield Parsed(doc, words)
+    if is_empty:
+        raise ValueError(f"{source.file}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
+
+
+def _use_tags(component: Pipe, source: Source) -> None:
+    """Have a component take tags from where they are to come: those of given words are `token.tag_`."""
+    if _is_bracketer(component):
+        if source.kind in _DEFAULT_TAGS:
+            component.attr = "tag"
+    elif source.tags or source.kind in _DEFAULT_TAGS:
+        component.tags = (source.tags or _DEFAULT_TAGS[source.kind]).value
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+def _read_text(nlp: Language, file: str) -> Iterator[tuple[str, None]]:
+    for line in filter(str.strip, read_lines(file)):
+        yield line, None
+
+
+def _read_docs(nlp: Language, file: str) -> Iterator[tuple[Doc, None]]:
+    from spacy_lpcfg.components.corpus import docs_of, read_docs
+
+    docs = docs_of(sys.stdin.buffer.read(), "<stdin>", nlp.vocab) if file == STDIN else read_docs(file, nlp.vocab)
+    for doc in docs:
+        yield doc, None
+
+
+def _read_words(read: Callable[[str], Iterator[_Words]], nlp: Language, file: str) -> Iterator[tuple[Doc, list[str]]]:
+    """A Doc for each sentence; an underscore for a word of white space, which would be none of the tree."""
+    from spacy.tokens import Doc
+
+    for words, tags in read(file):
+        texts = ["_" if word.isspace() else word for word in words]
+        yield Doc(nlp.vocab, words=texts, tags=tags, sent_starts=[i == 0 for i in range(len(words))]), words
+
+
+def _read_tokens(file: str) -> Iterator[_Words]:
+    for line in read_lines(file):
+        yield _Words(_ITEM.findall(line), None)
+
+
+def _read_tagged(file: str) -> Iterator[_Words]:
+    for number, line in enumerate(read_lines(file), start=1):
+        items = [item.rpartition("/") for item in _ITEM.findall(line)]
+        for word, slash, tag in items:
+            if not (word and tag):
+                raise ValueError(
+                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {word + slash + tag!r}"
+                )
+        yield _Words([word for word, _, _ in items], [tag for _, _, tag in items])
+
+
+def _read_trees(file: str) -> Iterator[_Words]:
+    from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+
+    trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
+    for tree in map(normalize, trees):
+        if tree is not None:
+            yield _Words(tree.words, tree.tags)
+
+
+_READERS: dict[Input, Callable[[Language, str], Iterator[tuple[Any, Any]]]] = {
+    Input.text: _read_text,
+    Input.tokens: partial(_read_words, _read_tokens),
+    Input.tagged: partial(_read_words, _read_tagged),
+    Input.trees: partial(_read_words, _read_trees),
+    Input.spacy: _read_docs,
+}
+_DEFAULT_TAGS = {Input.tokens: Tags.model, Input.tagged: Tags.given, Input.trees: Tags.model}
+_EXPECTED = {
+    Input.text: "text, a document a line",
+    Input.tokens: "a sentence a line, its words separated by blanks",
+    Input.tagged: "a sentence a line, as word/TAG separated by blanks",
+    Input.trees: "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))",
+    Input.spacy: "Docs",
+}

@@ -1,0 +1,240 @@
+"""`spacy-lpcfg inspect`: what a parser has learned."""
+
+import json
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from spacy_lpcfg.components.cli.console import reporting_errors
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.isbn import ISBN
+
+Found: TypeAlias = dict[str, Any]
+
+_COMMONEST = 3  # symbols with and without words whose states are shown if none are named
+ALL = "all"
+
+
+@reporting_errors
+def inspect(
+    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    symbol: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--symbol", help="Show the states of this symbol, or all; may be given again. [default: the commonest]"
+        ),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Rules or words of each state.")] = 5,
+    member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
+) -> None:
+    """Show the sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state.
+
+    Of networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
+    shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
+    has use for.
+
+    Symbols are labels, chains of labels such as S|VP and NP|PRP, and those that begin with @, which come from
+    binarisation. Weights are probabilities, unless the grammar is a spectral one.
+
+    \b
+    Example:
+        spacy-lpcfg inspect model/
+        spacy-lpcfg inspect model/ --symbol NP --symbol NN --top 10
+        spacy-lpcfg inspect model/ --symbol all --json > model.json
+    """
+    nlp = load_pipeline(model)
+    pipe = find_parser(nlp, component)
+    members = _members(pipe)
+    found: Found = {
+        "component": pipe.name,
+        "members": [_sizes(each) for each in members],
+        "symbols": _symbols(members, member, symbol, top),
+        "singular_values": nlp.meta.get("singular_values", {}),
+        "fit": nlp.meta.get("fit", []),
+    }
+    if as_json:
+        print(json.dumps(found, ensure_ascii=False))
+    else:
+        print("\n".join(_lines(found)))
+
+
+# What there is -----------------------------------------------------------------------------------
+
+
+def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
+    """The grammars and networks by which a component parses."""
+    from spacy_lpcfg.combination.combined import Combined
+    from spacy_lpcfg.combination.members import straight
+    from spacy_lpcfg.components.isbn_parser import ISBNParser
+    from spacy_lpcfg.grammar import Ensemble
+
+    learned: Any = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
+    members = map(straight, learned.members) if isinstance(learned, Combined) else (learned,)
+    return [one for each in members for one in (each.grammars if isinstance(each, Ensemble) else (each,))]
+
+
+def _sizes(member: "Grammar | ISBN") -> Found:
+    from spacy_lpcfg.grammar import Grammar
+
+    return _sizes_of_grammar(member) if isinstance(member, Grammar) else _sizes_of_networks(member)
+
+
+def _sizes_of_grammar(grammar: "Grammar") -> Found:
+    order = (-grammar.symbol_weights).argsort(kind="stable").tolist()
+    return {
+        "kind": "grammar",
+        "is_proper": grammar.is_proper,
+        "root_label": grammar.root_label,
+        "n_labels": len(grammar.labels),
+        "n_tags": len(grammar.tags),
+        "n_symbols": grammar.n_symbols,
+        "n_preterminals": grammar.n_preterminals,
+        "n_rules": grammar.n_rules,
+        "n_terminals": len(grammar.lexicon.terminals),
+        "n_rare_words": len(grammar.lexicon.rare_words),
+        "n_bytes": len(grammar.to_bytes()),
+        "states": {grammar.symbols[symbol]: int(grammar.n_states[symbol]) for symbol in order},
+        "shares": {grammar.symbols[symbol]: round(float(grammar.symbol_weights[symbol]), 6) for symbol in order},
+    }
+
+
+def _sizes_of_networks(isbn: "ISBN") -> Found:
+    inventory = isbn.inventory
+    return {
+        "kind": "networks",
+        "labels": list(isbn.labels),
+        "tags": list(isbn.tags),
+        "n_words": len(set(filter(None, inventory.words))),
+        "n_forms": len(inventory.forms),
+        "n_outcomes": inventory.n_outcomes,
+        "latent_relations": list(isbn.relations.latent),
+        "decision_relations": list(isbn.relations.decisions),
+        "networks": [
+            {
+                "approximation": network.approximation,
+                "n_states": network.n_states,
+                "parameters": {name: list(array.shape) for name, array in network.parameters.items()},
+            }
+            for network in isbn.networks
+        ],
+    }
+
+
+def _symbols(members: Sequence["Grammar | ISBN"], number: int, wanted: list[str] | None, top: int) -> Found:
+    """The likeliest rules or words of each state of the wanted symbols of one of the grammars."""
+    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.grammar.summary import top_rules, top_words
+
+    if number > len(members):
+        raise typer.BadParameter(f"there are only {len(members)} members", param_hint="--member")
+    grammar = members[number - 1]
+    if not isinstance(grammar, Grammar):
+        if wanted:
+            raise ValueError(f"member {number} is of networks, which have no symbols with states")
+        return {}
+    found = {}
+    for name in _names(grammar, wanted):
+        symbol = grammar.symbols.index(name)
+        is_tag = symbol < grammar.n_preterminals
+        states = (top_words if is_tag else top_rules)(grammar, symbol, top)
+        found[name] = {
+            "kind": "words" if is_tag else "rules",
+            "states": [[list(one) for one in each] for each in states],
+        }
+    return found
+
+
+def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
+    order = [grammar.symbols[symbol] for symbol in (-grammar.symbol_weights).argsort(kind="stable")]
+    if not wanted:
+        tags = set(grammar.symbols[: grammar.n_preterminals])
+        inner = [name for name in order if name not in tags][:_COMMONEST]
+        return inner + [name for name in order if name in tags][:_COMMONEST]
+    for name in wanted:
+        if name != ALL and name not in order:
+            near = get_close_matches(name, order, n=3, cutoff=0.3) or order[:3]
+            raise ValueError(f"the grammar has no symbol {name!r}: expected one such as {', '.join(near)}")
+    return order if ALL in wanted else wanted
+
+
+# As text -----------------------------------------------------------------------------------------
+
+
+def _lines(found: Found) -> Iterator[str]:
+    for number, sizes in enumerate(found["members"], start=1):
+        yield f"{found['component']}, {number} of {len(found['members'])}: {sizes['kind']}"
+        yield from (_grammar_lines if sizes["kind"] == "grammar" else _network_lines)(sizes)
+        yield ""
+    for name, of_symbol in found["symbols"].items():
+        yield from _state_lines(name, of_symbol)
+    if found["singular_values"]:
+        yield from _singular_lines(found["singular_values"])
+    if found["fit"]:
+        yield from _fit_lines(found["fit"])
+
+
+def _grammar_lines(sizes: Found) -> Iterator[str]:
+    yield f"{sizes['n_labels']} categories, {sizes['n_tags']} tags, root label {sizes['root_label'] or 'none'}"
+    yield f"{sizes['n_symbols']} symbols, {sizes['n_preterminals']} of them over words; {sizes['n_rules']} binary rules"
+    yield f"{sizes['n_terminals']} words and forms; {sizes['n_rare_words']} rare words by their forms"
+    proper = "probabilities" if sizes["is_proper"] else "estimates that may be negative"
+    yield f"parameters are {proper}; {sizes['n_bytes'] / 1e6:.1f} MB"
+    yield ""
+    yield f"{'symbol':<24}{'share':>8}{'states':>8}"
+    for name, n_states in sizes["states"].items():
+        yield f"{name:<24}{sizes['shares'][name]:>8.4f}{n_states:>8}"
+
+
+def _network_lines(sizes: Found) -> Iterator[str]:
+    yield f"{len(sizes['labels'])} categories: {' '.join(sizes['labels'])}"
+    yield f"{len(sizes['tags'])} tags: {' '.join(sizes['tags'])}"
+    yield f"{sizes['n_words']} words, {sizes['n_forms']} forms, {sizes['n_outcomes']} outcomes of decisions"
+    yield f"latent relations: {' '.join(sizes['latent_relations'])}"
+    yield f"decision relations: {' '.join(sizes['decision_relations'])}"
+    for network in sizes["networks"]:
+        shapes = (f"{name} {'x'.join(map(str, shape))}" for name, shape in network["parameters"].items())
+        yield f"network, {network['approximation']}, {network['n_states']} states: {', '.join(shapes)}"
+
+
+def _state_lines(name: str, of_symbol: Found) -> Iterator[str]:
+    for number, best in enumerate(of_symbol["states"], start=1):
+        yield f"{name}, state {number}"
+        for item, weight in best:
+            yield f"  {weight:9.4f}  {item}"
+    yield ""
+
+
+def _singular_lines(values: dict[str, list[float]]) -> Iterator[str]:
+    """Singular values of symbols with several states, and where they fall most steeply."""
+    yield f"{'symbol':<24}{'gap after':>10}{'ratio':>8}  singular values"
+    for name, row in values.items():
+        ratios = [high / low for high, low in pairwise(row)]
+        if ratios:
+            after = ratios.index(max(ratios)) + 1
+            yield f"{name:<24}{after:>10}{max(ratios):>8.2f}  {' '.join(f'{value:.3g}' for value in row)}"
+    yield ""
+
+
+def _fit_lines(steps: list[Found]) -> Iterator[str]:
+    """The steps of learning, apart by tabs."""
+    names = [name for name, value in steps[0].items() if not isinstance(value, (dict, list))]
+    yield "\t".join(names)
+    for step in steps:
+        yield "\t".join(_cell(step.get(name)) for name in names)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,106 @@
+"""`spacy-lpcfg learn bracketer`: brackets from tagged text, without a treebank."""
+
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.bracketing.tagged import TaggedSentence
+    from spacy_lpcfg.trees import TreebankError
+
+
+class Preset(str, Enum):
+    default = "default"
+    paper = "paper"
+
+
+class Attribute(str, Enum):
+    tag = "tag"
+    pos = "pos"
+
+
+@reporting_errors
+def learn_bracketer(
+    tagged: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TAGGED...",
+            exists=True,
+            dir_okay=False,
+            help="Bracketed files or lines of word/tag, .gz or not, or .spacy.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    preset: Annotated[
+        Preset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
+    ] = Preset.default,
+    attr: Annotated[
+        Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
+    ] = Attribute.tag,
+    tag_map: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A file with a tag and its universal tag on each line."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is random in learning.")] = 0,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
+) -> None:
+    """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
+
+    Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory.
+    Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
+
+    \b
+    Example:
+        spacy-lpcfg learn bracketer text.tagged.gz train.mrg -o model/
+        spacy-lpcfg parse model/ dev.mrg
+        spacy-lpcfg bracketing-table model/ dev.mrg
+    """
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.components.tagged_text import read_tag_map
+
+    output = output.resolve()
+    check_folder(output)
+    nlp = blank_pipeline(lang)
+    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
+    config = {"learner": learner, "attr": attr.value, "seed": seed}
+    component = nlp.add_pipe("spectral_bracketer", config=config)
+    assert isinstance(component, SpectralBracketerPipe)
+    component.mapping = read_tag_map(tag_map) if tag_map else {}
+    text = _Text(tagged, attr, skip_bad)
+    with progress_of_steps() as tell:
+        component.learn(text, progress=tell)
+    log_skipped(list(text.errors.values()))
+    print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
+    save_pipeline(nlp, output)
+    print(f"saved to {output}")
+
+
+class _Text:
+    """Tagged sentences that are read from their files at every call, and counted."""
+
+    def __init__(self, paths: list[Path], attr: Attribute, skip_bad: bool) -> None:
+        self.paths = paths
+        self.attr = attr
+        self.skip_bad = skip_bad
+        self.errors: dict[tuple[str, int], TreebankError] = {}
+        self.n_sentences = self.n_tokens = 0
+
+    def __call__(self) -> "Iterator[TaggedSentence]":
+        from spacy_lpcfg.components.tagged_text import read_sentences
+
+        self.n_sentences = self.n_tokens = 0
+        on_error = self._note if self.skip_bad else None
+        for sentence in read_sentences(self.paths, attr=self.attr.value, on_error=on_error):
+            self.n_sentences += 1
+            self.n_tokens += len(sentence.words)
+            yield sentence
+
+    def _note(self, error: "TreebankError") -> None:
+        self.errors[error.path, error.line] = error

@@ -1,0 +1,238 @@
+"""What `parse` writes: trees in brackets, JSON lines, tables or Docs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from spacy_lpcfg.components.cli.inputs import Parsed
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.trees import Tree
+
+EMPTY = "empty"
+_ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
+_SPANS = ("sentence", "start", "end", "label", "score", "text")
+_RANKS = ("sentence", "rank", "probability", "log_probability", "tree")
+
+
+class Format(str, Enum):
+    brackets = "brackets"
+    json = "json"
+    table = "table"
+    spacy = "spacy"
+
+
+BY_SUFFIX = {
+    ".json": Format.json,
+    ".jsonl": Format.json,
+    ".tsv": Format.table,
+    ".spacy": Format.spacy,
+}
+
+
+class Span(NamedTuple):
+    """A bracket over words [start, end), and its posterior probability if it is known."""
+
+    start: int
+    end: int
+    label: str
+    score: float | None
+
+
+class Sentence(NamedTuple):
+    """A sentence of a Doc.
+
+    words (list of str): as they stand in the text
+    tree (Tree or None): over the words in treebank form, under the root label if there is one; None without words
+    spans (list of Span): in pre-order
+    tag_scores (list of float, or None): the posterior probability of each tag
+    status (str): of its `Parse`, or "empty"
+    log_probability (float or None): natural logarithm
+    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each
+    marginals (dict or None): "spans" and "tags" that may be, with their probabilities
+    """
+
+    words: list[str]
+    tree: Tree | None
+    spans: list[Span]
+    tag_scores: list[float] | None
+    status: str
+    log_probability: float | None
+    n_best: list[dict[str, Any]] | None
+    marginals: dict[str, Any] | None
+
+
+NOTHING = Sentence([], None, [], None, EMPTY, None, None, None)
+
+
+# From Docs ---------------------------------------------------------------------------------------
+
+
+def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[Sentence]:
+    """The sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
+
+    key (str): of `doc.spans`
+    root (str or None): label over every tree; None for none
+    """
+    from spacy_lpcfg.components.cli.answers import KEY as ANSWERS
+    from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, trees, words_of
+
+    doc, given = parsed
+    if given == []:
+        yield NOTHING
+        return
+    attrs, asked = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
+    scores = iter(_numbers(attrs["scores"]))
+    tag_scores, logs = attrs.get("tag_scores"), attrs.get("log_probabilities")
+    for i, ((start, end), own) in enumerate(zip(sentence_bounds(doc), trees(doc, key))):
+        if own is None:
+            continue
+        positions = words_of(doc, start, end)
+        tree = own if given is None else type(own).from_spans(printable(given), printable(own.tags), own.spans())
+        yield Sentence(
+            words=texts_of(doc, positions) if given is None else given,
+            tree=rooted(tree, root),
+            spans=[Span(*span, next(scores)) for span in tree.spans() if span[2]],
+            tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
+            status=attrs["status"][i],
+            log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
+            n_best=[_analysis(tree.words, each, root) for each in asked["n_best"][i]] if "n_best" in asked else None,
+            marginals=asked["posteriors"][i] if "posteriors" in asked else None,
+        )
+
+
+def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
+    """The words of each sentence that has any, and the answer to a question about it; see `answers.py`."""
+    from spacy_lpcfg.components.cli.answers import KEY
+    from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, words_of
+
+    doc, given = parsed
+    for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question]):
+        if answer is not None:
+            yield texts_of(doc, words_of(doc, start, end)) if given is None else given, answer
+
+
+def _analysis(words: list[str], found: dict[str, Any], root: str | None) -> dict[str, Any]:
+    """One of the n best, as of `Sentence`."""
+    tree = rooted(tree_of(words, found), root)
+    return {"tree": str(tree), "log_probability": found["log_probability"], "probability": found["probability"]}
+
+
+def tree_of(words: list[str], found: dict[str, Any]) -> Tree:
+    """The tree of an answer over words in treebank form."""
+    from spacy_lpcfg.trees import Tree
+
+    return Tree.from_spans(
+        words, printable(found["tags"]), [(start, end, label) for start, end, label in found["spans"]]
+    )
+
+
+def _numbers(array: Any) -> list[Any]:
+    """The numbers of an array, with None for nan, as JSON has none; no more digits than single floats have."""
+    digits = 6 if array.dtype.itemsize == 4 else 12
+    return [None if x != x else round(float(x), digits) for x in array]
+
+
+def printable(words: Iterable[str]) -> list[str]:
+    """Words, or tags, that brackets can hold."""
+    return [word.translate(_ROUND_BRACKETS) for word in words]
+
+
+def rooted(tree: Tree, root: str | None) -> Tree:
+    """The tree under the root label, unless it is None or stands there already.
+
+    An unlabelled node is no constituent, but the root of words that none holds together: it gets the label.
+    """
+    if root is None or tree.label == root:
+        return tree
+    return type(tree)(root, tree.children if not tree.label and tree.children else [tree])
+
+
+# To lines ----------------------------------------------------------------------------------------
+
+
+def bracket_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """A tree a line, and an empty line for a sentence without words."""
+    for sentence in sentences:
+        yield "" if sentence.tree is None else str(sentence.tree)
+
+
+def n_best_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """A tree a line, after its probability; an empty line after each sentence."""
+    for sentence in sentences:
+        for each in sentence.n_best or []:
+            yield f"{each['probability']:.6g}\t{each['tree']}"
+        yield ""
+
+
+def json_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """A JSON object a sentence."""
+    for sentence in sentences:
+        yield json.dumps(as_json(sentence), ensure_ascii=False)
+
+
+def as_json(sentence: Sentence) -> dict[str, Any]:
+    """A sentence by the names of its parts; of its answers those that were asked for."""
+    found = sentence._asdict()
+    found["tree"] = None if sentence.tree is None else str(sentence.tree)
+    found["tags"] = [] if sentence.tree is None else sentence.tree.tags
+    found["spans"] = [span._asdict() for span in sentence.spans]
+    return {name: found[name] for name in _JSON if found[name] is not None or name not in _ANSWERS}
+
+
+_JSON = ("words", "tags", "tree", "spans", "tag_scores", "status", "log_probability", "n_best", "marginals")
+_ANSWERS = ("tag_scores", "n_best", "marginals")
+
+
+def tree_as_json(tree: Tree) -> dict[str, Any]:
+    """A tree of a treebank as an object of JSON."""
+    from spacy_lpcfg.trees import strip_root
+
+    spans = [dict(zip(("start", "end", "label"), span)) for span in strip_root(tree)[1].spans() if span[2]]
+    return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
+
+
+def span_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """A span a row, apart by tabs; sentences count from 1."""
+    yield "\t".join(_SPANS)
+    for number, sentence in enumerate(sentences, start=1):
+        yield from _rows(number, sentence.words, sentence.spans)
+
+
+def marginal_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """As `span_rows`, of all spans that may be."""
+    yield "\t".join(_SPANS)
+    for number, sentence in enumerate(sentences, start=1):
+        found = sentence.marginals["spans"] if sentence.marginals else []
+        yield from _rows(number, sentence.words, [Span(**span) for span in found])
+
+
+def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[str]:
+    for start, end, label, score in spans:
+        shown = "" if score is None else f"{score:.6g}"
+        yield f"{number}\t{start}\t{end}\t{label}\t{shown}\t{' '.join(words[start:end])}"
+
+
+def n_best_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """A tree a row, apart by tabs, best first."""
+    yield "\t".join(_RANKS)
+    for number, sentence in enumerate(sentences, start=1):
+        for rank, each in enumerate(sentence.n_best or [], start=1):
+            yield f"{number}\t{rank}\t{each['probability']:.6g}\t{each['log_probability']:.6f}\t{each['tree']}"
+
+
+LINES: dict[tuple[Format, str], Callable[[Iterable[Sentence]], Iterator[str]]] = {
+    (Format.brackets, ""): bracket_lines,
+    (Format.brackets, "--n-best"): n_best_lines,
+    (Format.table, ""): span_rows,
+    (Format.table, "--n-best"): n_best_rows,
+    (Format.table, "--marginals"): marginal_rows,
+    (Format.json, ""): json_lines,
+    (Format.json, "--n-best"): json_lines,
+    (Format.json, "--marginals"): json_lines,
+    (Format.json, "--n-best and --marginals"): json_lines,
+}
+"""How sentences are written in a format, by what was asked for."""

@@ -1,0 +1,55 @@
+"""`spacy-lpcfg perplexity`: of a text, under a language model."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import reporting_errors
+from spacy_lpcfg.components.cli.learn_lm import FILE
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.language_model import LanguageModel, Perplexity
+
+
+@reporting_errors
+def perplexity(
+    model: Annotated[Path, typer.Argument(metavar="DIR", exists=True, file_okay=False, help="As of `learn lm`.")],
+    text: Annotated[
+        Path, typer.Argument(metavar="TEXT", exists=True, dir_okay=False, help="A sentence a line; also .gz.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Measure the perplexity of a text under a language model.
+
+    Tokens and ends of sentences count; unknown words do not.
+
+    \b
+    Example:
+        spacy-lpcfg perplexity lm/ test.txt --json
+    """
+    from spacy_lpcfg.language_model import read_sentences
+
+    found = _load(model).perplexity(read_sentences(text))
+    print(json.dumps(asdict(found)) if as_json else _table(found))
+
+
+def _load(folder: Path) -> "LanguageModel":
+    from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
+
+    path = folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{folder} has no language model. Make one with `spacy-lpcfg learn lm`.")
+    try:
+        return LanguageModel.from_disk(path)
+    except LanguageModelError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _table(found: "Perplexity") -> str:
+    return (
+        f"perplexity {found.perplexity:.2f} ({found.bits:.3f} bits a token)\n"
+        f"{found.n_tokens} tokens and ends of sentences; {found.n_unknown} unknown words do not count"
+    )

@@ -1,0 +1,92 @@
+"""A pipeline in several processes: documents in their order, and few of them under way at any time.
+
+Differs from `nlp.pipe(n_process=...)`: (1) an error in a process is that error, and not the text of its traceback;
+(2) Ctrl-C is for the main process alone, and ends all at once, whatever waits in queues.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+Context = TypeVar("Context")
+
+_BATCH = 32  # documents that are parsed at once
+_WAITING = 2  # batches that wait for each process, so that it need not
+
+_nlp: Language  # of a worker process
+
+
+def pipe(
+    nlp: Language, items: Iterable[tuple[Doc | str, Context]], *, n_process: int = 1
+) -> Iterator[tuple[Doc, Context]]:
+    """Run a pipeline over Docs or texts, each with something that goes with it.
+
+    n_process (int): 1 is this process
+
+    Raises what a component raises; ValueError if a process dies.
+    """
+    if n_process == 1:
+        yield from nlp.pipe(items, as_tuples=True, batch_size=_BATCH)
+        return
+    pool = ProcessPoolExecutor(n_process, initializer=_begin, initargs=(nlp,))
+    items, waiting = iter(items), deque[tuple[Future[list[bytes]], list[Context]]]()
+    try:
+        while batch := list(islice(items, _BATCH)):
+            documents = [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
+            with _interrupts_held_back():  # while processes are started
+                future = pool.submit(_run, documents)
+            waiting.append((future, [context for _, context in batch]))
+            if len(waiting) > _WAITING * n_process:
+                yield from _receive(nlp, *waiting.popleft())
+        while waiting:
+            yield from _receive(nlp, *waiting.popleft())
+    except BrokenProcessPool as error:
+        raise ValueError("a worker process died, perhaps for want of memory: use fewer by --n-process") from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits for the end of the block; processes that are started in it take no notice."""
+    held: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if held:
+        raise KeyboardInterrupt
+
+
+def _receive(nlp: Language, found: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
+    from spacy.tokens import Doc
+
+    for data, context in zip(found.result(), contexts):
+        yield Doc(nlp.vocab).from_bytes(data), context
+
+
+def _begin(nlp: Language) -> None:
+    """Make a process a worker."""
+    global _nlp
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _nlp = nlp
+
+
+def _run(documents: list[str | bytes]) -> list[bytes]:
+    """The documents of a batch, parsed, in a worker process."""
+    from spacy.tokens import Doc
+
+    docs = (each if isinstance(each, str) else Doc(_nlp.vocab).from_bytes(each) for each in documents)
+    return [doc.to_bytes() for doc in _nlp.pipe(docs)]

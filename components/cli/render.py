@@ -1,0 +1,262 @@
+"""`spacy-lpcfg render`: pictures of trees, of what a model thinks of a sentence, and of how it learned."""
+
+from collections.abc import Callable, Iterator
+from enum import Enum
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.console import (
+    STDIN,
+    check_input,
+    check_output,
+    progress,
+    read_lines,
+    reporting_errors,
+    writing,
+)
+from spacy_lpcfg.components.cli.inputs import run_pipeline, source_of
+from spacy_lpcfg.components.cli.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from spacy.language import Language
+
+    from spacy_lpcfg.components.cli.inputs import Pipe
+    from spacy_lpcfg.components.pictures import Sentence
+    from spacy_lpcfg.trees import Tree
+
+
+class Picture(str, Enum):
+    tree = "tree"
+    chart = "chart"
+    spans = "spans"
+    surprisal = "surprisal"
+    calibration = "calibration"
+    learning = "learning"
+
+
+class Format(str, Enum):
+    text = "text"
+    ascii = "ascii"
+    svg = "svg"
+    html = "html"
+
+
+class Drawable(NamedTuple):
+    """What a picture is of, and what makes it in a format."""
+
+    caption: str
+    draw: Callable[[Format], str]
+
+
+_FORMATS: dict[Picture, tuple[Format, ...]] = {picture: (Format.svg, Format.html) for picture in Picture}
+_FORMATS |= {Picture.tree: tuple(Format), Picture.spans: (Format.html,)}
+_BY_SUFFIX = {".svg": Format.svg, ".html": Format.html, ".htm": Format.html, ".txt": Format.text}
+_OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
+
+
+@reporting_errors
+def render(
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A file with bracketed trees, or - for stdin; or a pipeline.")
+    ],
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
+    ] = None,
+    picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
+    form: Annotated[
+        Format | None, typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]")
+    ] = None,
+    sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the pictures, not stdout.")] = None,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
+) -> None:
+    """Draw trees, or what a model thinks.
+
+    \b
+    --picture tree         each bracketed tree, or that of each sentence
+    --picture chart        how likely each span of a sentence is a constituent
+    --picture spans        the likely spans as layers below the words
+    --picture surprisal    bits of each word after those before it
+    --picture calibration  whether the model's probabilities are right, by the
+                           bracketed trees in FILE
+    --picture learning     what each iteration of a learner brought; of a
+                           pipeline alone
+
+    FILE has a document a line, but for calibration. Trees can be text for a terminal, ascii, svg and html, spans are
+    html, and all else svg and html. An svg holds one picture. It needs pip install "spacy-lpcfg[viz]".
+
+    \b
+    Example:
+        spacy-lpcfg render dev.mrg --sentence 3
+        spacy-lpcfg render model/ text.txt -o trees.html
+        echo "It rained." | spacy-lpcfg render model/ - -p chart -o chart.svg
+    """
+    form = _format(picture, form, output)
+    check_output(output)
+    if source == STDIN or Path(source).is_file():
+        drawables = _by_trees(source, file, picture)
+    else:
+        drawables = _by_pipeline(source, component, file, picture)
+    if sentence is not None:
+        drawables = islice(drawables, sentence - 1, sentence)
+    _write(drawables, form, source, output)
+
+
+def _format(picture: Picture, form: Format | None, output: Path | None) -> Format:
+    """The format that was asked for, or is usual; raises BadParameter where the picture has none such."""
+    possible = _FORMATS[picture]
+    found = form or _BY_SUFFIX.get(output.suffix.lower() if output else "", possible[0])
+    if found not in possible:
+        names = " or ".join(each.value for each in possible)
+        raise typer.BadParameter(f"a picture of {picture.value} is {names}, not {found.value}", param_hint="--format")
+    return found
+
+
+# What is drawn -----------------------------------------------------------------------------------
+
+
+def _by_trees(source: str, file: str | None, picture: Picture) -> Iterator[Drawable]:
+    """The trees of a bracketed file, as they stand there."""
+    from spacy_lpcfg.trees import parse_trees, read_trees
+
+    if file is not None or picture != Picture.tree:
+        raise typer.BadParameter(
+            f"{source!r} is a file, of which the trees can be drawn: for {file or picture.value} name a pipeline first",
+            param_hint="SOURCE",
+        )
+    trees = parse_trees(read_lines(source), path="<stdin>") if source == STDIN else read_trees(source)
+    for tree in trees:
+        if not tree.label and len(tree.children) == 1:  # the outer brackets of the Penn Treebank
+            (tree,) = tree.children
+        yield Drawable(" ".join(tree.words), partial(_draw_tree, tree))
+
+
+def _by_pipeline(source: str, component: str | None, file: str | None, picture: Picture) -> Iterator[Drawable]:
+    if (file is None) != (picture == Picture.learning):
+        wanted = "no FILE" if picture == Picture.learning else "a FILE"
+        raise typer.BadParameter(f"a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE")
+    if file is not None:
+        check_input(file)
+    nlp = load_pipeline(source)
+    if file is None:
+        return _learning(nlp, source)
+    if picture == Picture.calibration:
+        return _calibration(nlp, component, file)
+    return _sentences(nlp, find_parser_or_bracketer(nlp, component), file, picture)
+
+
+def _sentences(nlp: "Language", pipe: "Pipe", file: str, picture: Picture) -> Iterator[Drawable]:
+    from spacy_lpcfg.components.pictures import ask, sentences
+
+    draw = _OF_SENTENCES[picture]
+    for parsed in run_pipeline(nlp, pipe, source_of(nlp, pipe, file, None, None)):
+        question = _QUESTIONS.get(picture)
+        answers = ask(pipe, question, parsed.doc) if question else None
+        for each in sentences(parsed.doc, pipe.spans_key):
+            yield Drawable(each.text, partial(draw, each, answers[each.number] if answers else None))
+
+
+def _calibration(nlp: "Language", component: str | None, file: str) -> Iterator[Drawable]:
+    from spacy_lpcfg.components.corpus import tree_to_doc
+    from spacy_lpcfg.pictures import calibration_figure
+    from spacy_lpcfg.trees import clean, parse_trees, read_trees
+    from spacy_lpcfg.trees.calibration import outcomes, reliability
+
+    pipe = find_parser(nlp, component)
+    trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
+    golds = list(filter(None, map(clean, trees)))
+    if not golds:
+        raise ValueError(f"{file} has no trees: expected {_OF_TREES}")
+    parses = [
+        parse
+        for gold in progress(golds, "sentences")
+        for found in pipe.predict([tree_to_doc(nlp.vocab, [gold])])
+        for parse in found.parses
+        if parse is not None
+    ]
+    figure = calibration_figure(reliability(*outcomes(parses, golds)))
+    yield Drawable(f"Calibration on {len(golds)} sentences", partial(_draw_figure, figure))
+
+
+def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
+    from spacy_lpcfg.pictures import learning_figure
+
+    figure = learning_figure({Path(source).name: nlp.meta.get("fit", [])})
+    yield Drawable(f"Learning of {source}", partial(_draw_figure, figure))
+
+
+# How it is drawn ---------------------------------------------------------------------------------
+
+
+def _draw_tree(tree: "Tree", form: Format) -> str:
+    from spacy_lpcfg import pictures
+
+    if form == Format.svg:
+        return pictures.tree_svg(tree)
+    if form == Format.html:
+        return pictures.tree_html(tree)
+    return pictures.tree_text(tree, "ascii" if form == Format.ascii else "unicode")
+
+
+def _draw_figure(figure: "Figure", form: Format) -> str:
+    from spacy_lpcfg.pictures import figure_svg
+
+    return figure_svg(figure)
+
+
+def _draw_parsed(sentence: "Sentence", answer: None, form: Format) -> str:
+    return _draw_tree(sentence.tree, form)
+
+
+def _draw_chart(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+    from spacy_lpcfg.pictures import chart_figure
+
+    return _draw_figure(chart_figure(sentence.words, posteriors), form)
+
+
+def _draw_spans(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+    from spacy_lpcfg.components.pictures import spans_html
+
+    return spans_html(sentence.words, posteriors)
+
+
+def _draw_surprisal(sentence: "Sentence", bits: Any, form: Format) -> str:
+    from spacy_lpcfg.pictures import surprisal_figure
+
+    return _draw_figure(surprisal_figure(sentence.words, bits), form)
+
+
+_OF_SENTENCES: dict[Picture, Callable[..., str]] = {
+    Picture.tree: _draw_parsed,
+    Picture.chart: _draw_chart,
+    Picture.spans: _draw_spans,
+    Picture.surprisal: _draw_surprisal,
+}
+_QUESTIONS = {Picture.chart: "posteriors", Picture.spans: "posteriors", Picture.surprisal: "surprisals"}
+
+
+# Where it goes -----------------------------------------------------------------------------------
+
+
+def _write(drawables: Iterator[Drawable], form: Format, source: str, output: Path | None) -> None:
+    first = next(drawables, None)
+    if first is None:
+        raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")
+    if form == Format.svg and next(drawables, None) is not None:
+        raise ValueError("there are several pictures, but an svg holds one: choose it by --sentence, or use html")
+    drawn = ((each.caption, each.draw(form)) for each in progress(chain([first], drawables), "pictures"))
+    with writing(output) as out:
+        if form == Format.html:
+            from spacy_lpcfg.pictures import html_page
+
+            out.write(html_page(source, drawn))
+            return
+        for number, (_, content) in enumerate(drawn):
+            out.write("\n" * bool(number) + content + "\n")

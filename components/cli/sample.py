@@ -1,0 +1,102 @@
+"""`spacy-lpcfg sample`: trees drawn from a grammar, or from what a parser believes of sentences."""
+
+from collections.abc import Iterator
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.inputs import Input, Source, Tags, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.outputs import answers_of, printable, rooted, tree_of
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.trees import Tree
+
+
+class Format(str, Enum):
+    brackets = "brackets"
+    words = "words"
+
+
+@reporting_errors
+def sample(
+    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    file: Annotated[
+        str | None,
+        typer.Argument(metavar="FILE", help="Sentences to draw trees of, in UTF-8 or .spacy; - is stdin."),
+    ] = None,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
+    seed: Annotated[int, typer.Option(help="The same one draws the same trees.")] = 0,
+    max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
+    kind: Annotated[
+        Input | None,
+        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
+    ] = None,
+    tags: Annotated[
+        Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="Trees, or their words.")] = Format.brackets,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
+) -> None:
+    """Draw trees at random: of sentences in FILE, or, without it, sentences with their trees from the grammar itself.
+
+    Trees of a sentence are drawn by their probability given its words, and an empty line follows those of each
+    sentence. The grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it
+    knows by their form alone are such as <form_Cap_s>.
+
+    \b
+    Example:
+        spacy-lpcfg sample model/ -n 100 --format words
+        echo "I saw her duck." | spacy-lpcfg sample model/ - -n 20
+    """
+    check_output(output)
+    if file is not None:
+        check_usage(file, kind, tags)
+    nlp = load_pipeline(model)
+    pipe = find_parser(nlp, component)
+    if file is None:
+        found = _sentences(pipe, n, seed, max_words)
+    else:
+        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags), n, seed)
+    with writing(output) as out:
+        for tree in progress(found, "trees"):
+            out.write(("" if tree is None else _line(tree, form, pipe.root_label or None)) + "\n")
+
+
+def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
+    """Trees drawn from a grammar."""
+    from spacy_lpcfg.chart.sampling import sample_trees
+    from spacy_lpcfg.grammar import Grammar
+
+    if not isinstance(pipe.learned, Grammar):
+        raise ValueError(
+            f"{pipe.name!r} has no single grammar to draw sentences from, but an {type(pipe.learned).__name__}: name a "
+            "FILE with sentences to draw trees of"
+        )
+    return islice(sample_trees(pipe.learned, seed=seed, max_words=max_words), n)
+
+
+def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":
+    """Trees of each sentence in turn, and None after them."""
+    asked = {"samples": {"n": n, "seed": seed}}
+    for parsed in run_pipeline(nlp, pipe, source, questions=asked, with_trees=False):
+        for words, trees in answers_of(parsed, "samples"):
+            yield from (tree_of(printable(words), found) for found in trees)
+            yield None
+
+
+def _line(tree: "Tree", form: Format, root: str | None) -> str:
+    words = [word.replace(" ", "_") for word in tree.words]
+    if form == Format.words:
+        return " ".join(words)
+    return str(rooted(type(tree).from_spans(words, tree.tags, tree.spans()), root))

@@ -1,0 +1,49 @@
+"""`spacy-lpcfg serve`: a page on this machine to try a model."""
+
+from typing import Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import log, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
+
+
+@reporting_errors
+def serve(
+    model: Annotated[
+        str,
+        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
+    ],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
+    n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
+) -> None:
+    """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
+
+    Only this machine can open it, and it needs nothing from elsewhere. Ctrl-C ends it. It needs pip install
+    "spacy-lpcfg[viz]".
+
+    \b
+    Example:
+        spacy-lpcfg serve model/ --port 8080
+    """
+    from spacy_lpcfg.components.demo_page import DemoPage
+    from spacy_lpcfg.components.demo_server import DemoServer
+    from spacy_lpcfg.extras import extra
+
+    for library in ("svgling", "matplotlib"):
+        extra(library, "The page")
+    nlp = load_pipeline(model)
+    page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
+    try:
+        server = DemoServer(port, page)
+    except OSError as error:
+        raise ValueError(f"port {port} cannot be had ({error}): choose another by --port, or 0 for any") from error
+    with server:
+        log(f"The page is at {server.url} - Ctrl-C ends it")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            log("ended")

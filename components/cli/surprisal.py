@@ -1,0 +1,85 @@
+"""`spacy-lpcfg surprisal`: how unexpected each word is after those before it."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.inputs import Input, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.outputs import answers_of
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline, n_jobs
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Surprise: TypeAlias = tuple[list[str], list[float]]
+
+_COLUMNS = ("sentence", "position", "word", "bits")
+_END = "</s>"
+
+
+class Format(str, Enum):
+    table = "table"
+    json = "json"
+
+
+@reporting_errors
+def surprisal(
+    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an isbn_parser or an lpcfg_parser.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A text, in UTF-8 or .spacy; - is stdin.")],
+    kind: Annotated[
+        Input | None,
+        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="A word a row, or a sentence a line.")] = Format.table,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+    component: Annotated[
+        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+    ] = None,
+    n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+) -> None:
+    """Tell the surprisal of each word: -log2 of its probability after the words before it in its sentence, in bits.
+
+    The end of a sentence is the word </s>; the bits of a sentence sum up to -log2 of its probability. Those of an
+    isbn_parser are of the trees in its beam. A grammar has to be proper, as all are but spectral ones. Tags count for
+    nothing.
+
+    The table is apart by tabs, with sentences and positions from 1. A JSON object has "words", their "bits" and the
+    "end"; null stands for a word that cannot be there.
+
+    \b
+    Example:
+        echo "The horse raced past the barn fell." | spacy-lpcfg surprisal isbn/ -
+        spacy-lpcfg surprisal isbn/ stories.txt -o stories.tsv
+    """
+    check_output(output)
+    check_usage(file, kind, None)
+    n_process = n_jobs(n_process, "--n-process")
+    nlp = load_pipeline(model)
+    pipe = find_parser(nlp, component)
+    source = source_of(nlp, pipe, file, kind, None)
+    found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
+    sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
+    with writing(output) as out:
+        for line in _LINES[form](progress(sentences, "sentences")):
+            out.write(line + "\n")
+
+
+def _table(sentences: "Iterable[Surprise]") -> Iterator[str]:
+    yield "\t".join(_COLUMNS)
+    for number, (words, bits) in enumerate(sentences, start=1):
+        for position, (word, each) in enumerate(zip([*words, _END], bits), start=1):
+            yield f"{number}\t{position}\t{word}\t{each:.4f}"
+
+
+def _json(sentences: "Iterable[Surprise]") -> Iterator[str]:
+    for words, bits in sentences:
+        *of_words, end = [round(each, 6) if each < float("inf") else None for each in bits]
+        yield json.dumps({"words": words, "bits": of_words, "end": end}, ensure_ascii=False)
+
+
+_LINES: "dict[Format, Callable[[Iterable[Surprise]], Iterator[str]]]" = {Format.table: _table, Format.json: _json}

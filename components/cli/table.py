@@ -1,0 +1,144 @@
+"""`spacy-lpcfg table`: results of several evaluations side by side, in Markdown or LaTeX."""
+
+import json
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.console import check_input, check_output, reporting_errors, writing
+
+_SCORES = {
+    "evalb_p": "precision",
+    "evalb_r": "recall",
+    "evalb_f": "F1",
+    "complete_match": "exact",
+    "tag_acc": "tags",
+    "n_sentences": "sentences",
+}
+_NO_NUMBER = "-"
+_LATEX = {char: "\\" + char for char in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    ">": "$>$",
+}
+
+
+class Style(str, Enum):
+    markdown = "markdown"
+    latex = "latex"
+
+
+class By(str, Enum):
+    scores = "scores"
+    labels = "labels"
+    lengths = "lengths"
+
+
+class Table(NamedTuple):
+    """What the columns are, and rows that begin with what they are."""
+
+    head: list[str]
+    rows: list[list[str]]
+
+
+@reporting_errors
+def table(
+    results: Annotated[
+        list[str],
+        typer.Argument(metavar="RESULTS...", help="Files of `spacy-lpcfg evaluate --json`, or NAME=FILE to name one."),
+    ],
+    style: Annotated[Style, typer.Option("--format", help="Of the table.")] = Style.markdown,
+    by: Annotated[By, typer.Option(help="All scores; or F1 by label, or by length of sentences.")] = By.scores,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the table, not stdout.")] = None,
+) -> None:
+    """Put results of `spacy-lpcfg evaluate --json` side by side, in percent.
+
+    \b
+    Example:
+        spacy-lpcfg evaluate dev.mrg pivot.parsed --json > pivot.json
+        spacy-lpcfg table pivot.json "with context=context.json"
+        spacy-lpcfg table *.json --by labels --format latex -o labels.tex
+    """
+    check_output(output)
+    found = dict(map(_read, results))
+    if len(found) < len(results):
+        raise typer.BadParameter("several results have one name: name them as NAME=FILE", param_hint="RESULTS")
+    filled = _of_scores(found) if by == By.scores else _of_parts(found, by)
+    with writing(output) as file:
+        file.write(_STYLES[style](filled))
+
+
+def _read(result: str) -> tuple[str, dict[str, Any]]:
+    """Name and scores of a result."""
+    name, mark, file = result.partition("=")
+    if not mark or Path(result).exists():
+        name, file = Path(result).stem, result
+    check_input(file, "RESULTS")
+    try:
+        scores = json.loads(Path(file).read_text("utf-8"))
+        parts = [counts for by in (By.labels, By.lengths) for counts in scores[by.value].values()]
+        wanted = [*(scores[key] for key in _SCORES), *(counts[key] for counts in parts for key in ("f", "n_gold"))]
+        complete = all(isinstance(each, (int, float)) for each in wanted)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        complete = False
+    if not complete:
+        raise ValueError(f"{file} is no result: expected the JSON object that `spacy-lpcfg evaluate --json` prints")
+    return name, scores
+
+
+def _of_scores(found: dict[str, dict[str, Any]]) -> Table:
+    """A row for each result."""
+    rows = [[name, *(_number(scores[key]) for key in _SCORES)] for name, scores in found.items()]
+    return Table(["", *_SCORES.values()], rows)
+
+
+def _of_parts(found: dict[str, dict[str, Any]], by: By) -> Table:
+    """A row for each label or range of lengths, with the F1 of each result; the commonest labels first."""
+    sizes: dict[str, float] = {}
+    for scores in found.values():
+        for part, counts in scores[by.value].items():
+            sizes.setdefault(part, counts["n_gold"])
+    parts = sorted(sizes, key=lambda part: -sizes[part]) if by == By.labels else list(sizes)
+    parts = sorted(parts, key=_least) if by == By.lengths else parts
+    rows = [[part, *(_number(scores[by.value].get(part, {}).get("f")) for scores in found.values())] for part in parts]
+    return Table(["label" if by == By.labels else "words", *found], rows)
+
+
+def _least(lengths: str) -> int:
+    """The least length of "11-20" or ">40"."""
+    return int(lengths.lstrip(">").partition("-")[0])
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _NO_NUMBER
+    return str(value) if isinstance(value, int) else f"{value:.2f}"
+
+
+# Styles ------------------------------------------------------------------------------------------
+
+
+def _markdown(filled: Table) -> str:
+    head, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (filled.head, *filled.rows)]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _latex(filled: Table) -> str:
+    head, *rows = [_latex_line(row) for row in (filled.head, *filled.rows)]
+    columns = "l" + "r" * (len(filled.head) - 1)
+    return "\n".join(
+        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *rows, r"\hline", r"\end{tabular}", ""]
+    )
+
+
+def _latex_line(row: Sequence[str]) -> str:
+    cells = ("".join(_LATEX.get(char, char) for char in cell) for cell in row)
+    return rf"{' & '.join(cells)} \\"
+
+
+_STYLES = {Style.markdown: _markdown, Style.latex: _latex}

@@ -1,0 +1,120 @@
+"""Make the grammar of a pipeline the one that comes with the package for its language.
+
+    python scripts/bundle.py MODEL TREES
+
+MODEL is a folder that spacy.load opens, with an lpcfg_parser in it; TREES are gold trees that it did not learn from.
+Writes spacy_lpcfg/models/LANG.grammar, without any loss, and the table of the model card LANG.md: how it was learned,
+its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times
+are CPU seconds, taken in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import spacy
+
+from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.parsing_pipe import TextParser
+from spacy_lpcfg.grammar.storage import compressed, write_atomically
+from spacy_lpcfg.models import bundled_path
+from spacy_lpcfg.trees import Tree, clean, read_trees
+from spacy_lpcfg.trees.evalb import evaluate
+
+TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
+SCORES = {
+    "F1": "evalb_f",
+    "precision": "evalb_p",
+    "recall": "evalb_r",
+    "whole sentences right, %": "complete_match",
+    "tags right, %": "tag_acc",
+}
+FIRST_PARSE = """
+import time
+import spacy, spacy_lpcfg.components.lpcfg_parser
+from spacy_lpcfg.models import bundled_grammar
+start = time.process_time()
+bundled_grammar({lang!r})
+read = time.process_time() - start
+nlp = spacy.blank({lang!r})
+nlp.add_pipe("sentencizer")
+nlp.add_pipe("lpcfg_parser")
+start = time.process_time()
+nlp("Go.")
+parsed = time.process_time() - start
+status = open("/proc/self/status").read().split()
+print(read, parsed, int(status[status.index("VmHWM:") + 1]) * 1.024e-3)
+"""
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("model", type=Path, metavar="MODEL")
+    arguments.add_argument("trees", type=Path, metavar="TREES")
+    args = arguments.parse_args()
+    nlp = spacy.load(args.model)
+    parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
+    if parser is None or parser.grammar is None:
+        arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
+    path = bundled_path(nlp.lang)
+    write_atomically(path, compressed(parser.grammar.to_bytes()))
+    learner = nlp.config.interpolate()["components"][parser.name]["learner"]
+    rows = {
+        "learner": f"`{json.dumps(learner)}`",
+        **file_rows(path),
+        **cost_rows(nlp.lang),
+        **scores(parser.ready_parser(), args.trees),
+    }
+    table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
+    card = path.with_suffix(".md")
+    card.write_text(TABLE.sub(lambda _: table, card.read_text("utf-8")), encoding="utf-8")
+    print(table, end="")
+
+
+def file_rows(path: Path) -> dict[str, str]:
+    """Size and checksum of a file."""
+    data = path.read_bytes()
+    return {"size, MB": f"{len(data) / 1e6:.2f}", "SHA-256": hashlib.sha256(data).hexdigest()}
+
+
+def cost_rows(lang: str) -> dict[str, str]:
+    """What the bundled grammar costs a fresh process, on Linux."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FIRST_PARSE.format(lang=lang)],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    read, parsed, peak = map(float, done.stdout.split())
+    return {
+        "reading it, s": f"{read:.2f}",
+        "first parse, with reading it, s": f"{parsed:.2f}",
+        "peak memory of the process, with Python and spaCy, MB": f"{peak:.0f}",
+    }
+
+
+def scores(parser: TextParser, trees: Path) -> dict[str, str]:
+    """Scores of a parser on gold trees, from their words alone."""
+    golds = [tree for tree in map(clean, read_trees(trees)) if tree is not None]
+    start = time.process_time()
+    parses = [parser.parse(gold.words) for gold in golds]
+    seconds = time.process_time() - start
+    tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses)]
+    found = evaluate(golds, tests).scores()
+    return {
+        "sentences to score by": f"{len(golds):,}",
+        **{name: f"{found[key]:.2f}" for name, key in SCORES.items()},
+        "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
+        "sentences per CPU second": f"{len(golds) / seconds:.0f}",
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Make a treebank of the Penn Treebank sample of NLTK's data.
+
+    python scripts/penn_sample.py ZIP FOLDER
+
+ZIP is `packages/corpora/treebank.zip` of github.com/nltk/nltk_data, which has trees of the Wall Street Journal in the
+files `treebank/combined/wsj_0001.mrg` to `wsj_0199.mrg`. Writes FOLDER/train.mrg of the files 1 to 169, and
+FOLDER/dev.mrg of the others, one after the other, as they are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import zipfile
+from pathlib import Path
+
+from spacy_lpcfg.grammar.storage import write_atomically
+
+FILE = re.compile(r"treebank/combined/wsj_(\d{4})\.mrg")
+FIRST_OF_DEV = 170
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("zip", type=Path, metavar="ZIP")
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    args = arguments.parse_args()
+    if not zipfile.is_zipfile(args.zip):
+        arguments.error(f"expected the zip file of NLTK's treebank sample, got {args.zip}")
+    with zipfile.ZipFile(args.zip) as archive:
+        files = {int(found[1]): archive.read(name) for name in archive.namelist() if (found := FILE.fullmatch(name))}
+    if not files:
+        arguments.error(f"{args.zip} has no trees: expected treebank/combined/wsj_0001.mrg and so on in it")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    for part, numbers in (("train", range(1, FIRST_OF_DEV)), ("dev", range(FIRST_OF_DEV, 10000))):
+        write_atomically(args.folder / f"{part}.mrg", b"".join(files[i] for i in numbers if i in files))
+
+
+if __name__ == "__main__":
+    main()

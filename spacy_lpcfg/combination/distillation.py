@@ -1,0 +1,143 @@
+"""Models that have learned from another: from trees that it gave to raw text.
+
+Self-training with a better teacher (McClosky et al. 2006; Hinton et al. 2015, "Distilling the knowledge in a neural
+network"): a student parses at its own cost, has much of the teacher's accuracy, and has seen many more words than the
+treebank has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias, cast
+
+from spacy_lpcfg.combination.combined import Combined, Learned
+from spacy_lpcfg.combination.learner import Combination, MemberLearner, MirroredLearner, StraightLearner
+from spacy_lpcfg.combination.members import Member, Mirrored, Straight
+from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
+from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.learning.assembly import Reading, Treebank
+from spacy_lpcfg.learning.lexical import count_words
+from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.learning.skeletons import join
+from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
+from spacy_lpcfg.trees.tree import Tree
+
+
+class Teacher(Protocol):
+    """A learner of any kind."""
+
+    def fit(self, trees: Iterable[Tree]) -> Member | Combined: ...
+
+
+class GrammarLearner(Reading, Protocol):
+    """A learner that takes a treebank as it was read."""
+
+    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar | Ensemble: ...
+
+
+Student: TypeAlias = MemberLearner | Combination
+"""A learner of a grammar, an ensemble, a network, a mirror image of these, or a combination."""
+
+
+@dataclass(frozen=True)
+class Distillation:
+    """Learner that learns from trees, and from text as another learner's model parses it.
+
+    teacher (Teacher): learner of what parses the text: a grammar, an ensemble, a network or a combination.
+    student (Student): learner of the same kinds, from both; the members of a combination learn each by itself.
+    text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
+    weight (int or None): how often a tree of the treebank counts, where one of the text counts once; None for as often
+        as makes the treebank a third of all words, but at least once. Words are no more frequent for that.
+    most_words (int): longer sentences are left out, as are those of one word.
+    share (float): of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
+        tree's brackets: its expected precision. 1 for all.
+    n_jobs (int): threads that parse the text; the result is the same for any number.
+    RAISES (ValueError): For a weight or length below 1, or a share that is not above 0 and at most 1.
+    """
+
+    teacher: Teacher
+    student: Student
+    text: Iterable[Sequence[str]]
+    weight: int | None = None
+    most_words: int = 40
+    share: float = 1.0
+    n_jobs: int = 1
+
+    def __post_init__(self) -> None:
+        if (self.weight is not None and self.weight < 1) or self.most_words < 1:
+            raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
+        if not 0 < self.share <= 1:
+            raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
+
+    def fit(self, trees: Iterable[Tree]) -> Learned:
+        """Learn from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised.
+        RETURNS (Grammar, Ensemble or Combined): a network is a combination of one.
+        RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
+        """
+        golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
+        model = as_learned(self.teacher.fit(golds))
+        parsed = list(parse_text(model, self.text, self.most_words, n_jobs=self.n_jobs))
+        if not parsed:
+            raise ValueError(
+                f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
+            )
+        return self.learn(golds, [each.tree for each in most_certain(parsed, self.share)])
+
+    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Learned:
+        """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
+        weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
+        return as_learned(Lessons(golds, parsed, weight).teach(self.student))
+
+
+def as_learned(model: Member | Combined) -> Learned:
+    """A network, or a mirror image, as a combination of one; anything else as it is."""
+    return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """What students learn from.
+
+    golds, parsed (sequence of Tree): of the treebank and of the text, normalised, with their root labels.
+    weight (int): how often a tree of the treebank counts.
+    """
+
+    golds: Sequence[Tree]
+    parsed: Sequence[Tree]
+    weight: int
+
+    def teach(self, student: Student) -> Member | Combined:
+        """What a student learns."""
+        if isinstance(student, Combination):
+            return student.combine([self._member(learner) for learner in student.learners])
+        return self._member(student)
+
+    def _member(self, student: MemberLearner) -> Member:
+        if not isinstance(student, MirroredLearner):
+            return self._straight(student)
+        golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
+        return Mirrored(Lessons(golds, parsed, self.weight)._straight(student.backwards))
+
+    def _straight(self, student: StraightLearner) -> Straight:
+        """A network sees the treebank as often as it would alone: it passes over all `n_epochs / weight` times."""
+        if not isinstance(student, ISBNLearner):
+            learner = cast(GrammarLearner, student)
+            return learner.fit(self._treebank(learner))
+        repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
+        patient = replace(student, n_epochs=max(1, round(student.n_epochs / self.weight)))
+        return patient.fit([*self.golds, *self.parsed], repeats=repeats)
+
+    def _treebank(self, reading: Reading) -> Treebank:
+        certain, uncertain = (
+            read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
+            for trees in (self.golds, self.parsed)
+        )
+        nodes = join([certain] * self.weight + [uncertain])
+        words = count_words(certain) + count_words(uncertain)
+        return Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))

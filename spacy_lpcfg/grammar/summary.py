@@ -1,0 +1,61 @@
+"""What the latent states of a grammar stand for: the rules and words that are most likely in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+
+
+class Weighted(NamedTuple):
+    """A rule or word, and its parameter in a state: a probability, if the grammar is proper."""
+
+    name: str
+    weight: float
+
+
+def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
+    """The rules with the largest weights in each state of an interminal.
+
+    symbol (int): the left-hand side.
+    n (int): how many rules.
+    RETURNS (list of list of Weighted): (n_states[symbol],); rules as "NP -> DT NN", the largest first. A weight is the
+        sum of t(a -> b c, h2, h3 | a, h1) over the states h2 and h3 of the children.
+    """
+    rules = np.flatnonzero(grammar.rules[:, 0] == symbol).tolist()
+    names = [_rule_name(grammar, rule) for rule in rules]
+    weights = [grammar.tensor(rule).sum(axis=(1, 2), dtype=np.float64) for rule in rules]
+    return _largest(names, np.array(weights).reshape(len(rules), grammar.n_states[symbol]), n)
+
+
+def top_words(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
+    """The words with the largest weights in each state of a preterminal; rare ones by their form, such as "<form s>".
+
+    symbol (int): the preterminal; n (int): how many words.
+    RETURNS (list of list of Weighted): (n_states[symbol],); the largest q(x | a, h) first.
+    """
+    lexicon = grammar.lexicon
+    is_word = ~np.isin(lexicon.row_terminals, lexicon.tag_terminals)
+    rows = np.flatnonzero((lexicon.symbols == symbol) & is_word)
+    names = [lexicon.terminals[terminal] for terminal in lexicon.row_terminals[rows]]
+    starts = lexicon.vector_offsets[rows]
+    weights = lexicon.vectors[starts[:, None] + np.arange(grammar.n_states[symbol])]
+    per_row = lexicon.words_per_row(grammar.tag_of)[rows]
+    return _largest(names, weights * per_row[:, None], n)
+
+
+def _rule_name(grammar: Grammar, rule: int) -> str:
+    lhs, left, right = (grammar.symbols[symbol] for symbol in grammar.rules[rule])
+    return f"{lhs} -> {left} {right}"
+
+
+def _largest(names: Sequence[str], weights: np.ndarray, n: int) -> list[list[Weighted]]:
+    """The n largest of each column of weights (n_names, n_states) that are not 0."""
+    order = np.argsort(-weights, axis=0, kind="stable")[:n]
+    return [
+        [Weighted(names[i], float(weights[i, state])) for i in best if weights[i, state] != 0]
+        for state, best in enumerate(order.T)
+    ]

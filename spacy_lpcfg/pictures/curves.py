@@ -1,0 +1,114 @@
+"""Curves: surprisal of words, iterations of learners, and how far probabilities are to be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spacy_lpcfg.pictures.figures import new_figure
+from spacy_lpcfg.pictures.visible import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from spacy_lpcfg.trees.calibration import Reliability
+
+END = "(end)"
+_QUANTITIES = {
+    "log_likelihood": "log-likelihood (nats)",
+    "f1": "F1 on held-out trees",
+    "dev": "held-out log-likelihood\na word (nats)",
+}
+_COUNTERS = ("iteration", "epoch")
+
+Steps = Sequence[Any]
+
+
+def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> Figure:
+    """A bar for each word of a sentence and for its end.
+
+    words (sequence of str): (n_words,)
+    bits (float, (n_words + 1,)): -log2 of the probability of each word after those before it, and of the end; nan
+        where it is not known
+    RAISES (ImportError): Without matplotlib. (ValueError): For another number of bits.
+    """
+    if len(bits) != len(words) + 1:
+        raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
+    figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
+    axes = figure.add_subplot()
+    axes.bar(range(len(bits)), np.nan_to_num(np.asarray(bits, dtype=float)), color=["C0"] * len(words) + ["C7"])
+    names = [*map(visible, words), END]
+    axes.set_xticks(range(len(bits)), names, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
+    axes.set_ylabel("surprisal (bits)")
+    return figure
+
+
+def learning_figure(fits: Mapping[str, Steps]) -> Figure:
+    """What each iteration found: one panel a quantity, and one curve a fit.
+
+    fits (mapping of str to steps): by their names. The steps of a fit are those that learners hand to `on_step` and
+        `on_epoch`, or what `spacy-lpcfg learn` keeps of them under "fit" in a pipeline's meta. Where a fit is of
+        several networks, each has a curve.
+    RAISES (ImportError): Without matplotlib. (ValueError): If there is nothing to draw.
+    """
+    curves = [curve for name, steps in fits.items() for curve in _curves(name, list(map(_by_name, steps)))]
+    drawn = [quantity for quantity in _QUANTITIES if any(quantity in points for _, points in curves)]
+    if not drawn:
+        raise ValueError(
+            f"Nothing to draw: no step of {list(fits)} has a number for any of {list(_QUANTITIES)}. Steps are kept by "
+            "learners that iterate: em, pivot, clusters, split-merge, and belief networks."
+        )
+    figure = new_figure(6.5, 0.6 + 2.6 * len(drawn))
+    for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn):
+        known = {visible(name): points[quantity] for name, points in curves if quantity in points}
+        lines = [axes.plot(*zip(*points), marker="o", markersize=3)[0] for points in known.values()]
+        for text in axes.legend(lines, known).get_texts():
+            text.set_parse_math(False)
+        axes.set_ylabel(_QUANTITIES[quantity])
+        axes.grid(alpha=0.3)
+    axes.set_xlabel("iteration")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    return figure
+
+
+def calibration_figure(curve: Reliability) -> Figure:
+    """The share of brackets that is right over their probability, and below it how many there are of each.
+
+    curve (Reliability): what `spacy_lpcfg.trees.calibration.reliability` gives
+    RAISES (ImportError): Without matplotlib. (ValueError): If it is of no brackets.
+    """
+    filled = curve.counts > 0
+    if not filled.any():
+        raise ValueError("Nothing to draw: there are no brackets. Give trees with constituents.")
+    figure = new_figure(5.0, 6.0)
+    above, below = figure.subplots(2, sharex=True, height_ratios=(3, 1))
+    above.plot([0, 1], [0, 1], color="C7", linestyle="--", label="perfect")
+    above.plot(curve.confidences[filled], curve.accuracies[filled], marker="o", label="observed")
+    above.set_title(f"{curve.counts.sum():,} brackets, calibration error {curve.expected_error:.3f}")
+    above.set_ylabel("share that is right")
+    above.legend()
+    below.bar(curve.confidences[filled], curve.counts[filled], width=0.05)
+    below.set_yscale("log")
+    below.set_ylabel("brackets")
+    below.set_xlabel("posterior probability")
+    return figure
+
+
+def _by_name(step: Any) -> Mapping[str, Any]:
+    return step if isinstance(step, Mapping) else step._asdict()
+
+
+def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[tuple[str, dict[str, list[tuple[float, float]]]]]:
+    """The known points of each quantity, of each network of a fit."""
+    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    several = len({step.get("network") for step in steps}) > 1
+    for step in steps:
+        points = found.setdefault(f"{name}, network {step['network']}" if several else name, {})
+        at = next((step[counter] for counter in _COUNTERS if counter in step), None)
+        for quantity in _QUANTITIES:
+            value = step.get(quantity)
+            if at is not None and value is not None and np.isfinite(value):
+                points.setdefault(quantity, []).append((at, value))
+    return list(found.items())

@@ -1,0 +1,33 @@
+"""What figures have in common: made without a screen, and saved as SVG that a page can hold."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, filterwarnings
+
+from spacy_lpcfg.extras import extra
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches, which no window shows.
+
+    RAISES (ImportError): Without matplotlib.
+    """
+    return extra("matplotlib.figure", "A figure").Figure(figsize=(width, height), layout="constrained")
+
+
+def figure_svg(figure: Figure) -> str:
+    """A figure as an SVG element, which is a file of its own as well. The same figure makes the same text.
+
+    Text stays text, in the fonts of who looks at it: that ours lack some of its characters does not matter.
+    """
+    settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "spacy-lpcfg"}
+    svg = StringIO()
+    with extra("matplotlib", "A figure").rc_context(settings), catch_warnings():
+        filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
+        figure.savefig(svg, format="svg", metadata={"Date": None})
+    return svg.getvalue()[svg.getvalue().index("<svg") :]

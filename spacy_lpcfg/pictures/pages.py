@@ -1,0 +1,32 @@
+"""Pages of HTML that need nothing from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from spacy_lpcfg.pictures.visible import visible
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222 }
+h1, h2, h3 { line-height: 1.2 }
+section { border-top: 1px solid #ccc; padding: .5rem 0 1rem; overflow-x: auto }
+svg { max-width: none }
+"""
+
+
+def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "") -> str:
+    """A page with a section a picture.
+
+    title (str): plain text
+    sections (iterable of (str, str)): a caption in plain text, and what stands under it in HTML
+    intro (str): HTML above the sections
+    style (str): further CSS
+    """
+    body = "\n".join(
+        f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections
+    )
+    return (
+        f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n</body>\n</html>\n"
+    )

@@ -1,0 +1,55 @@
+"""Trees of NLTK, to and from ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from spacy_lpcfg.extras import extra
+from spacy_lpcfg.trees.tree import Tree
+
+
+def to_nltk(tree: Tree) -> Any:
+    """The tree as an `nltk.Tree`, with the words as its leaves; `from_nltk` undoes it.
+
+    RAISES (ImportError): Without NLTK.
+    """
+    nltk_tree = extra("nltk.tree", "to_nltk()").Tree
+    return tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
+
+
+def from_nltk(tree: Any) -> Tree:
+    """The tree of an `nltk.Tree`, of whichever of its classes.
+
+    tree (nltk.Tree): every word below a tag of its own, and labels are strings
+    RAISES (ValueError): If it is another kind of thing, such as a tree with words beside constituents.
+    """
+    order, stack = [], [tree]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, str):
+            order.append((node, _label(node)))
+            stack.extend(node)
+    built: list[Tree] = []
+    for node, label in reversed(order):
+        if len(node) == 1 and isinstance(node[0], str):
+            built.append(Tree(label, word=node[0]))
+            continue
+        if not len(node) or any(isinstance(child, str) for child in node):
+            raise ValueError(
+                f"Expected a tag above each word, as in (NP (DT the) (NN cat)), but {label!r} has the children "
+                f"{[child if isinstance(child, str) else _label(child) for child in node]}."
+            )
+        children = built[-len(node) :]
+        del built[-len(node) :]
+        built.append(Tree(label, children))
+    if not built:
+        raise ValueError(f"Expected an nltk.Tree, got the string {tree!r}: read brackets with nltk.Tree.fromstring.")
+    return built[0]
+
+
+def _label(node: Any) -> str:
+    label = getattr(node, "label", None)
+    name = label() if callable(label) else label
+    if not callable(label) or not isinstance(name, str):
+        raise ValueError(f"Expected an nltk.Tree whose labels are strings, got {node!r}.")
+    return name

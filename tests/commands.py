@@ -1,0 +1,58 @@
+"""How tests run commands: in processes of their own, and in this one where only the answer matters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from inspect import signature
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.trees import Tree, parse_trees
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+RAW = """\
+( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP (VBG working)))) (. .)) )
+
+(ROOT (S
+  (NP=2 (DT The) (NN ferry))
+  (VP (VBD left)))) (ROOT (NP (-NONE- *)))
+"""
+GOLD = """\
+(S (NP (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))
+(S (NP (DT The) (NN ferry)) (VP (VBD left)))
+"""
+RUNNER = CliRunner(**({"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}))
+BROKEN = "(S (NP (PRP It)) (VP (VBZ breaks)\n"
+
+
+def run(*arguments: object, text: str = "", code: int = 0):
+    """Run a command in this process; `result.stdout` and `result.stderr` tell what it printed."""
+    result = RUNNER.invoke(lpcfg_cli, list(map(str, arguments)), input=text)
+    assert result.exit_code == code, result.output + repr(result.exception)
+    assert "Traceback" not in result.output
+    return result
+
+
+def process(*command: object, text: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(list(map(str, command)), input=text, capture_output=True, encoding="utf-8")
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def console_script() -> Path:
+    return Path(sys.executable).with_name("spacy-lpcfg")
+
+
+def sample_part(path: Path, name: str, n: int) -> Path:
+    """A file with the first n sample trees of a part."""
+    lines = (SAMPLE / f"{name}.mrg").read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:n]), encoding="utf-8")
+    return path
+
+
+def trees_in(text: str) -> list[Tree]:
+    return list(parse_trees(text))

@@ -1,0 +1,370 @@
+"""Every command on bad files, models and places: one clear line, no traceback, a code, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import spacy
+import srsly
+from commands import BROKEN, RAW, RUNNER, console_script, sample_part
+
+from spacy_lpcfg.components.cli import lpcfg_cli
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+# What the commands are given; {bad} is the bad file.
+READS_TREES = {
+    "learn-lpcfg": "learn lpcfg {bad} --method pcfg -o {out}",
+    "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
+    "learn-isbn": "learn isbn {bad} --states 4 --epochs 1 -o {out}",
+    "learn-combined": "learn combined {bad} -o {out}",
+    "learn-bracketer": "learn bracketer {bad} --preset paper -o {out}",
+    "evaluate-gold": "evaluate {bad} {trees}",
+    "evaluate-test": "evaluate {trees} {bad}",
+    "convert": "convert {bad} {out}.spacy",
+    "parse-trees": "parse {pcfg} {bad} --input trees -o {out}",
+    "surprisal-trees": "surprisal {isbn} {bad} --input trees -o {out}",
+    "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
+    "bracketing-table": "bracketing-table {bracketer} {bad}",
+}
+READS_OTHERS = {
+    "learn-lm": "learn lm {bad} --states 2 -o {out}",
+    "perplexity": "perplexity {lm} {bad}",
+    "parse-text": "parse {pcfg} {bad} -o {out}",
+    "parse-tokens": "parse {pcfg} {bad} --input tokens -o {out}",
+    "parse-tagged": "parse {pcfg} {bad} --input tagged -o {out}",
+    "parse-docs": "parse {pcfg} {bad} --input spacy -o {out}",
+    "parse-brackets": "parse {bracketer} {bad} -o {out}",
+    "surprisal-text": "surprisal {isbn} {bad} -o {out}",
+    "sample-text": "sample {pcfg} {bad} -o {out}",
+    "table": "table {bad} -o {out}",
+    "params": "evaluate {trees} {trees} --params {bad}",
+    "tag-map": "learn bracketer {trees} --tag-map {bad} --preset paper -o {out}",
+    "distil": "learn lpcfg {trees} --method distil --text {bad} --states 2 --grammars 2 -o {out}",
+}
+READS = READS_TREES | READS_OTHERS
+TAKES_MODEL = {
+    "parse": "parse {bad} {text} -o {out}",
+    "surprisal": "surprisal {bad} {text} -o {out}",
+    "sample": "sample {bad} -o {out}",
+    "inspect": "inspect {bad}",
+    "bracketing-table": "bracketing-table {bad} {trees}",
+    "perplexity": "perplexity {bad} {text}",
+}
+WRITES_FILE = {
+    "parse": "parse {pcfg} {text} -o {bad}",
+    "parse-docs": "parse {pcfg} {text} --format spacy -o {bad}",
+    "surprisal": "surprisal {isbn} {text} -o {bad}",
+    "sample": "sample {pcfg} -o {bad}",
+    "table": "table {result} -o {bad}",
+    "convert": "convert {trees} {bad}.mrg --force",
+}
+WRITES_FOLDER = {
+    "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
+    "learn-isbn": "learn isbn {trees} --states 4 --epochs 1 -o {bad}",
+    "learn-combined": "learn combined {trees} -o {bad}",
+    "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
+    "learn-lm": "learn lm {text} --states 2 -o {bad}",
+}
+
+
+@pytest.fixture(scope="module")
+def known(sample_folder, pcfg_model, isbn_model, bracketer_model, language_model):
+    """Good files and models by name."""
+    trees = sample_part(sample_folder / "few.mrg", "dev", 5)
+    text = sample_folder / "good.txt"
+    text.write_text("The ferry left.\n", encoding="utf-8")
+    result = sample_folder / "result.json"
+    result.write_text(RUNNER.invoke(lpcfg_cli, ["evaluate", str(trees), str(trees), "--json"]).stdout, "utf-8")
+    return {
+        "trees": trees,
+        "text": text,
+        "result": result,
+        "pcfg": pcfg_model,
+        "isbn": isbn_model,
+        "bracketer": bracketer_model,
+        "lm": language_model,
+    }
+
+
+def refusal(command: str, folder: Path, **names: object) -> str:
+    """Run a command that cannot succeed; its message.
+
+    It is one line, but for the two lines by which wrong usage points to the help; and the folder is as it was.
+    """
+    before = contents(folder)
+    arguments = [part.format(out=folder / "out", **names) for part in command.split()]
+    result = RUNNER.invoke(lpcfg_cli, arguments)
+    assert result.exit_code in (1, 2), (result.exit_code, result.stdout, result.stderr, result.exception)
+    assert isinstance(result.exception, SystemExit)
+    assert contents(folder) == before
+    return message_of(result.stderr)
+
+
+def message_of(stderr: str) -> str:
+    lines = [line for line in stderr.splitlines() if line and not line.startswith(("Usage:", "Try ", "Warning:"))]
+    errors = [line for line in lines if line.startswith("Error: ")]
+    assert len(errors) == 1, stderr
+    assert errors[0] == lines[-1], stderr
+    assert "Traceback" not in stderr
+    assert len(errors[0]) < 900
+    return errors[0]
+
+
+def contents(folder: Path) -> dict[str, bytes | None]:
+    return {str(path): None if path.is_dir() else path.read_bytes() for path in folder.rglob("*")}
+
+
+# Files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", READS.values(), ids=READS)
+def test_cli_names_a_missing_file(command, known, tmp_path):
+    assert "absent" in refusal(command, tmp_path, bad=tmp_path / "absent", **known)
+
+
+@pytest.mark.parametrize("command", READS.values(), ids=READS)
+def test_cli_names_a_folder_that_should_be_a_file(command, known, tmp_path):
+    (tmp_path / "folder").mkdir()
+    assert "folder" in refusal(command, tmp_path, bad=tmp_path / "folder", **known)
+
+
+EMPTY_IS_FINE = {"params", "tag-map"}  # settings that say nothing
+
+
+@pytest.mark.parametrize("name", READS.keys() - EMPTY_IS_FINE)
+def test_cli_refuses_an_empty_file(name, known, tmp_path):
+    (tmp_path / "hollow").write_bytes(b"")
+    refusal(READS[name], tmp_path, bad=tmp_path / "hollow", **known)
+
+
+@pytest.mark.parametrize("command", READS.values(), ids=READS)
+def test_cli_names_a_binary_file(command, known, tmp_path):
+    (tmp_path / "picture").write_bytes(bytes(range(256)) * 8)
+    assert "picture" in refusal(command, tmp_path, bad=tmp_path / "picture", **known)
+
+
+@pytest.mark.parametrize("command", READS_TREES.values(), ids=READS_TREES)
+def test_cli_says_where_brackets_are_unbalanced(command, known, tmp_path):
+    (tmp_path / "broken.mrg").write_text(RAW + BROKEN, encoding="utf-8")
+    assert "broken.mrg:6: " in refusal(command, tmp_path, bad=tmp_path / "broken.mrg", **known)
+
+
+@pytest.mark.parametrize("name", ["parse-docs", "convert", "evaluate-gold", "evaluate-test", "learn-bracketer"])
+def test_cli_names_damaged_docs(name, known, tmp_path):
+    (tmp_path / "cut.spacy").write_bytes(b"\x78\x9c\x01\x02")
+    assert "cut.spacy is no .spacy file" in refusal(READS[name], tmp_path, bad=tmp_path / "cut.spacy", **known)
+
+
+def test_cli_says_where_json_lines_are_broken(known, tmp_path):
+    for bad in ("rain", '{"words": []}', '["tree"]', '{"tree": "(NP (NN"}', '{"tree": 7}'):
+        (tmp_path / "bad.jsonl").write_text('{"tree": "(NP (NN Rain))"}\n\n' + bad, encoding="utf-8")
+        assert "bad.jsonl:3: " in refusal(READS["convert"], tmp_path, bad=tmp_path / "bad.jsonl", **known)
+
+
+def test_cli_says_what_is_no_result(known, tmp_path):
+    for bad in ("[]", "{}", '{"evalb_f": 90}', "rain", '{"evalb_f": "high", "labels": 3}'):
+        (tmp_path / "bad.json").write_text(bad, encoding="utf-8")
+        assert "bad.json is no result" in refusal(READS["table"], tmp_path, bad=tmp_path / "bad.json", **known)
+
+
+# What does not fit -------------------------------------------------------------------------------
+
+
+def test_cli_refuses_trees_that_are_not_those_of_gold(known, tmp_path):
+    other = sample_part(tmp_path / "other.mrg", "train", 5)
+    message = refusal("evaluate {trees} {bad}", tmp_path, bad=other, **known)
+    assert "no sentence of" in message
+    assert "of sentence 1 " in message
+    fewer = sample_part(tmp_path / "fewer.mrg", "dev", 4)
+    assert "Gold has 5 trees and test has 4" in refusal("evaluate {trees} {bad}", tmp_path, bad=fewer, **known)
+
+
+def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
+    assert "no symbol 'NOUN'" in refusal("inspect {pcfg} --symbol NOUN", tmp_path, **known)
+    for command in ("parse {pcfg} {text}", "surprisal {isbn} {text}", "sample {pcfg}", "inspect {pcfg}"):
+        assert "called 'tagger'" in refusal(f"{command} --component tagger", tmp_path, **known)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("parse {pcfg} {text} --n-best 2 --format spacy", "--n-best has no place in spacy"),
+        ("parse {pcfg} {text} --marginals", "--marginals has no place in brackets"),
+        ("parse {pcfg} {text} --n-best 2 --marginals --format table", "use --format json"),
+        ("parse {pcfg} {text} --n-process 0", "--n-process"),
+        ("parse {bracketer} {trees} --n-best 2", "has no n-best"),
+        ("sample {isbn}", "no single grammar"),
+        ("learn isbn {trees} --jobs 0 -o {out}", "--jobs"),
+        ("table {result} {result}", "NAME=FILE"),
+        ("convert {trees} {out}.conll", "should end in"),
+    ],
+)
+def test_cli_refuses_what_cannot_be_had(command, message, known, tmp_path):
+    assert message in refusal(command, tmp_path, **known)
+
+
+@pytest.mark.parametrize("command", ["sample {bad}", "surprisal {bad} {text}", "parse {bad} {text} --n-best 2"])
+def test_cli_says_that_spectral_grammars_are_not_proper(command, known, spectral_model, tmp_path):
+    assert "proper grammar" in refusal(command, tmp_path, bad=spectral_model, **known)
+
+
+# Models ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", TAKES_MODEL.values(), ids=TAKES_MODEL)
+def test_cli_refuses_what_is_no_model(command, known, tmp_path):
+    (tmp_path / "bare").mkdir()
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    for name in ("absent", "bare", "blank"):
+        refusal(command, tmp_path, bad=tmp_path / name, **known)
+    assert "good.txt" in refusal(command, tmp_path, bad=known["text"], **known)
+
+
+def copied(known: dict[str, Path], name: str, folder: Path) -> Path:
+    """A copy of the model that a command takes."""
+    kind = {"bracketing-table": "bracketer", "perplexity": "lm", "surprisal": "isbn"}.get(name, "pcfg")
+    return Path(shutil.copytree(known[kind], folder / "copy"))
+
+
+@pytest.mark.parametrize("name", TAKES_MODEL)
+def test_cli_refuses_a_damaged_model(name, known, tmp_path):
+    model = copied(known, name, tmp_path)
+    largest = max((path for path in model.rglob("*") if path.is_file()), key=lambda path: path.stat().st_size)
+    for end in (-1, 100, 0):
+        largest.write_bytes(largest.read_bytes()[:end])
+        assert "copy" in refusal(TAKES_MODEL[name], tmp_path, bad=model, **known)
+
+
+@pytest.mark.parametrize("name", TAKES_MODEL.keys() - {"perplexity"})
+@pytest.mark.parametrize("file", ["config.cfg", "meta.json", "component"])
+def test_cli_refuses_a_model_that_lacks_something(name, file, known, tmp_path):
+    model = copied(known, name, tmp_path)
+    path = next(model.glob("*/model")).parent if file == "component" else model / file
+    path.write_text("{", encoding="utf-8") if path.is_file() else shutil.rmtree(path)
+    assert "copy" in refusal(TAKES_MODEL[name], tmp_path, bad=model, **known)
+
+
+@pytest.mark.parametrize("name", TAKES_MODEL.keys() - {"perplexity"})
+def test_cli_refuses_a_model_of_another_spacy(name, known, tmp_path):
+    model = copied(known, name, tmp_path)
+    meta = srsly.read_json(model / "meta.json")
+    srsly.write_json(model / "meta.json", {**meta, "spacy_version": ">=2.3.0,<2.4.0"})
+    message = refusal(TAKES_MODEL[name], tmp_path, bad=model, **known)
+    assert "was made for spaCy >=2.3.0,<2.4.0" in message
+
+
+# Places ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", WRITES_FILE.values(), ids=WRITES_FILE)
+def test_cli_says_where_no_file_can_be_written(command, known, tmp_path):
+    (tmp_path / "file").write_text("It", encoding="utf-8")
+    for bad in (tmp_path / "absent" / "x", tmp_path / "file" / "x"):
+        assert bad.parent.name in refusal(command, tmp_path, bad=bad, **known)
+
+
+@pytest.mark.parametrize("name", WRITES_FILE.keys() - {"convert"})
+def test_cli_does_not_write_over_a_folder(name, known, tmp_path):
+    (tmp_path / "there").mkdir()
+    assert "there" in refusal(WRITES_FILE[name], tmp_path, bad=tmp_path / "there", **known)
+
+
+@pytest.mark.parametrize("command", WRITES_FOLDER.values(), ids=WRITES_FOLDER)
+def test_cli_says_where_no_folder_can_be_written(command, known, tmp_path):
+    (tmp_path / "file").write_text("It", encoding="utf-8")
+    for bad in (tmp_path / "file", tmp_path / "file" / "x"):
+        assert "file" in refusal(command, tmp_path, bad=bad, **known)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="who may do all is refused nothing")
+@pytest.mark.parametrize("command", (WRITES_FILE | WRITES_FOLDER).values(), ids=WRITES_FILE | WRITES_FOLDER)
+def test_cli_says_what_it_may_not_write(command, known, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    assert "locked" in refusal(command, tmp_path, bad=tmp_path / "locked" / "x", **known)
+
+
+def test_cli_writes_to_devices_without_replacing_them(known):
+    result = RUNNER.invoke(lpcfg_cli, ["parse", str(known["pcfg"]), str(known["text"]), "-o", os.devnull])
+    assert result.exit_code == 0, result.stderr
+    assert not Path(os.devnull).is_file()
+
+
+def test_cli_writes_where_a_link_points_to(known, tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "trees")
+    result = RUNNER.invoke(lpcfg_cli, ["parse", str(known["pcfg"]), str(known["text"]), "-o", str(tmp_path / "link")])
+    assert result.exit_code == 0, result.stderr
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "far" / "trees").read_text("utf-8").startswith("(ROOT (S ")
+
+
+def test_cli_leaves_the_old_output_when_it_fails(known, tmp_path):
+    old = tmp_path / "trees"
+    old.write_text("old", encoding="utf-8")
+    bad = tmp_path / "bad"
+    bad.write_text("The/DT ferry/NN\n" * 100 + "left\n", encoding="utf-8")
+    message = refusal("parse {pcfg} {bad} --input tagged -o {old}", tmp_path, bad=bad, old=old, **known)
+    assert "bad:101: Expected word/TAG" in message
+    assert old.read_text("utf-8") == "old"
+
+
+# In processes of their own -----------------------------------------------------------------------
+
+
+def interrupted(arguments: list[object], folder: Path, text: str, begun) -> str:
+    """Run the command, give it some text and no end of it, and Ctrl-C when it has begun; what it said."""
+    command = [str(console_script()), *map(str, arguments)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", process_group=0) as process:
+        process.stdin.write(text)
+        process.stdin.flush()
+        for _ in range(1200):
+            if begun(folder) or process.poll() is not None:
+                break
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate(timeout=120)
+    assert process.returncode == 130, (process.returncode, stderr)
+    return message_of(stderr)
+
+
+def has_temporary(folder: Path) -> bool:
+    return any(".tmp" in path.name for path in folder.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
+@pytest.mark.parametrize("more", [(), ("--n-process", 2), ("--n-best", 2, "--format", "json")])
+def test_cli_parse_leaves_nothing_after_ctrl_c(known, tmp_path, more):
+    out = tmp_path / "trees"
+    out.write_text("old", encoding="utf-8")
+    arguments = ["parse", known["pcfg"], "-", "-o", out, *more]
+    assert "interrupted" in interrupted(arguments, tmp_path, "The ferry left.\n" * 300, has_temporary)
+    assert contents(tmp_path) == {str(out): b"old"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
+def test_cli_learn_leaves_nothing_after_ctrl_c(known, tmp_path):
+    """The trees come through a pipe that is opened when they are read, and never ends."""
+    if not Path("/dev/stdin").exists():
+        pytest.skip("there is no file that is stdin")
+    arguments = ["learn", "lpcfg", "/dev/stdin", "--method", "pcfg", "-o", tmp_path / "model"]
+    started = time.monotonic()
+    message = interrupted(arguments, tmp_path, RAW, lambda _: time.monotonic() - started > 5)
+    assert "interrupted" in message
+    assert contents(tmp_path) == {}
+
+
+def test_cli_tells_errors_of_processes_as_its_own(known, spectral_model, tmp_path):
+    arguments = ["parse", spectral_model, known["text"], "--n-best", 2, "--n-process", 2, "-o", tmp_path / "x"]
+    command = [str(console_script()), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert done.returncode == 1
+    assert "proper grammar" in message_of(done.stderr)
+    assert contents(tmp_path) == {}

@@ -1,0 +1,171 @@
+"""`spacy-lpcfg render`: pictures of treebanks and of what models think, as a user asks for them."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from test_cli import SAMPLE, run
+
+from spacy_lpcfg.pictures import tree_text
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+
+for library in ("svgling", "nltk", "matplotlib"):
+    pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+
+TREES = "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n( (S (NP (PRP It)) (VP (VBZ <script>))))\n"
+TEXT = "The ferry left. It was <script>late</script>."
+
+
+def part(path: Path, name: str, n: int) -> Path:
+    lines = (SAMPLE / f"{name}.mrg").read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:n]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("render")
+    part(folder / "dev.mrg", "dev", 5)
+    (folder / "trees.mrg").write_text(TREES, encoding="utf-8")
+    (folder / "text.txt").write_text(TEXT, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    train = part(folder / "train.mrg", "train", 200)
+    options = ("--method", "em", "--states", 1, "--dev", folder / "dev.mrg")
+    run("learn", "lpcfg", train, *options, "-o", folder / "em")
+    return folder / "em"
+
+
+def texts(svg: str) -> set[str]:
+    return {element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")}
+
+
+# Trees of files
+
+
+def test_cli_render_trees_as_text(folder):
+    trees = list(read_trees(folder / "dev.mrg"))
+    assert run("render", folder / "dev.mrg").stdout == "\n".join(f"{tree_text(tree)}\n" for tree in trees)
+    assert run("render", folder / "dev.mrg", "--sentence", 3).stdout == f"{tree_text(trees[2])}\n"
+    drawn = run("render", "-", "-f", "ascii", text=TREES).stdout
+    assert drawn.isascii()
+    assert "The" in drawn
+
+
+def test_cli_render_leaves_out_brackets_without_a_label(folder):
+    (tree,) = parse_trees("(S (NP (PRP It)) (VP (VBZ <script>)))")
+    assert run("render", folder / "trees.mrg", "--sentence", 2).stdout == f"{tree_text(tree)}\n"
+
+
+def test_cli_render_takes_the_format_of_the_output(folder, tmp_path):
+    with gzip.open(tmp_path / "trees.mrg.gz", "wt", encoding="utf-8") as file:
+        file.write(TREES)
+    run("render", tmp_path / "trees.mrg.gz", "--sentence", 2, "-o", tmp_path / "tree.svg")
+    assert texts((tmp_path / "tree.svg").read_text("utf-8")) == {"S", "NP", "VP", "PRP", "VBZ", "It", "<script>"}
+    run("render", folder / "trees.mrg", "-o", tmp_path / "trees.html")
+    page = (tmp_path / "trees.html").read_text("utf-8")
+    assert "<h2>The ferry left</h2>" in page
+    assert "<h2>It &lt;script&gt;</h2>" in page
+    assert "<script" not in page
+    assert page.count("</section>") == 2
+    run("render", folder / "trees.mrg", "-o", tmp_path / "trees.txt")
+    assert (tmp_path / "trees.txt").read_text("utf-8") == run("render", folder / "trees.mrg").stdout
+
+
+def test_cli_render_puts_one_picture_into_an_svg(folder, tmp_path):
+    result = run("render", folder / "trees.mrg", "-o", tmp_path / "trees.svg", code=1)
+    assert "choose it by --sentence" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    assert "no such sentence" in run("render", folder / "trees.mrg", "--sentence", 3, code=1).stderr
+
+
+def test_cli_render_names_the_place_of_a_broken_tree(tmp_path):
+    (tmp_path / "broken.mrg").write_text(TREES + "(S (NP", encoding="utf-8")
+    result = run("render", tmp_path / "broken.mrg", "-o", tmp_path / "trees.html", code=1)
+    assert "broken.mrg:3" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["broken.mrg"]
+    (tmp_path / "empty.mrg").write_text("", encoding="utf-8")
+    assert "expected bracketed trees" in run("render", tmp_path / "empty.mrg", code=1).stderr
+
+
+# Pipelines
+
+
+def test_cli_render_trees_of_text(model, folder, tmp_path):
+    parsed = map(normalize, parse_trees(run("parse", model, folder / "text.txt").stdout))
+    assert run("render", model, folder / "text.txt").stdout == "\n".join(f"{tree_text(tree)}\n" for tree in parsed)
+    run("render", model, "-", "-o", tmp_path / "trees.html", text=TEXT)
+    page = (tmp_path / "trees.html").read_text("utf-8")
+    assert "<h2>The ferry left.</h2>" in page
+    assert "<h2>It was &lt;script&gt;late&lt;/script&gt;.</h2>" in page
+    assert "<script" not in page
+
+
+def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
+    first = ("--sentence", 1)
+    chart = texts(run("render", model, folder / "text.txt", "-p", "chart", *first).stdout)
+    assert {"The", "ferry", "left", ".", "NN", "posterior probability"} <= chart
+    assert any(re.fullmatch(r"NP (\.\d\d|1\.00)", text) for text in chart)
+    bits = texts(run("render", model, folder / "text.txt", "-p", "surprisal", *first).stdout)
+    assert {"The", "ferry", "left", ".", "(end)", "surprisal (bits)"} <= bits
+    spans = run("render", model, folder / "text.txt", "-p", "spans").stdout
+    assert re.search(r"NP\N{NO-BREAK SPACE}[01]\.\d\d", spans)
+    assert "<script" not in spans
+
+
+def test_cli_render_calibration_on_a_treebank(model, folder):
+    shown = texts(run("render", model, folder / "dev.mrg", "-p", "calibration").stdout)
+    assert any(re.fullmatch(r"[\d,]+ brackets, calibration error 0\.\d{3}", text) for text in shown)
+    (folder / "none.mrg").write_text("\n", encoding="utf-8")
+    assert "no trees" in run("render", model, folder / "none.mrg", "-p", "calibration", code=1).stderr
+
+
+def test_cli_render_how_a_model_was_learned(model, folder):
+    shown = texts(run("render", model, "-p", "learning").stdout)
+    assert {"em", "log-likelihood (nats)", "F1 on held-out trees", "iteration"} <= shown
+    run("learn", "lpcfg", folder / "train.mrg", "--method", "pcfg", "-o", folder / "pcfg")
+    assert "Nothing to draw" in run("render", folder / "pcfg", "-p", "learning", code=1).stderr
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("trees.mrg", "-p", "chart"), "for chart name a pipeline first"),
+        (("trees.mrg", "text.txt"), "name a pipeline first"),
+        (("trees.mrg", "-p", "spans", "-f", "svg"), "a picture of spans is html, not svg"),
+        (("em", "text.txt", "-p", "surprisal", "-f", "text"), "a picture of surprisal is svg or html, not text"),
+        (("em",), "a picture of tree by a pipeline takes a FILE"),
+        (("em", "text.txt", "-p", "learning"), "takes no FILE"),
+        (("em", "absent.txt"), "there is no file"),
+        (("trees.mrg", "-o", "absent/tree.html"), "there is no folder"),
+    ],
+)
+def test_cli_render_wrong_usage_is_code_2(model, folder, monkeypatch, arguments, message):
+    monkeypatch.chdir(folder)
+    assert message in " ".join(run("render", *arguments, code=2).stderr.split())
+
+
+def test_cli_render_of_what_is_no_model_is_an_error(folder, tmp_path):
+    assert "no pipeline" in run("render", tmp_path, folder / "text.txt", code=1).stderr
+    assert "Error: " in run("render", tmp_path / "absent", folder / "text.txt", code=1).stderr
+
+
+def test_cli_render_says_what_to_install(folder, monkeypatch):
+    for module, form in (("svgling", "html"), ("nltk.tree.prettyprinter", "text")):
+        monkeypatch.setitem(sys.modules, module, None)
+        assert "pip install 'spacy-lpcfg[viz]'" in run("render", folder / "trees.mrg", "-f", form, code=1).stderr
+
+
+def test_cli_render_help_has_an_example():
+    assert "Example:\n" in run("render", "--help").stdout

@@ -1,0 +1,122 @@
+"""What the README of benepar shows, line by line, on our Docs.
+
+The grammar is learned from the trees of that README, so that it finds them again.
+"""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+
+from spacy_lpcfg.components.constituents import NonConstituentError
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.trees import from_nltk, parse_trees, to_nltk
+
+TIME = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))) (. .))"
+LATE = (
+    "(S (NP (PRP It)) (VP (VBZ 's) (ADVP (RB never)) (ADJP (RB too) (JJ late) (S (VP (TO to) (VP (VB do) "
+    "(NP (NN something))))))) (. .))"
+)
+FLY = "(S (`` ``) (VP (VB Fly) (ADVP (RB safely))) (. .) ('' ''))"
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    parser = nlp.add_pipe("lpcfg_parser")
+    parser.grammar = TreebankPCFG().fit(parse_trees(f"{TIME}\n{LATE}\n{FLY}"))
+    return nlp
+
+
+@pytest.fixture(scope="module")
+def doc(nlp):
+    return nlp("The time for action is now. It's never too late to do something.")
+
+
+def texts(spans) -> list[str]:
+    return [span.text for span in spans]
+
+
+def test_benepar_example_of_a_sentence(doc):
+    sent = list(doc.sents)[0]  # noqa: RUF015
+    assert sent._.parse_string == TIME
+    assert sent._.labels == ("S",)
+    assert list(sent._.children)[0].text == "The time for action"  # noqa: RUF015
+    assert list(doc.sents)[1]._.parse_string == LATE
+
+
+def test_benepar_labels_are_a_tuple_of_all_in_a_unary_chain(doc):
+    (span,) = (span for span in list(doc.sents)[1]._.constituents if span.text == "to do something")
+    assert span._.labels == ("S", "VP")
+    assert doc[0:2]._.labels == ("NP",)
+
+
+def test_benepar_parse_string_is_that_of_the_span(doc):
+    assert doc[0:4]._.parse_string == "(NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action))))"
+
+
+def test_benepar_constituents_are_an_iterator_in_preorder(doc):
+    found = doc[0:4]._.constituents
+    assert iter(found) is found
+    assert texts(found) == ["The time for action", "The time", "The", "time", "for action", "for", "action"]
+
+
+def test_benepar_parent_is_a_span(doc):
+    assert doc[2:4]._.parent.text == "The time for action"
+    assert next(doc.sents)._.parent is None
+
+
+def test_benepar_children_are_an_iterator(doc):
+    found = next(doc.sents)._.children
+    assert iter(found) is found
+    assert texts(found) == ["The time for action", "is now", "."]
+    assert list(doc[0:1]._.children) == []
+
+
+def test_benepar_tokens_are_as_spans_of_one(doc):
+    for token in doc:
+        span = doc[token.i : token.i + 1]
+        for name in ("labels", "parse_string", "parent"):
+            assert getattr(token._, name) == getattr(span._, name)
+    assert (doc[3]._.labels, doc[3]._.parse_string, doc[3]._.parent.text) == (("NP",), "(NP (NN action))", "for action")
+    assert (doc[0]._.labels, doc[0]._.parse_string) == ((), "(DT The)")
+
+
+def test_benepar_raises_for_what_is_no_constituent(doc):
+    for name in ("labels", "parse_string", "constituents", "parent", "children"):
+        with pytest.raises(NonConstituentError, match="'time for' is not a constituent"):
+            getattr(doc[1:3]._, name)
+
+
+def test_benepar_raises_nothing_from_sentences_and_tokens_on(doc):
+    spans = [span for sent in doc.sents for span in sent._.constituents]
+    for span in [*spans, *(token._.parent for token in doc)]:
+        assert span._.parse_string.count("(") == span._.parse_string.count(")")
+        assert span in spans
+        assert all(child._.parent == span for child in span._.children)
+        assert span._.parent is None or span in list(span._.parent._.children)
+
+
+def test_benepar_nltk_interface(nlp):
+    """`benepar.Parser` takes words, and their tags where they are known; it gives an `nltk.Tree` below TOP."""
+    pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
+    parser = nlp.get_pipe("lpcfg_parser").ready_parser()
+    words, tags = ['"', "Fly", "safely", ".", '"'], ["``", "VB", "RB", ".", "''"]
+    assert str(parser.parse(words, tags).tree) == FLY
+    assert str(to_nltk(parser.parse(words).tree)) == FLY
+    sentences = [
+        ["The", "time", "for", "action", "is", "now", "."],
+        ["It", "'s", "never", "too", "late", "to", "do", "something", "."],
+    ]
+    assert [str(parser.parse(words).tree) for words in sentences] == [TIME, LATE]
+    assert next(nlp('"Fly safely."').sents)._.parse_string == FLY
+
+
+def test_benepar_trees_of_nltk_come_onto_a_doc(nlp):
+    nltk = pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
+    doc = tree_to_doc(nlp.vocab, [from_nltk(nltk.Tree.fromstring(text)) for text in (TIME, FLY)])
+    assert [sent._.parse_string for sent in doc.sents] == [TIME, FLY]
+    assert [token.text for token in doc][-5:] == ['"', "Fly", "safely", ".", '"']
+    assert doc._.constituency[0].to_nltk() == nltk.Tree.fromstring(TIME)
