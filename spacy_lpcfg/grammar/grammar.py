@@ -127,7 +127,8 @@ class Grammar(Stored):
 
         RAISES (GrammarError): If parts are lacking, or do not fit together.
         """
-        values = {**_WITHOUT_CLASSES, **values}
+        if not _WITHOUT_CLASSES.keys() & values.keys():
+            values = {**_WITHOUT_CLASSES, **values}
         try:
             for name in GRAMMAR_PARTS:
                 require(name, has_type(name, values[name]))
