@@ -332,7 +332,9 @@ def interrupted(arguments: list[object], folder: Path, text: str, begun) -> str:
     """Run the command, give it some text and no end of it, and Ctrl-C when it has begun; what it said."""
     command = [str(console_script()), *map(str, arguments)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", process_group=0) as process:
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8", preexec_fn=as_from_a_terminal
+    ) as process:
         process.stdin.write(text)
         process.stdin.flush()
         for _ in range(1200):
@@ -343,6 +345,12 @@ def interrupted(arguments: list[object], folder: Path, text: str, begun) -> str:
         _, stderr = process.communicate(timeout=120)
     assert process.returncode == 130, (process.returncode, stderr)
     return message_of(stderr)
+
+
+def as_from_a_terminal() -> None:
+    """In a group of processes of its own, and open to Ctrl-C, which the tests may not be."""
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def has_temporary(folder: Path) -> bool:

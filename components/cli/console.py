@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Thread, current_thread, main_thread
 from typing import IO, Any, TypeVar
 
 import typer
@@ -34,8 +35,9 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def reporting(*args: Any, **kwargs: Any) -> None:
+        interrupted = Event()
         try:
-            with _plain_warnings():
+            with _plain_warnings(), _noticing(interrupted):
                 command(*args, **kwargs)
                 sys.stdout.flush()
         except BrokenPipeError:  # the program that reads our output has seen enough
@@ -44,6 +46,9 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
             log("Error: interrupted")
             raise typer.Exit(INTERRUPTED) from None
         except (ValueError, OSError, ImportError) as error:
+            if interrupted.is_set():  # numpy, for one, makes errors of its own of an interrupt
+                log("Error: interrupted")
+                raise typer.Exit(INTERRUPTED) from None
             log(f"Error: {one_line(error)}")
             raise typer.Exit(BAD_DATA) from error
 
@@ -53,6 +58,25 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 def one_line(error: object) -> str:
     """What an error says, on one line."""
     return " ".join(str(error).split())
+
+
+@contextmanager
+def _noticing(interrupted: Event) -> Iterator[None]:
+    """Within, Ctrl-C is noted before it is raised, if it is raised at all."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or current_thread() is not main_thread():
+        yield
+        return
+
+    def note(*_: Any) -> None:
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

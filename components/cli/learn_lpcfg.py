@@ -155,8 +155,10 @@ def _distilled(
         master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
         config = _ensemble_config(master, settings)
     else:
-        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang)
+        classes = settings["lexical"].word_classes
+        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
         config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
+        config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
     student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
     distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
     parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}

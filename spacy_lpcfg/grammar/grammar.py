@@ -127,6 +127,8 @@ class Grammar(Stored):
 
         RAISES (GrammarError): If parts are lacking, or do not fit together.
         """
+        if not _WITHOUT_CLASSES.keys() & values.keys():
+            values = {**_WITHOUT_CLASSES, **values}
         try:
             for name in GRAMMAR_PARTS:
                 require(name, has_type(name, values[name]))
@@ -160,7 +162,7 @@ class Grammar(Stored):
             raise GrammarError(str(error)) from error
 
 
-_KIND, _VERSION = "grammar", 4
+_KIND, _VERSION = "grammar", 3
 _OWN = (
     "symbols",
     "n_preterminals",
@@ -193,6 +195,11 @@ _LEXICON = (
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
 _CLASSES = ("words", "classes")
+_WITHOUT_CLASSES: dict[str, Any] = {
+    "lexicon.class_shares": np.zeros((0, 0), dtype=np.float32),
+    "classes.words": (),
+    "classes.classes": np.zeros(0, dtype=np.int32),
+}
 GRAMMAR_PARTS = (
     *_OWN,
     *(f"tensors.{name}" for name in _TENSORS),
