@@ -162,7 +162,7 @@ class Grammar(Stored):
             raise GrammarError(str(error)) from error
 
 
-_KIND, _VERSION = "grammar", 3
+_KIND, _VERSION = "grammar", 4
 _OWN = (
     "symbols",
     "n_preterminals",
