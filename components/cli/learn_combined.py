@@ -53,7 +53,7 @@ def learn_combined(
     Example:
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
     """
-    from spacy_lpcfg.combination import Combination, parser_of
+    from spacy_lpcfg.combination import TEMPERATURE, Combination, parser_of
     from spacy_lpcfg.components.learners import Learner, make_distillation
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
@@ -71,7 +71,7 @@ def learn_combined(
         learner = make_distillation(models, models, text, lang, n_jobs=n_jobs(jobs))
         parts = {"teacher": config, "student": config, "text": str(text), "lang": lang}
         config = {"@misc": "spacy-lpcfg.Distillation.v1", **parts}
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
+    component = nlp.add_pipe("lpcfg_parser", config={"learner": config, "temperature": TEMPERATURE})
     assert isinstance(component, LPCFGParser)
     with busy("learning"):
         component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))

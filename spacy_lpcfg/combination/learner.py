@@ -21,6 +21,8 @@ from spacy_lpcfg.words import ClassLearner
 
 GRAMMARS_SHARE = 0.45
 PRESETS = ("balanced", "accurate")
+TEMPERATURE = 0.9
+"""Of the scores of presets (`trees/calibration.py`): the mean of several models doubts a little too much."""
 
 
 class StraightLearner(Protocol):
