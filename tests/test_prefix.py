@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from enumeration import Model, model_of, total
 from grammars import WORDS, grammar_of, hmm_model, one_state, random_grammar, random_model
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
@@ -151,6 +151,7 @@ def test_surprisals_add_up_to_the_probability_of_the_sentence(seed, n):
 
 @settings(max_examples=20, deadline=None)
 @given(SEEDS)
+@example(84260)  # words of a state add up to 1.004, trees to more
 def test_a_threshold_makes_lower_bounds(seed):
     grammar = random_grammar(seed)
     words = np.random.default_rng(seed).choice(WORDS, 6).tolist()

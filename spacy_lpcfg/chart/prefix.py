@@ -23,6 +23,7 @@ from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
 from spacy_lpcfg.grammar.grammar import Grammar
 
+_ROUNDING = 1e-9  # of a step of Newton's method that should go up
 _MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
 
 
@@ -51,7 +52,7 @@ class Prefixes:
         siblings = self._grammar.root_vectors.astype(np.float64)
         for terminal, factors in zip(terminals.tolist(), tag_factors):
             chart.predict(self._closed(siblings))
-            shares.append(chart.push(terminal, factors))
+            shares.append(max(chart.push(terminal, factors), 0.0))
             if shares[-1] <= 0:
                 break
             siblings = chart.right_siblings()
@@ -77,7 +78,8 @@ class Prefixes:
     def _completions(self) -> np.ndarray:
         """Weight of all finite trees below each state of each symbol, float64 (n_states in all,).
 
-        The least solution of x = words + rules(x, x), by Newton's method from 0 (Etessami and Yannakakis 2009).
+        The least solution of x = words + rules(x, x), by Newton's method from 0 (Etessami and Yannakakis 2009). Where
+        parameters add up to more than 1, if only by rounding, there may be none: then at most 1, as of probabilities.
         """
         words = self._emissions()
         found = words.copy()
@@ -85,6 +87,8 @@ class Prefixes:
             left, right = self._of_children(found)
             lacking = words + left @ found - found
             step = np.linalg.solve(np.eye(len(found)) - left - right, lacking)
+            if step.min() < -_ROUNDING:
+                return np.minimum(found, 1.0)
             found = found + np.maximum(step, 0.0)
             if step.max() < 1e-12:
                 break
