@@ -27,9 +27,10 @@ def calibrate(
     component: Annotated[str | None, typer.Option(help="Which, if there are several. [default: the first]")] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
 ) -> None:
-    """Parse the words of trees, and print how many of the brackets of each probability are right.
+    """Tell whether brackets are right as often as their scores say.
 
-    The expected calibration error is the mean distance between the two. The log-odds of all scores are then divided by
+    The words of the trees are parsed. The expected calibration error is the mean distance of the brackets' scores and
+    the share of them that is right, in tenths of probability. The log-odds of all scores are then divided by
     one temperature, the setting of the component, which makes the error least: trees stay as they are.
 
     \b
