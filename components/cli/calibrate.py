@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import check_folder, find_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, check_folder, find_parser, load_pipeline, save_pipeline
 from spacy_lpcfg.components.cli.treebanks import read_treebank
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def calibrate(
         Path | None,
         typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperature found."),
     ] = None,
-    component: Annotated[str | None, typer.Option(help="Which, if there are several. [default: the first]")] = None,
+    component: Component = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
 ) -> None:
     """Tell whether brackets are right as often as their scores say.

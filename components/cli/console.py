@@ -42,11 +42,9 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
                 sys.stdout.flush()
         except BrokenPipeError:  # the program that reads our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except KeyboardInterrupt:
-            log("Error: interrupted")
-            raise typer.Exit(INTERRUPTED) from None
-        except (ValueError, OSError, ImportError) as error:
-            if interrupted.is_set():  # numpy, for one, makes errors of its own of an interrupt
+        except (KeyboardInterrupt, ValueError, OSError, ImportError) as error:
+            # numpy, for one, makes errors of its own of an interrupt
+            if interrupted.is_set() or isinstance(error, KeyboardInterrupt):
                 log("Error: interrupted")
                 raise typer.Exit(INTERRUPTED) from None
             log(f"Error: {one_line(error)}")

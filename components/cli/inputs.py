@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
@@ -33,6 +33,12 @@ class Input(str, Enum):
     tagged = "tagged"
     trees = "trees"
     spacy = "spacy"
+
+
+Kind = Annotated[
+    Input | None,
+    typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
+]
 
 
 class Tags(str, Enum):

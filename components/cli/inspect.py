@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from spacy_lpcfg.components.cli.console import reporting_errors
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
@@ -34,9 +34,7 @@ def inspect(
     top: Annotated[int, typer.Option("--top", min=1, help="Rules or words of each state.")] = 5,
     member: Annotated[int, typer.Option("--member", min=1, help="Which of several grammars' states.")] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
 ) -> None:
     """Show what a parser has learned.
 

@@ -62,13 +62,14 @@ def learn_combined(
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
     classes = word_classes(classes_from, lang)
-    models = Combination.preset(preset.value, seed=seed, n_jobs=n_jobs(jobs), lang=lang, word_classes=classes)
+    jobs = n_jobs(jobs)
+    models = Combination.preset(preset.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
     log(f"{len(models.learners)} models: {', '.join(type(each).__name__ for each in models.learners)}")
     learner: Learner = models
     config: dict[str, Any] = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
     config |= class_settings(classes_from, lang)
     if text is not None:
-        learner = make_distillation(models, models, text, lang, n_jobs=n_jobs(jobs))
+        learner = make_distillation(models, models, text, lang, n_jobs=jobs)
         parts = {"teacher": config, "student": config, "text": str(text), "lang": lang}
         config = {"@misc": "spacy-lpcfg.Distillation.v1", **parts}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config, "temperature": TEMPERATURE})

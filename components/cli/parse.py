@@ -12,7 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, Format, Sentence, sentences_of
-from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -57,9 +57,7 @@ def parse(
     beam: Annotated[
         int | None, typer.Option(min=1, help="Of an isbn_parser: more is slower and better. [default: as it is set]")
     ] = None,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
 ) -> None:
     """Parse a file: text, words, trees or Docs.

@@ -7,7 +7,7 @@ import shutil
 import warnings
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.learned import LearnedPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+Component = Annotated[
+    str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
+]
 
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
 _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it

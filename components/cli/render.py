@@ -17,8 +17,8 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import Input, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.pipelines import find_parser, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.inputs import Input, Kind, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,18 +67,13 @@ def render(
         str | None, typer.Argument(metavar="FILE", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
-    kind: Annotated[
-        Input | None,
-        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
-    ] = None,
+    kind: Kind = None,
     form: Annotated[
         Format | None, typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]")
     ] = None,
     sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the pictures, not stdout.")] = None,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
 ) -> None:
     """Draw trees, or what a model thinks.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, Source, Tags, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of, printable, rooted, tree_of
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -35,18 +35,13 @@ def sample(
     n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
     seed: Annotated[int, typer.Option(help="The same one draws the same trees.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
-    kind: Annotated[
-        Input | None,
-        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
-    ] = None,
+    kind: Kind = None,
     tags: Annotated[
         Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
     ] = None,
     form: Annotated[Format, typer.Option("--format", help="Trees, or their words.")] = Format.brackets,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
 ) -> None:
     """Draw trees, or sentences, at random.
 

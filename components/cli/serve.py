@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline
 
 
 @reporting_errors
@@ -16,9 +16,7 @@ def serve(
     ] = "en",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 

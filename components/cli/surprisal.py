@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
-from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -31,15 +31,10 @@ class Format(str, Enum):
 def surprisal(
     model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an isbn_parser or an lpcfg_parser.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text, in UTF-8 or .spacy; - is stdin.")],
-    kind: Annotated[
-        Input | None,
-        typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
-    ] = None,
+    kind: Kind = None,
     form: Annotated[Format, typer.Option("--format", help="A word a row, or a sentence a line.")] = Format.table,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
-    component: Annotated[
-        str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
-    ] = None,
+    component: Component = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
 ) -> None:
     """Tell the surprisal of each word, in bits.

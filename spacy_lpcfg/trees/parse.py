@@ -69,9 +69,11 @@ class Posteriors:
     def mirrored(self) -> Posteriors:
         """Those of the sentence read from right to left; over the same words labels keep their order."""
         n_words = len(self.tags)
-        spans = mirrored_spans(self.brackets, n_words)
-        before = [(n_words - end, n_words - start, label) for start, end, label in spans]
-        return Posteriors({span: self.brackets[one] for span, one in zip(spans, before)}, self.tags[::-1])
+        brackets = {
+            (start, end, label): self.brackets[n_words - end, n_words - start, label]
+            for start, end, label in mirrored_spans(self.brackets, n_words)
+        }
+        return Posteriors(brackets, self.tags[::-1])
 
 
 def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:
