@@ -161,10 +161,13 @@ make_isbn_learner = factory(
 
 
 def make_combined(
-    *learners: MemberLearner, weights: list[float] | None = None, bracket_cost: float = Combination.bracket_cost
+    *learners: MemberLearner,
+    weights: list[float] | None = None,
+    bracket_cost: float = Combination.bracket_cost,
+    beam: int = Combination.beam,
 ) -> Learner:
     """The learner `spacy-lpcfg.Combined.v1`; settings as of `spacy_lpcfg.combination.Combination`."""
-    return Combination(learners, weights, bracket_cost)
+    return Combination(learners, weights, bracket_cost, beam)
 
 
 def make_mirrored(learner: StraightLearner) -> MirroredLearner:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,9 +84,22 @@ def test_combination_storage(combined):
     assert found.spans == expected.spans
     assert np.array_equal(found.span_scores, expected.span_scores)
     assert again.labels == combined.labels
+    assert Combined.from_bytes(replace(combined, beam=7).to_bytes()).beam == 7
     for damaged in (b"", data[:-10], data[:500] + b"x" + data[501:], combined.members[0].to_bytes()):
         with pytest.raises(GrammarError):
             Combined.from_bytes(damaged)
+
+
+def test_combination_searches_by_its_beam(combined, trees):
+    sentences = [tree.words for tree in trees]
+    for beam in (1, 30):
+        expected = CombinedParser(combined, beam_settings=BeamSettings(beam=beam))
+        parser = CombinedParser(replace(combined, beam=beam))
+        assert all(parser.posteriors(each).brackets == expected.posteriors(each).brackets for each in sentences)
+    narrow = CombinedParser(replace(combined, beam=1))
+    assert any(narrow.posteriors(each).brackets != parser.posteriors(each).brackets for each in sentences)
+    with pytest.raises(ValueError, match="beam of at least 1"):
+        replace(combined, beam=0)
 
 
 @pytest.mark.parametrize("weights", [(), (1.0,), (0.5, 0.6), (-0.5, 1.5)])
@@ -99,7 +113,7 @@ def test_combination_learns_its_members(trees, members, combined):
     found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
     assert found.to_bytes() == combined.to_bytes()
     assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
-    assert Combination(learners).fit(trees).weights == pytest.approx((0.45, 0.55))
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
 

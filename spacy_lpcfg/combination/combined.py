@@ -25,15 +25,19 @@ class Combined(Stored):
     members (tuple[Grammar | Ensemble | ISBN | Mirrored, ...]): at least one.
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
-    RAISES (ValueError): On another number of weights, or such as are no shares.
+    beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
+    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam below 1.
     """
 
     members: tuple[Member, ...]
     weights: tuple[float, ...]
     bracket_cost: float = 0.45
+    beam: int = 30
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.members))
+        if self.beam < 1:
+            raise ValueError(f"Expected a beam of at least 1, got {self.beam}.")
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -53,8 +57,8 @@ class Combined(Stored):
     def to_bytes(self) -> bytes:
         """The members as they are saved alone, with a checksum over all."""
         members = {f"member_{i}": member.to_bytes() for i, member in enumerate(self.members)}
-        weights = np.array(self.weights)
-        return pack(_KIND, _VERSION, {"weights": weights, "bracket_cost": self.bracket_cost, **members})
+        settings = {"weights": np.array(self.weights), "bracket_cost": self.bracket_cost, "beam": self.beam}
+        return pack(_KIND, _VERSION, {**settings, **members})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Combined:
@@ -66,7 +70,7 @@ class Combined(Stored):
             values = unpack(_KIND, _VERSION, data)
             weights = tuple(values["weights"].tolist())
             members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(len(weights)))
-            return cls(members, weights, float(values["bracket_cost"]))
+            return cls(members, weights, float(values["bracket_cost"]), int(values["beam"]))
         except GrammarError:
             raise
         except StorageError as error:
@@ -78,7 +82,7 @@ class Combined(Stored):
 Learned: TypeAlias = Grammar | Ensemble | Combined
 """What the parser by a chart, or by several models, takes."""
 
-_KIND, _VERSION = "combined", 1
+_KIND, _VERSION = "combined", 2
 
 
 def learned_from_bytes(data: bytes) -> Learned:

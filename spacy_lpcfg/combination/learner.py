@@ -19,8 +19,9 @@ from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words import ClassLearner
 
-GRAMMARS_SHARE = 0.45
-PRESETS = ("balanced", "accurate")
+GRAMMARS_SHARE = 0.4
+_BEAMS = {"balanced": 20, "accurate": 50}
+PRESETS = tuple(_BEAMS)
 TEMPERATURE = 0.9
 """Of the scores of presets (`trees/calibration.py`): the mean of several models doubts a little too much."""
 
@@ -63,7 +64,7 @@ class Combination:
         one ISBN, since each searches by itself, and those of different directions more than those of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float): as of `Combined`.
+    bracket_cost (float), beam (int): as of `Combined`.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there is nothing to learn, or on weights that are no shares.
     """
@@ -71,6 +72,7 @@ class Combination:
     learners: Sequence[MemberLearner]
     weights: Sequence[float] | None = None
     bracket_cost: float = 0.45
+    beam: int = 30
     n_jobs: int = 1
 
     def __post_init__(self) -> None:
@@ -105,9 +107,9 @@ class Combination:
         if name == "balanced":
             one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
         else:
-            networks = (replace(network, seed=2 * seed + i) for i in range(2))
+            networks = (replace(network, seed=2 * seed + i, n_epochs=12) for i in range(2))
             one_way = [Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), *networks]
-        return cls((*one_way, *map(MirroredLearner, one_way)), n_jobs=n_jobs)
+        return cls((*one_way, *map(MirroredLearner, one_way)), beam=_BEAMS[name], n_jobs=n_jobs)
 
     def fit(self, trees: Iterable[Tree]) -> Combined:
         """Learn from trees.
@@ -120,7 +122,7 @@ class Combination:
 
     def combine(self, members: Sequence[Member]) -> Combined:
         """What the learners have learned, in their order, as one."""
-        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost)
+        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost, self.beam)
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

@@ -60,7 +60,7 @@ class CombinedParser(Undistributed):
         trees, every model with one vote, which has more trees right as a whole and fewer brackets; "reranking" one of
         the trees that a grammar finds, see `Reranker`.
     settings (Settings): how grammars prune.
-    beam_settings (BeamSettings): how ISBNs search.
+    beam_settings (BeamSettings or None): how ISBNs search; None for the beam of `combined`.
     RAISES (ValueError): On another way of decoding.
     """
 
@@ -70,13 +70,14 @@ class CombinedParser(Undistributed):
         *,
         decoding: str = "brackets",
         settings: Settings = Settings(),
-        beam_settings: BeamSettings = BeamSettings(),
+        beam_settings: BeamSettings | None = None,
     ) -> None:
         if decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
         self.combined = combined
         self.decoding = decoding
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
+        beam_settings = beam_settings or BeamSettings(beam=combined.beam)
         self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
 
     def posteriors(
