@@ -31,7 +31,7 @@ class Combined(Stored):
 
     members: tuple[Member, ...]
     weights: tuple[float, ...]
-    bracket_cost: float = 0.45
+    bracket_cost: float = 0.42
     beam: int = 30
 
     def __post_init__(self) -> None:

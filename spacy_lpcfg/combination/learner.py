@@ -71,7 +71,7 @@ class Combination:
 
     learners: Sequence[MemberLearner]
     weights: Sequence[float] | None = None
-    bracket_cost: float = 0.45
+    bracket_cost: float = 0.42
     beam: int = 30
     n_jobs: int = 1
 
