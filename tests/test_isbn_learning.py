@@ -140,6 +140,9 @@ def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_thread
 def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
     few, some, many = (ISBNLearner().ascent(0, n_trees) for n_trees in (100, 3500, 100_000))
     assert [ascent.batch_size for ascent in (few, some, many)] == [5, 10, 20]
+    assert [ascent.n_epochs for ascent in (few, some, many)] == [14, 14, 4]
+    assert ISBNLearner().ascent(0, 10_224).n_epochs == 12
+    assert ISBNLearner(n_epochs=3).ascent(0, 100_000).n_epochs == 3
     assert [ascent.learn_rate for ascent in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
     assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
     assert ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500).batch_size == 7

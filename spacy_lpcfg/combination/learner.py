@@ -107,7 +107,7 @@ class Combination:
         if name == "balanced":
             one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
         else:
-            networks = (replace(network, seed=2 * seed + i, n_epochs=12) for i in range(2))
+            networks = (replace(network, seed=2 * seed + i) for i in range(2))
             one_way = [Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), *networks]
         return cls((*one_way, *map(MirroredLearner, one_way)), beam=_BEAMS[name], n_jobs=n_jobs)
 

@@ -27,6 +27,7 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
 _RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _LEAST_BATCH trees
+_EPOCHS = 14
 _STEPS, _LEAST_BATCH, _MOST_BATCH = 350, 5, 20  # of an epoch; trees of a step
 
 
@@ -56,7 +57,8 @@ class ISBNLearner:
     n_states (int): latent units of a position.
     approximation (str): as of `Network`.
     n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
-    n_epochs (int): passes over the trees.
+    n_epochs (int or None): passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
+        square root of their number: 12 over 10,000.
     batch_size (int or None): trees of a step; None for a 350th of all, but from 5 to 20: larger steps cost less.
     learn_rate (float or None): of Adam at the first step; None for one by n_states and batch_size: 0.003 for 120 and 5,
         and as the square root of batch_size.
@@ -75,7 +77,7 @@ class ISBNLearner:
     n_states: int = 120
     approximation: str = FEED_FORWARD
     n_networks: int = 1
-    n_epochs: int = 14
+    n_epochs: int | None = None
     batch_size: int | None = None
     learn_rate: float | None = None
     dropout: float | None = None
@@ -131,10 +133,11 @@ class ISBNLearner:
     def ascent(self, seed: int, n_trees: int) -> Ascent:
         """How the network of a seed learns from so many trees."""
         size = self.batch_size or min(max(round(n_trees / _STEPS), _LEAST_BATCH), _MOST_BATCH)
+        few = _STEPS * _MOST_BATCH / max(n_trees, 1)
         usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _LEAST_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
         return Ascent(
-            n_epochs=self.n_epochs,
+            n_epochs=self.n_epochs or max(1, round(_EPOCHS * min(few, 1.0) ** 0.5)),
             batch_size=size,
             learn_rate=usual_rate if self.learn_rate is None else self.learn_rate,
             dropout=usual_dropout if self.dropout is None else self.dropout,
