@@ -19,7 +19,7 @@ from typing import Any
 
 import measure
 
-from spacy_lpcfg.combination import PRESETS, Combination, Distillation, learned_from_disk, parser_of
+from spacy_lpcfg.combination import PRESETS, Combination, Distillation, learned_from_disk, parser_of, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -68,9 +68,11 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
         f"ensemble of 8, m = {more}": Ensembles.diverse(8, n_states=more, seed=N_SEEDS * seed),
     }
-    learners |= {f"{name} combination": Combination.preset(name, seed=seed) for name in PRESETS}
+    learners |= {f"{name} combination": preset(name, seed=seed) for name in PRESETS if name != "fast"}
     if text is not None:
-        learners |= distilled_learners(more, seed, SentencesOf(text, None))
+        sentences = SentencesOf(text, None)
+        learners |= {"fast preset": preset("fast", text=sentences, seed=seed)}
+        learners |= distilled_learners(more, seed, sentences)
     return learners
 
 
@@ -78,7 +80,7 @@ def distilled_learners(m: int, seed: int, text: SentencesOf) -> dict[str, Any]:
     """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
     ensemble, balanced = (
         Ensembles.diverse(8, n_states=m, seed=N_SEEDS * seed),
-        Combination.preset("balanced", seed=seed),
+        preset("balanced", seed=seed),
     )
     grammar, network = Clusters(n_states=m, seed=seed), ISBNLearner(seed=seed)
     return {

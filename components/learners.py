@@ -26,7 +26,7 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Distillation, Learned, MirroredLearner, learned_from_disk
+from spacy_lpcfg.combination import Combination, Distillation, Learned, MirroredLearner, learned_from_disk, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
@@ -176,10 +176,19 @@ def make_mirrored(learner: StraightLearner) -> MirroredLearner:
 
 
 def make_preset(
-    name: str, seed: int = 0, n_jobs: int = 1, lang: str = "en", word_classes: ClassLearner | None = None
+    name: str,
+    text: Path | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
 ) -> Learner:
-    """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.Combination.preset`."""
-    return Combination.preset(name, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+    """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.preset`.
+
+    text (Path or None): a file with a sentence a line, of the language's tokenizer; "fast" needs one
+    """
+    sentences = None if text is None else SentencesOf(text, lang)
+    return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
 
 def make_word_classes(

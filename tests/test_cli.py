@@ -13,7 +13,7 @@ from commands import BROKEN, GOLD, RAW, console_script, process, run, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
-from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.combination import preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -148,7 +148,7 @@ def test_cli_distils_text(folder, tmp_path):
     assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
     run(*distil, "--text", text, "--teacher", "balanced", "-o", tmp_path / "other")
     teacher = spacy.load(tmp_path / "other").get_pipe("lpcfg_parser").learner.teacher
-    assert teacher.learners == Combination.preset("balanced").learners
+    assert teacher.learners == preset("balanced").learners
     assert "wants a --text" in run(*distil, "-o", tmp_path / "none", code=2).stderr
     options = ("--method", "em", "--text", text, "-o", tmp_path / "none")
     assert "wants a --text" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr

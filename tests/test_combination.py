@@ -6,7 +6,16 @@ import pytest
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.parser import Settings
-from spacy_lpcfg.combination import Combination, Combined, CombinedParser, Mirrored, MirroredLearner
+from spacy_lpcfg.combination import (
+    PRESETS,
+    TEMPERATURES,
+    Combination,
+    Combined,
+    CombinedParser,
+    Mirrored,
+    MirroredLearner,
+    preset,
+)
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import GrammarError
@@ -219,14 +228,42 @@ def test_two_votes_are_settled_by_posteriors(members):
     assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
 
 
-def test_combination_presets():
-    balanced = Combination.preset("balanced").learners
+def test_the_first_grammar_prunes_for_the_others(members, trees):
+    """Its posteriors leave them a part of their charts, but for sentences that it has no tree for."""
+    pcfg = TreebankPCFG()
+    both = Combination.both_ways(pcfg).fit(trees)
+    pruned, free = (CombinedParser(both, settings=Settings(cascade=cascade)) for cascade in (1e-4, 0.0))
+    first, second = Parser(both.members[0]), Parser(both.members[1].model)
+    for gold in trees[:20]:
+        likely = first.posteriors(gold.words).brackets
+        mirrored = mirrored_spans(likely, len(gold))
+        kept = second.posteriors(gold.words[::-1], likely=mirrored)
+        expected = mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
+        assert pruned.posteriors(gold.words).brackets == expected.brackets
+        free_of_it = mean([first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5))
+        assert free.posteriors(gold.words).brackets == free_of_it.brackets
+    too_long = ["was"] * 200
+    assert first.posteriors(too_long).is_of_one
+    assert pruned.posteriors(too_long).brackets == free.posteriors(too_long).brackets
+
+
+def test_presets():
+    balanced = preset("balanced").learners
     assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]
     assert [each.learner for each in balanced[2:]] == [*balanced[:2]]
-    accurate = Combination.preset("accurate", seed=1).learners
+    accurate = preset("accurate", seed=1).learners
     assert [learner.seed for learner in accurate[1:3]] == [2, 3]
     assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
-    with pytest.raises(ValueError, match="balanced, accurate"):
-        Combination.preset("best")
+    text = [["No", "."]]
+    fast = preset("fast", text=text, seed=1)
+    assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
+    assert fast.text is text
+    taught = preset("balanced", text=text)
+    assert taught.teacher.learners == taught.student.learners == balanced
+    assert [*TEMPERATURES] == [*PRESETS]
+    with pytest.raises(ValueError, match="fast, balanced, accurate"):
+        preset("best")
+    with pytest.raises(ValueError, match="Expected a text"):
+        preset("fast")
     with pytest.raises(ValueError, match="at least one"):
         Combination(())

@@ -8,7 +8,7 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combination, Combined, parser_of
+from spacy_lpcfg.combination import Combined, parser_of, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.trees import read_trees
@@ -97,7 +97,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
     assert len(parser.grammar.members) == 4
     for part in (parser.learner.teacher, parser.learner.student):
-        assert part.learners == Combination.preset("balanced").learners
+        assert part.learners == preset("balanced").learners
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total
-from grammars import WORDS, grammar_of, one_state, random_grammar
+from enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
+from grammars import WORDS, grammar_of, one_state, random_grammar, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +95,34 @@ def test_posteriors_are_those_of_all_brackets_and_tags(seed):
         assert set(found.brackets) <= set(expected)
         for (i, tag), p in marginals(model, words, tags).items():
             assert found.tags[i].get(tag, 0.0) == pytest.approx(p / whole, abs=2e-3)
+
+
+@SEEDS
+def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
+    """Of grammars that group siblings from the left, as those of all learners do."""
+    model = random_model(seed)
+    model = replace(model, binary={rule: t for rule, t in model.binary.items() if not rule[2].startswith("@")})
+    grammar = grammar_of(model, one_state(model, seed), is_proper=False)
+    parser, rng = Parser(grammar, settings=EXHAUSTIVE), np.random.default_rng(seed)
+    n_left = 0
+    for words in sentences(grammar, seed):
+        likely = {(i, j, label) for label, i, j in marginals(model, words, brackets) if rng.random() < 0.9}
+        sums, whole = defaultdict(float), 0.0
+        for tree in all_trees(model, words):
+            own = {(i, j, label) for label, i, j in brackets(tree)}
+            value = weight(model, tree) if own <= likely else 0.0
+            whole += value
+            for span in own:
+                sums[span] += value
+        found = parser.posteriors(words, likely=likely)
+        if whole == 0:
+            assert found.brackets == parser.posteriors(words).brackets
+            continue
+        n_left += 1
+        assert found.brackets.keys() <= likely
+        for span, value in sums.items():
+            assert found.brackets.get(span, 0.0) == pytest.approx(value / whole, abs=1.1e-3)
+    assert n_left > 2
 
 
 def test_posteriors_of_a_sentence_without_a_tree_are_those_of_its_parse(parser):

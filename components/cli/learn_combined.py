@@ -1,4 +1,4 @@
-"""`spacy-lpcfg learn combined`: grammars and belief networks that decide together."""
+"""`spacy-lpcfg learn combined`: the presets, of grammars and belief networks that decide together or teach another."""
 
 from enum import Enum
 from functools import partial
@@ -7,13 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 
 class Preset(str, Enum):
+    fast = "fast"
     balanced = "balanced"
     accurate = "accurate"
 
@@ -29,12 +30,17 @@ def learn_combined(
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
     preset: Annotated[
-        Preset, typer.Option(help="One grammar and one network that read each way, or two of both.")
+        Preset,
+        typer.Option(
+            help="One grammar that eight have taught; one grammar and one network that read each way; or two of both."
+        ),
     ] = Preset.balanced,
     text: Annotated[
         Path | None,
         typer.Option(
-            exists=True, dir_okay=False, help="Raw text, a sentence a line, to learn from what the models say of it."
+            exists=True,
+            dir_okay=False,
+            help="Raw text, a sentence a line, to learn from what models say of it; fast needs one.",
         ),
     ] = None,
     classes_from: ClassesFrom = None,
@@ -43,37 +49,35 @@ def learn_combined(
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
 ) -> None:
-    """Learn grammars and networks that decide together: a blank pipeline with an lpcfg_parser.
+    """Learn by a preset: a blank pipeline with an lpcfg_parser.
 
-    They are more accurate than either alone. With --text they are learned twice: first from the trees, and then from
-    these and from what the first ones say of the text. With --dev the F1 on these trees is printed, parsed from raw
-    words.
+    Of the presets fast is one grammar, and the others are several models that decide together, which are more accurate
+    than any of them alone. With --text the models are learned twice: first from the trees, and then from these and
+    from what the first ones say of the text; fast learns from a text that eight grammars have parsed. With --dev the F1
+    on these trees is printed, parsed from raw words.
 
     \b
     Example:
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
+        spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
-    from spacy_lpcfg.combination import TEMPERATURE, Combination, parser_of
-    from spacy_lpcfg.components.learners import Learner, make_distillation
+    from spacy_lpcfg.combination import TEMPERATURES, parser_of
+    from spacy_lpcfg.components.learners import make_preset
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     output = output.resolve()
     check_folder(output)
+    if preset is Preset.fast and text is None:
+        raise typer.BadParameter("the preset fast learns from raw text: give a file", param_hint="--text")
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
+    config: dict[str, Any] = {"name": preset.value, "text": text and str(text.resolve()), "seed": seed, "lang": lang}
     classes = word_classes(classes_from, lang)
-    jobs = n_jobs(jobs)
-    models = Combination.preset(preset.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
-    log(f"{len(models.learners)} models: {', '.join(type(each).__name__ for each in models.learners)}")
-    learner: Learner = models
-    config: dict[str, Any] = {"@misc": "spacy-lpcfg.Preset.v1", "name": preset.value, "seed": seed, "lang": lang}
-    config |= class_settings(classes_from, lang)
-    if text is not None:
-        learner = make_distillation(models, models, text, lang, n_jobs=jobs)
-        parts = {"teacher": config, "student": config, "text": str(text), "lang": lang}
-        config = {"@misc": "spacy-lpcfg.Distillation.v1", **parts}
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": config, "temperature": TEMPERATURE})
+    learner = make_preset(**config, n_jobs=n_jobs(jobs), word_classes=classes)
+    config = {"@misc": "spacy-lpcfg.Preset.v1", **config, **class_settings(classes_from, lang)}
+    settings = {"learner": config, "temperature": TEMPERATURES[preset.value]}
+    component = nlp.add_pipe("lpcfg_parser", config=settings)
     assert isinstance(component, LPCFGParser)
     with busy("learning"):
-        component.grammar = combined = learner.fit(read_treebank(trees, skip_bad))
-    save_measured(nlp, output, partial(parser_of, combined), held_out)
+        component.grammar = learned = learner.fit(read_treebank(trees, skip_bad))
+    save_measured(nlp, output, partial(parser_of, learned), held_out)

@@ -144,19 +144,19 @@ def _distilled(
     train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
 ) -> Learned:
     """A grammar that has learned from an ensemble, or from a combination."""
-    from spacy_lpcfg.combination import Combination
+    from spacy_lpcfg.combination import Combination, Distillation, preset
     from spacy_lpcfg.components.learners import make_distillation
     from spacy_lpcfg.learning import Clusters, Ensembles
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
     seed, lang = settings["seed"], settings["lang"]
-    master: Ensembles | Combination
+    master: Ensembles | Combination | Distillation
     if teacher == Teacher.ensemble:
         master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
         config = _ensemble_config(master, settings)
     else:
         classes = settings["lexical"].word_classes
-        master = Combination.preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
+        master = preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
         config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
         config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
     student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})

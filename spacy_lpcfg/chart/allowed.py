@@ -1,7 +1,9 @@
-"""Which symbols may stand in which cells of a chart: what constraints, or a given tree, leave."""
+"""Which symbols may stand in which cells of a chart: what constraints, likely brackets, or a given tree, leave."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.constraints import ANY, Constraints
 from spacy_lpcfg.trees.transforms import collapse_unaries
-from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree import Span, Tree
 
 
 class Allowed(NamedTuple):
@@ -38,6 +40,19 @@ class SymbolSets:
         self._labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
         self._leaves = {name: a for a, name in enumerate(grammar.symbols[: grammar.n_preterminals])}
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
+
+    @cached_property
+    def labels(self) -> dict[str, int]:
+        """Categories of constituents, numbered."""
+        return {label: i for i, label in enumerate(sorted({label for own in self._labels for label in own}))}
+
+    @cached_property
+    def of_labels(self) -> np.ndarray:
+        """Whether each symbol puts a bracket of each label over its words, float32 (n_labels, n_symbols)."""
+        found = np.zeros((len(self.labels), len(self.everything)), dtype=np.float32)
+        for symbol, own in enumerate(self._labels):
+            found[[self.labels[label] for label in own], symbol] = 1
+        return found
 
     def with_label(self, label: str) -> np.ndarray:
         """Symbols that put a bracket of a label over their words."""
@@ -76,6 +91,27 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> 
     """Leave `rest` in the cells that cross a span."""
     masks[:start, start + 1 : end] &= rest
     masks[start + 1 : end, end + 1 :] &= rest
+
+
+def allowed_by_brackets(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> Allowed:
+    """The cells of all trees that have none but the given brackets, binarised from the left.
+
+    brackets (collection of (start, end, label)): with labels that the grammar may lack.
+    """
+    labels = np.zeros((n_words + 1, n_words + 1, len(sets.labels)), dtype=np.float32)
+    furthest = np.zeros((n_words + 1, 1), dtype=np.int64)
+    for start, end, label in brackets:
+        furthest[start] = max(furthest[start], end)
+        if label in sets.labels:
+            labels[start, end, sets.labels[label]] = 1
+    ends = np.arange(n_words + 1)
+    is_open = (ends > ends[:, None]) & (ends < furthest)
+    used = np.nonzero(is_open | labels.any(axis=2) | (ends == ends[:, None] + 1))
+    complete = labels[used] @ sets.of_labels == sets.of_labels.sum(axis=0)
+    masks = np.where(sets.intermediate, is_open[used][:, None], complete)
+    cells = np.zeros(is_open.shape, dtype=np.int32)
+    cells[used] = np.arange(1, len(masks) + 1)
+    return Allowed(cells, np.concatenate([sets.nothing[None], masks.astype(np.int8)]))
 
 
 def allowed_by_tree(tree: Tree, sets: SymbolSets) -> Allowed:

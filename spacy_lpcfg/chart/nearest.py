@@ -19,11 +19,12 @@ def nearest_parse(parser: Parser, words: Sequence[str], posteriors: Posteriors, 
 
     parser (Parser): by the grammar, whose pruning leaves the trees to choose from.
     words (sequence of str): in the treebank's spelling; at least one.
-    posteriors (Posteriors): of brackets and tags; what they leave out has none.
+    posteriors (Posteriors): of brackets and tags; what they leave out has none, and is not looked at where another
+        tree is left, unless `Settings.cascade` is 0.
     bracket_cost (float): taken from the posterior of each bracket, as of `Settings`.
     RETURNS (Parse or None): its scores are the posteriors; its log-probability is nan. None if the grammar has no tree.
     """
-    forest = parser.forest(words)
+    forest = parser.forest(words, likely=posteriors.brackets if parser.settings.cascade > 0 else None)
     if forest.n_items == 0:
         return None
     items = forest.item_table()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover, build_forest
 from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_by_tree
+from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_by_brackets, allowed_by_tree
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
@@ -40,7 +40,7 @@ from spacy_lpcfg.trees.parse import (
     with_given,
 )
 from spacy_lpcfg.trees.transforms import normalize
-from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree import Span, Tree
 
 DECODINGS = ("brackets", "rules")
 
@@ -56,7 +56,8 @@ class Settings:
         the words around are ruled out; 0 keeps all.
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
-    cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it.
+    cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it;
+        unless it is 0, posteriors of brackets from elsewhere prune too, as those of a combination's first grammar do.
     prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
         `Parser.surprisal`.
     decoding (str): "brackets" finds the tree of the grammar with the largest sum of its brackets' posteriors, each
@@ -171,16 +172,17 @@ class Parser:
         *,
         tag_weight: float = 0.0,
         constraints: Constraints = NO_CONSTRAINTS,
+        likely: Collection[Span] | None = None,
     ) -> Posteriors:
-        """Probabilities of all brackets and tags that pruning left; arguments as of `parse`.
+        """Probabilities of all brackets and tags that pruning left; arguments as of `parse`, and of `forest`.
 
         Those of the one tree that `parse` gives, where the grammar has no tree over the whole sentence.
         """
-        forest = self._whole_forest(words, tags, tag_weight, constraints)
+        forest = self._whole_forest(words, tags, tag_weight, constraints, likely)
         if forest is None:
             parse = self.parse(words, tags, tag_weight=tag_weight, constraints=constraints)
             of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
-            return Posteriors(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags)
+            return Posteriors(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags, is_of_one=True)
         marginals, _, items, _ = self._scores(forest)
         return posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
 
@@ -288,12 +290,20 @@ class Parser:
         *,
         tag_weight: float = 0.0,
         constraints: Constraints = NO_CONSTRAINTS,
+        likely: Collection[Span] | None = None,
     ) -> Forest:
-        """The pruned chart of a sentence; arguments as of `parse`. Empty if the grammar has no tree for it."""
+        """The pruned chart of a sentence; arguments as of `parse`. Empty if the grammar has no tree for it.
+
+        likely (collection of (start, end, label) or None): the only brackets to look at, as another model says, unless
+            there are constraints, or no tree is left; None for all.
+        """
         constraints.check(len(words))
         allowed = allowed_by(constraints, len(words), self._sets)
-        for settings in (self.settings, self._wider):
-            forest = self._build(words, tags, tag_weight, allowed, settings)
+        attempts = [(allowed, self.settings), (allowed, self._wider)]
+        if likely is not None and not constraints:
+            attempts.insert(0, (allowed_by_brackets(likely, len(words), self._sets), self.settings))
+        for cells, settings in attempts:
+            forest = self._build(words, tags, tag_weight, cells, settings)
             if forest.n_items > 0 or not forest.is_complete:
                 break
         return forest
@@ -322,12 +332,13 @@ class Parser:
         tags: Sequence[str | None] | None,
         tag_weight: float,
         constraints: Constraints,
+        likely: Collection[Span] | None = None,
     ) -> Forest | None:
         """The chart, if the sentence is parsed in one and the grammar has a tree for it."""
         check_input(words, tags)
         if len(words) > self.settings.max_words:
             return None
-        forest = self.forest(words, tags, tag_weight=tag_weight, constraints=constraints)
+        forest = self.forest(words, tags, tag_weight=tag_weight, constraints=constraints, likely=likely)
         return forest if forest.n_items else None
 
     def _parse_constrained(

@@ -2,13 +2,14 @@
 
 from spacy_lpcfg.combination.combined import Combined, Learned, known_words, learned_from_bytes, learned_from_disk
 from spacy_lpcfg.combination.distillation import Distillation
-from spacy_lpcfg.combination.learner import PRESETS, TEMPERATURE, Combination, MirroredLearner
+from spacy_lpcfg.combination.learner import Combination, MirroredLearner
 from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.combination.parser import CombinedParser, parser_of
+from spacy_lpcfg.combination.presets import PRESETS, TEMPERATURES, preset
 
 __all__ = [
     "PRESETS",
-    "TEMPERATURE",
+    "TEMPERATURES",
     "Combination",
     "Combined",
     "CombinedParser",
@@ -20,4 +21,5 @@ __all__ = [
     "learned_from_bytes",
     "learned_from_disk",
     "parser_of",
+    "preset",
 ]

@@ -125,12 +125,12 @@ class Lessons:
         return Mirrored(Lessons(golds, parsed, self.weight)._straight(student.backwards))
 
     def _straight(self, student: StraightLearner) -> Straight:
-        """A network sees the treebank as often as it would alone: it passes over all `n_epochs / weight` times."""
+        """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
             return learner.fit(self._treebank(learner))
         repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
-        patient = replace(student, n_epochs=max(1, round(student.n_epochs / self.weight)))
+        patient = replace(student, n_epochs=max(1, round(student.passes(len(self.golds)) / self.weight)))
         return patient.fit([*self.golds, *self.parsed], repeats=repeats)
 
     def _treebank(self, reading: Reading) -> Treebank:

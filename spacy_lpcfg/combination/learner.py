@@ -12,18 +12,10 @@ from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.ensemble import Ensembles
-from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
-from spacy_lpcfg.words import ClassLearner
 
 GRAMMARS_SHARE = 0.4
-_BEAMS = {"balanced": 20, "accurate": 50}
-PRESETS = tuple(_BEAMS)
-TEMPERATURE = 0.9
-"""Of the scores of presets (`trees/calibration.py`): the mean of several models doubts a little too much."""
 
 
 class StraightLearner(Protocol):
@@ -82,34 +74,9 @@ class Combination:
             check_weights(self.weights, len(self.learners))
 
     @classmethod
-    def preset(
-        cls,
-        name: str,
-        *,
-        seed: int = 0,
-        n_jobs: int = 1,
-        lang: str = "en",
-        word_classes: ClassLearner | None = None,
-    ) -> Combination:
-        """A combination by name, with as many members that read from right to left as from left to right.
-
-        name (str): "balanced" is one pivot grammar and one network each way, "accurate" two diverse grammars and two
-            networks.
-        seed (int): different ones have no member in common.
-        lang (str): language of the head rules.
-        word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-        RAISES (ValueError): On another name.
-        """
-        if name not in PRESETS:
-            raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
-        lexical = LexicalSettings(word_classes=word_classes)
-        network = ISBNLearner(seed=seed, word_classes=word_classes)
-        if name == "balanced":
-            one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
-        else:
-            networks = (replace(network, seed=2 * seed + i) for i in range(2))
-            one_way = [Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), *networks]
-        return cls((*one_way, *map(MirroredLearner, one_way)), beam=_BEAMS[name], n_jobs=n_jobs)
+    def both_ways(cls, *learners: StraightLearner, beam: int = Combined.beam, n_jobs: int = 1) -> Combination:
+        """With as many members that read from right to left as from left to right, of the same learners."""
+        return cls((*learners, *map(MirroredLearner, learners)), beam=beam, n_jobs=n_jobs)
 
     def fit(self, trees: Iterable[Tree]) -> Combined:
         """Learn from trees.

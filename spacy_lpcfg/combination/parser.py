@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned
-from spacy_lpcfg.combination.members import Member, Mirrored
+from spacy_lpcfg.combination.members import Member, Mirrored, straight
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
@@ -39,9 +39,15 @@ class Reader(Protocol):
     """What one model thinks of a sentence; arguments as of `CombinedParser.parse`."""
 
     def posteriors(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+        self,
+        words: Sequence[str],
+        tags: Tags | None,
+        *,
+        tag_weight: float,
+        constraints: Constraints,
+        likely: Collection[Span] | None,
     ) -> Posteriors:
-        """Of its brackets and tags."""
+        """Of its brackets and tags; `likely` as of the chart's `Parser.forest`, and of no use to ISBNs."""
         ...
 
     def brackets(
@@ -59,7 +65,7 @@ class CombinedParser(Undistributed):
         `Combined.bracket_cost` (minimum Bayes risk); "votes" those of more than half of the models' own most probable
         trees, every model with one vote, which has more trees right as a whole and fewer brackets; "reranking" one of
         the trees that a grammar finds, see `Reranker`.
-    settings (Settings): how grammars prune.
+    settings (Settings): how grammars prune; the first one for the others too.
     beam_settings (BeamSettings or None): how ISBNs search; None for the beam of `combined`.
     RAISES (ValueError): On another way of decoding.
     """
@@ -79,6 +85,7 @@ class CombinedParser(Undistributed):
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
         beam_settings = beam_settings or BeamSettings(beam=combined.beam)
         self._readers = [_reader(member, settings, beam_settings) for member in combined.members]
+        self._prunes = [settings.cascade > 0 and not isinstance(straight(each), ISBN) for each in combined.members]
 
     def posteriors(
         self,
@@ -91,7 +98,12 @@ class CombinedParser(Undistributed):
         """The mean of the models' posteriors; arguments as of `parse`."""
         check_input(words, tags)
         settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
-        found = [reader.posteriors(words, tags, **settings) for reader in self._readers]
+        found: list[Posteriors] = []
+        likely: Collection[Span] | None = None
+        for reader, prunes in zip(self._readers, self._prunes):
+            found.append(reader.posteriors(words, tags, likely=likely, **settings))
+            if likely is None and prunes and not found[-1].is_of_one:
+                likely = found[-1].brackets
         return mean(found, self.combined.weights)
 
     def parse(
@@ -199,7 +211,13 @@ class _BeamReader:
         self._parser = parser
 
     def posteriors(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+        self,
+        words: Sequence[str],
+        tags: Tags | None,
+        *,
+        tag_weight: float,
+        constraints: Constraints,
+        likely: Collection[Span] | None,
     ) -> Posteriors:
         return self._parser.posteriors(words, tags if tag_weight == 0 else None, constraints=constraints)
 
@@ -216,10 +234,21 @@ class _MirroredReader:
         self._reader = reader
 
     def posteriors(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
+        self,
+        words: Sequence[str],
+        tags: Tags | None,
+        *,
+        tag_weight: float,
+        constraints: Constraints,
+        likely: Collection[Span] | None,
     ) -> Posteriors:
-        mirrored = constraints.mirrored(len(words))
-        found = self._reader.posteriors(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
+        found = self._reader.posteriors(
+            words[::-1],
+            tags and tags[::-1],
+            tag_weight=tag_weight,
+            constraints=constraints.mirrored(len(words)),
+            likely=None if likely is None else mirrored_spans(likely, len(words)),
+        )
         return found.mirrored()
 
     def brackets(

@@ -133,11 +133,10 @@ class ISBNLearner:
     def ascent(self, seed: int, n_trees: int) -> Ascent:
         """How the network of a seed learns from so many trees."""
         size = self.batch_size or min(max(round(n_trees / _STEPS), _LEAST_BATCH), _MOST_BATCH)
-        few = _STEPS * _MOST_BATCH / max(n_trees, 1)
         usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _LEAST_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
         return Ascent(
-            n_epochs=self.n_epochs or max(1, round(_EPOCHS * min(few, 1.0) ** 0.5)),
+            n_epochs=self.passes(n_trees),
             batch_size=size,
             learn_rate=usual_rate if self.learn_rate is None else self.learn_rate,
             dropout=usual_dropout if self.dropout is None else self.dropout,
@@ -146,6 +145,11 @@ class ISBNLearner:
             seed=seed,
             n_jobs=self.n_jobs,
         )
+
+    def passes(self, n_trees: int) -> int:
+        """How often it goes over so many trees."""
+        most = _STEPS * _MOST_BATCH
+        return self.n_epochs or max(1, round(_EPOCHS * min(most / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """How it was learned: nothing in it depends on the machine."""

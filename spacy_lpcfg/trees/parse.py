@@ -61,10 +61,13 @@ class Posteriors:
     brackets (dict of (start, end, label) to float): probability of each that pruning left and that is likely enough,
         in pre-order; of several over the same words the one that stands outside in most trees comes first.
     tags (list of dict of str to float): (n_words,); the probability of each tag of a word.
+    is_of_one (bool): whether they are those of a single tree's parts, because the model has no tree over the whole
+        sentence.
     """
 
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
+    is_of_one: bool = False
 
     def mirrored(self) -> Posteriors:
         """Those of the sentence read from right to left; over the same words labels keep their order."""
@@ -73,7 +76,7 @@ class Posteriors:
             (start, end, label): self.brackets[n_words - end, n_words - start, label]
             for start, end, label in mirrored_spans(self.brackets, n_words)
         }
-        return Posteriors(brackets, self.tags[::-1])
+        return Posteriors(brackets, self.tags[::-1], self.is_of_one)
 
 
 def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:

@@ -1,0 +1,150 @@
+"""What each preset learns from treebanks of several sizes, beside another parser that learns from the same trees.
+
+    python benchmarks/presets.py TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE] [--seed S]
+        [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
+
+A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from N trees of the one, drawn at random so that fewer are a part of
+more, 0 for all, and parses the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences
+that are right as a whole, CPU seconds and peak memory of learning (reading, parsing the text and saving included),
+sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
+of scores at the preset's temperature. All in processes of their own. The text, for the preset `fast` alone, is
+tokenised, with a sentence a line; without one that preset is left out.
+
+The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
+which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
+spaces, and writes a bracketed tree a line to {output}. Its start-up counts. For example:
+
+    --peer-train "java -cp BerkeleyParser-1.7.jar edu.berkeley.nlp.PCFGLA.GrammarTrainer -path {trees} -out {model}
+        -treebank SINGLEFILE -SMcycles 5"
+    --peer-parse "java -jar BerkeleyParser-1.7.jar -gr {model} -inputFile {words} -outputFile {output}"
+"""
+
+from __future__ import annotations
+
+import random
+import resource
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import measure
+import speed
+
+from spacy_lpcfg.combination import PRESETS, TEMPERATURES, learned_from_disk, parser_of, preset
+from spacy_lpcfg.components.learners import SentencesOf
+from spacy_lpcfg.trees import Tree, read_trees, write_trees
+from spacy_lpcfg.trees.calibration import outcomes, reliability, tempered
+from spacy_lpcfg.trees.evalb import evaluate
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    arguments.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000, 0], metavar="N", help="0 for all")
+    arguments.add_argument("--presets", nargs="*", choices=PRESETS, default=PRESETS, metavar="NAME")
+    arguments.add_argument("--text", type=Path, metavar="FILE", help="for the preset fast")
+    arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--peer-train", metavar="COMMAND")
+    arguments.add_argument("--peer-parse", metavar="COMMAND")
+    args = arguments.parse_args()
+    if bool(args.peer_train) != bool(args.peer_parse):
+        arguments.error("a peer needs both --peer-train and --peer-parse")
+    tables: dict[str, list[measure.Row]] = {}
+    for treebank in args.treebanks:
+        tables[treebank.name] = []
+        for row in rows(treebank, args):
+            tables[treebank.name].append(row)
+            measure.progress(str(row))
+    measure.report(tables, args.json)
+
+
+def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
+    """Of every size each preset, and then the peer."""
+    trees, dev = list(read_trees(treebank / "train.mrg")), treebank / "dev.mrg"
+    random.Random(0).shuffle(trees)
+    with tempfile.TemporaryDirectory() as folder:
+        path, model = Path(folder) / "train.mrg", Path(folder) / "model"
+        for size in args.sizes:
+            some = trees[: size or None]
+            write_trees(path, some)
+            names: dict[str, Any] = {"trees": len(some)}
+            for name in args.presets:
+                if name != "fast" or args.text:
+                    yield {**names, "parser": name, **own_row(name, args, path, dev, model)}
+            if args.peer_train:
+                peer = peer_row(args.peer_train, args.peer_parse, path, dev, model)
+                yield {**names, "parser": "peer", **peer}
+
+
+def own_row(name: str, args: Any, trees: Path, dev: Path, model: Path) -> measure.Row:
+    """What a preset learns from a file of trees, and what that costs."""
+    learning = measure.in_child(learn, name, args.text if name == "fast" else None, args.seed, trees, model)
+    parsing = measure.in_child(parse, model, dev, TEMPERATURES[name])
+    return row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model)
+
+
+def learn(name: str, text: Path | None, seed: int, trees: Path, model: Path) -> None:
+    sentences = None if text is None else SentencesOf(text, None)
+    preset(name, text=sentences, seed=seed).fit(read_trees(trees)).to_disk(model)
+
+
+def parse(model: Path, dev: Path, temperature: float) -> measure.Row:
+    """Parse the words of trees, and score the parses."""
+    golds = measure.read_gold(dev)
+    parses, seconds = measure.parse_all(parser_of(learned_from_disk(model)), golds, "model")
+    scores, right = outcomes(parses, golds)
+    error = reliability(tempered(scores, temperature), right).expected_error
+    return {**scored(golds, [parse.tree for parse in parses], seconds), "calibration error, %": 100 * error}
+
+
+def scored(golds: list[Tree], found: list[Any], seconds: float) -> measure.Row:
+    scores = evaluate(golds, found).scores()
+    return {"F1": scores["evalb_f"], "exact": scores["complete_match"], "sentences / CPU s": len(golds) / seconds}
+
+
+def row(scores: measure.Row, seconds: float, peak_mb: float, parsing_mb: float, model: Path) -> measure.Row:
+    return {
+        "F1": scores["F1"],
+        "exact": scores["exact"],
+        "learning, CPU s": seconds,
+        "learning, MB": peak_mb,
+        "sentences / CPU s": scores["sentences / CPU s"],
+        "parsing, MB": parsing_mb,
+        "file, MB": model.stat().st_size / 1e6,
+        "calibration error, %": scores.get("calibration error, %"),
+    }
+
+
+def peer_row(train: str, parse_by: str, trees: Path, dev: Path, model: Path) -> measure.Row:
+    """What another parser learns from a file of trees, and what that costs."""
+    learning = measure.in_child(train_peer, train, trees, model).result
+    scores, peak_mb = measure.in_child(parse_by_peer, parse_by, dev, model).result
+    return row(scores, *learning, peak_mb, model)
+
+
+def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
+    """CPU seconds and peak memory in MB of a peer's learning, start-up included."""
+    own = trees.with_suffix(".one-a-line")
+    own.write_text("".join(f"( {tree})\n" for tree in measure.read_gold(trees)), encoding="utf-8")
+    arguments = [part.format(trees=own, model=model) for part in shlex.split(command)]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return speed.children_seconds(), children_mb()
+
+
+def parse_by_peer(command: str, dev: Path, model: Path) -> tuple[measure.Row, float]:
+    """Scores of a peer's trees, and its peak memory in MB."""
+    golds = measure.read_gold(dev)
+    found, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
+    return scored(golds, list(found), seconds), children_mb()
+
+
+def children_mb() -> float:
+    """Most memory that a process ever held which this one has started and seen end."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1.024e-3
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Parsers by name, for those who would rather not choose learners: the fastest, the most accurate, and one between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from spacy_lpcfg.combination.distillation import Distillation
+from spacy_lpcfg.combination.learner import Combination, StraightLearner
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning.clusters import Clusters
+from spacy_lpcfg.learning.ensemble import Ensembles
+from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.words import ClassLearner
+
+PRESETS = ("fast", "balanced", "accurate")
+TEMPERATURES = MappingProxyType({"fast": 1.55, "balanced": 0.85, "accurate": 0.8})
+"""Of the scores of presets (`trees/calibration.py`): one grammar is too sure of itself, most so of what a teacher has
+taught it, and the mean of several models doubts a little too much."""
+
+
+def preset(
+    name: str,
+    *,
+    text: Iterable[Sequence[str]] | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+) -> Combination | Distillation:
+    """The learner of a name.
+
+    name (str): "fast" is one grammar that learns from what an ensemble of eight, four each way, says of a text;
+        "balanced" one pivot grammar and one network each way; "accurate" two diverse grammars and two networks each
+        way.
+    text (iterable of sequence of str or None): sentences as words, as of `Distillation`; the fast one needs them, and
+        the others learn a second time from what they say of them, if there are any.
+    seed (int): different ones have no member in common.
+    n_jobs (int): as of `Combination` and `Distillation`.
+    lang (str): language of the head rules.
+    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
+    RAISES (ValueError): On another name, or if the fast one has no text.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
+    lexical = LexicalSettings(word_classes=word_classes)
+    if name == "fast":
+        if text is None:
+            raise ValueError(
+                "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
+                "give raw text, or take another preset."
+            )
+        four = Ensembles.diverse(4, seed=2 * seed, lang=lang, lexical=lexical)
+        teacher = Combination.both_ways(four, n_jobs=n_jobs)
+        student = Clusters(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
+        return Distillation(teacher, student, text, n_jobs=n_jobs)
+    network = ISBNLearner(seed=seed, word_classes=word_classes)
+    if name == "balanced":
+        one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
+    else:
+        networks = (replace(network, seed=2 * seed + i) for i in range(2))
+        one_way = [Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), *networks]
+    models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs)
+    return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
+
+
+_BEAMS = {"balanced": 20, "accurate": 50}
+_FAST_STATES = 32  # a student has more to learn from than the treebank
