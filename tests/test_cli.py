@@ -13,7 +13,7 @@ from commands import BROKEN, GOLD, RAW, console_script, process, run, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
-from spacy_lpcfg.combination import preset
+from spacy_lpcfg.combination import Combination, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
@@ -130,10 +130,12 @@ def test_cli_learns_ensembles(folder, tmp_path):
         "-o", tmp_path / "four",
     )  # fmt: skip
     trees = list(read_trees(folder / "train.mrg"))
-    ensemble = Ensembles.diverse(4, n_states=2)
+    ensemble = Combination.both_ways(Ensembles.diverse(2, n_states=2))
     assert grammar_of(tmp_path / "four").to_bytes() == ensemble.fit(trees).to_bytes()
     learner = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").learner
     assert learner == ensemble
+    options = ("--method", "ensemble", "--grammars", 6, "-o", tmp_path / "six")
+    assert "a multiple of 4" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
     parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
     assert parsed.startswith("(ROOT (")
 
@@ -141,7 +143,7 @@ def test_cli_learns_ensembles(folder, tmp_path):
 def test_cli_distils_text(folder, tmp_path):
     text = tmp_path / "text"
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 2, "--states", 2)
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 4, "--states", 2)
     run(*distil, "--text", text, "-o", tmp_path / "one")
     learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))

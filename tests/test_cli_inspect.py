@@ -87,14 +87,14 @@ def test_cli_inspect_shows_networks_and_their_learning(isbn_model):
 
 
 def test_cli_inspect_shows_the_members_of_an_ensemble(sample_folder, tmp_path):
-    options = ("--method", "ensemble", "--grammars", 2, "--states", 2)
-    run("learn", "lpcfg", sample_folder / "dev.mrg", *options, "-o", tmp_path / "two")
-    grammars = spacy.load(tmp_path / "two").get_pipe("lpcfg_parser").grammar.grammars
-    found = inspected(tmp_path / "two", "--member", 2, "--symbol", "NN")
-    assert [sizes["kind"] for sizes in found["members"]] == ["grammar", "grammar"]
+    options = ("--method", "ensemble", "--grammars", 4, "--states", 2)
+    run("learn", "lpcfg", sample_folder / "dev.mrg", *options, "-o", tmp_path / "four")
+    grammars = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").grammar.members[0].grammars
+    found = inspected(tmp_path / "four", "--member", 2, "--symbol", "NN")
+    assert [sizes["kind"] for sizes in found["members"]] == 4 * ["grammar"]
     wanted = top_words(grammars[1], grammars[1].symbols.index("NN"), 5)
     assert found["symbols"]["NN"]["states"] == [[list(each) for each in state] for state in wanted]
-    assert "only 2 members" in " ".join(run("inspect", tmp_path / "two", "--member", 3, code=2).stderr.split())
+    assert "only 4 members" in " ".join(run("inspect", tmp_path / "four", "--member", 5, code=2).stderr.split())
 
 
 # table -------------------------------------------------------------------------------------------

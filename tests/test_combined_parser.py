@@ -8,9 +8,10 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import Combined, parser_of, preset
+from spacy_lpcfg.combination import TEMPERATURES, Combined, parser_of, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.calibration import tempered
 
@@ -98,6 +99,23 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert len(parser.grammar.members) == 4
     for part in (parser.learner.teacher, parser.learner.student):
         assert part.learners == preset("balanced").learners
+    assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+
+
+def test_command_learns_one_grammar_from_text(tmp_path):
+    trees, text, output = tmp_path / "train.mrg", tmp_path / "text", tmp_path / "model"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
+    arguments = ["learn", "combined", str(trees), "--preset", "fast", "--output", str(output)]
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 2
+    assert "--text" in result.output
+    result = CliRunner().invoke(lpcfg_cli, [*arguments, "--text", str(text)])
+    assert result.exit_code == 0, result.output
+    parser = spacy.load(output).get_pipe("lpcfg_parser")
+    assert isinstance(parser.grammar, Grammar)
+    assert parser.temperature == TEMPERATURES["fast"]
+    assert parser.learner.student == preset("fast", text=()).student
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 

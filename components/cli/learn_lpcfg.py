@@ -17,8 +17,9 @@ from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings,
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.grammar import Ensemble, Grammar
-    from spacy_lpcfg.learning import Ensembles, Smoothing
+    from spacy_lpcfg.combination import Combination, Combined
+    from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.learning import Smoothing
     from spacy_lpcfg.learning.em import Step
     from spacy_lpcfg.trees import Tree
 
@@ -55,7 +56,12 @@ def learn_lpcfg(
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
     ] = None,
-    grammars: Annotated[int, typer.Option(min=2, help="Grammars of an ensemble, or of distil's teacher; even.")] = 8,
+    grammars: Annotated[
+        int,
+        typer.Option(
+            min=4, help="Grammars of an ensemble, or of distil's teacher; half of them read from right to left."
+        ),
+    ] = 8,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
@@ -78,11 +84,13 @@ def learn_lpcfg(
     Example:
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
-    from spacy_lpcfg.chart import parser_of
+    from spacy_lpcfg.combination import parser_of
     from spacy_lpcfg.learning import LexicalSettings
 
     output = output.resolve()
     check_folder(output)
+    if grammars % 4:
+        raise typer.BadParameter("expected a multiple of 4: two kinds, each way", param_hint="--grammars")
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
@@ -108,7 +116,7 @@ def learn_lpcfg(
 class Learned(NamedTuple):
     """A grammar, the config of the learner that makes it, and what the pipeline's meta.json tells of learning."""
 
-    grammar: "Grammar | Ensemble"
+    grammar: "Grammar | Combined"
     learner: dict[str, Any]
     meta: dict[str, Any]
 
@@ -124,36 +132,39 @@ def _learn(
 
 
 def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
+    ensemble, config = _both_ways(n_grammars, settings, jobs)
+    return Learned(ensemble.fit(train), config, {})
+
+
+def _both_ways(n_grammars: int, settings: dict[str, Any], jobs: int) -> tuple["Combination", dict[str, Any]]:
+    """The learner of two ensembles, one of which reads from right to left, and its config."""
+    from spacy_lpcfg.combination import Combination
     from spacy_lpcfg.learning import Ensembles
-
-    ensemble = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
-    return Learned(ensemble.fit(train), _ensemble_config(ensemble, settings), {})
-
-
-def _ensemble_config(ensemble: "Ensembles", settings: dict[str, Any]) -> dict[str, Any]:
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
+    ensemble = Ensembles.diverse(n_grammars // 2, n_jobs=jobs, **settings)
     members = {
         type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
         for learner in ensemble.learners
     }
-    return {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
+    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
+    ways = {"ensemble": config, "mirrored": {"@misc": "spacy-lpcfg.Mirrored.v1", "learner": config}}
+    return Combination.both_ways(ensemble), {"@misc": "spacy-lpcfg.Combined.v1", "*": ways}
 
 
 def _distilled(
     train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
 ) -> Learned:
     """A grammar that has learned from an ensemble, or from a combination."""
-    from spacy_lpcfg.combination import Combination, Distillation, preset
-    from spacy_lpcfg.components.learners import make_distillation
-    from spacy_lpcfg.learning import Clusters, Ensembles
+    from spacy_lpcfg.combination import preset
+    from spacy_lpcfg.components.learners import Learner, make_distillation
+    from spacy_lpcfg.learning import Clusters
     from spacy_lpcfg.learning.ensemble import DIVERSE
 
     seed, lang = settings["seed"], settings["lang"]
-    master: Ensembles | Combination | Distillation
+    master: Learner
     if teacher == Teacher.ensemble:
-        master = Ensembles.diverse(n_grammars, n_jobs=jobs, **settings)
-        config = _ensemble_config(master, settings)
+        master, config = _both_ways(n_grammars, settings, jobs)
     else:
         classes = settings["lexical"].word_classes
         master = preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
@@ -231,11 +242,13 @@ def _log_step(step: "Step") -> None:
 
 def _add_parser(nlp: "Language", learned: Learned) -> None:
     """Add an `lpcfg_parser`: its config says how it was learned, and the pipeline's meta what the steps found."""
+    from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     component = nlp.add_pipe("lpcfg_parser", config={"learner": learned.learner})
     assert isinstance(component, LPCFGParser)
-    component.grammar = grammar = learned.grammar
+    component.grammar = learned.grammar
+    grammar: Any = learned.grammar.members[0] if isinstance(learned.grammar, Combined) else learned.grammar
     print(
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"

@@ -9,7 +9,6 @@ from types import MappingProxyType
 from spacy_lpcfg.combination.distillation import Distillation
 from spacy_lpcfg.combination.learner import Combination, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
@@ -54,7 +53,7 @@ def preset(
             )
         four = Ensembles.diverse(4, seed=2 * seed, lang=lang, lexical=lexical)
         teacher = Combination.both_ways(four, n_jobs=n_jobs)
-        student = Clusters(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
+        student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
         return Distillation(teacher, student, text, n_jobs=n_jobs)
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
