@@ -19,8 +19,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from spacy_lpcfg.components.learned import LearnedShim
-from spacy_lpcfg.grammar.storage import pack, unpack
+from spacy_lpcfg.components.learned import LearnedShim, StoredModel, bytes_of, read_learned
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
@@ -29,8 +28,6 @@ from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 Made = TypeVar("Made")
-
-_KIND, _FORMAT = "isbn pipe", 1
 
 
 def make_isbn(
@@ -94,18 +91,17 @@ def read_isbn(path: Path) -> Callable[[], ISBN]:
     return partial(ISBN.from_disk, path)
 
 
-class ISBNModel(Model):
-    """A Model that is saved with a checksum, and checked when it is loaded."""
+class ISBNModel(StoredModel):
+    """A Model that is saved as its networks are, and checked when it is loaded."""
 
     def to_bytes(self) -> bytes:
-        return pack(_KIND, _FORMAT, {"model": super().to_bytes()})
+        return bytes_of(isbn_of(self))
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Raises ISBNError for damaged or foreign bytes, and for those of other sizes."""
+        """Raises ISBNError for damaged or foreign bytes, and for those of other settings; the Model stays as it was."""
         try:
-            super().from_bytes(unpack(_KIND, _FORMAT, bytes_data)["model"])
-            isbn_of(self)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
+        except ValueError as error:
             raise ISBNError(f"These bytes are no saved Model of its settings: {error}") from error
         return self
 

@@ -1,8 +1,13 @@
 """What the components that learn in `initialize` have in common: how what they learned is kept, and sentences found."""
 
+import gc
+import os
 import warnings
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
 
 import srsly
 from spacy.language import Language
@@ -11,7 +16,13 @@ from spacy.tokens import Doc
 from thinc.api import Model, Shim
 
 from spacy_lpcfg.components.constituents import sentence_bounds
+from spacy_lpcfg.files import PathLike, write_atomically
+from spacy_lpcfg.grammar.reader import check_room
+from spacy_lpcfg.grammar.storage import Stored, kind_of, pack, read_file, unpack
 
+Read = TypeVar("Read")
+
+_NOTHING, _FORMAT = "component that has learned nothing", 1
 _NO_SENTENCES = (
     "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
     "component before it that splits sentences better."
@@ -37,10 +48,10 @@ class LearnedShim(Shim):
         self._model = value
 
     def to_bytes(self) -> bytes:
-        return b"" if self.learned is None else self.learned.to_bytes()
+        return bytes_of(self.learned)
 
     def from_bytes(self, data: bytes) -> "LearnedShim":
-        self.learned = self.read(data) if data else None
+        self.learned = read_learned(data, self.read)
         return self
 
     def finish_update(self, optimizer: Any) -> None:
@@ -50,9 +61,44 @@ class LearnedShim(Shim):
         """What was learned stays on the CPU."""
 
 
+def bytes_of(learned: Stored | None) -> bytes:
+    """What was learned as bytes, or that nothing was yet."""
+    return pack(_NOTHING, _FORMAT, {}) if learned is None else learned.to_bytes()
+
+
+def read_learned(data: bytes, read: Callable[[bytes], Read]) -> Read | None:
+    """The inverse of `bytes_of`; `read` is that of the `to_bytes` of what was learned."""
+    if kind_of(data) != _NOTHING:
+        return read(data)
+    unpack(_NOTHING, _FORMAT, data)
+    return None
+
+
+class StoredModel(Model):
+    """A Model that is saved as what its shim holds is saved alone: with a checksum over all of it.
+
+    Its file appears when it is complete. What is loaded is checked before it takes the place of what there was.
+    """
+
+    def to_bytes(self) -> bytes:
+        return self.shims[0].to_bytes()
+
+    def from_bytes(self, bytes_data: bytes) -> Model:
+        """Raises ValueError for damaged or foreign bytes."""
+        self.shims[0].from_bytes(bytes_data)
+        return self
+
+    def to_disk(self, path: PathLike) -> None:
+        write_atomically(path, self.to_bytes())
+
+    def from_disk(self, path: PathLike) -> Model:
+        """Raises ValueError for a damaged, foreign or too large file."""
+        return self.from_bytes(read_file(path))
+
+
 def holder(name: str, shim: LearnedShim) -> Model:
     """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing."""
-    return Model(name, _no_forward, shims=[shim])
+    return StoredModel(name, _no_forward, shims=[shim])
 
 
 def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
@@ -95,20 +141,38 @@ class LearnedPipe(TrainablePipe):
             self._warned.add(text)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
-        """Load the component; raises `error` for damaged or foreign data."""
-        try:
-            if "model" not in exclude:
-                srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
-            return super().from_bytes(bytes_data, exclude=exclude)
-        except Exception as error:
-            raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
+        """Load the component; raises `error` for damaged or foreign data, and is then as it was."""
+        with self._as_before():
+            try:
+                if "model" not in exclude:
+                    srsly.msgpack_loads(bytes_data)["model"]  # spaCy passes over what is missing
+                return super().from_bytes(bytes_data, exclude=exclude)
+            except Exception as error:
+                raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
-        """Load the component; raises `error` for a damaged or foreign folder."""
+        """Load the component; raises `error` for a damaged or foreign folder, and is then as it was."""
+        with self._as_before():
+            try:
+                if "model" not in exclude:
+                    check_room(os.path.getsize(Path(path) / "model"))
+                return super().from_disk(path, exclude=exclude)
+            except Exception as error:
+                raise self.error(f"{path} holds no saved {self.name!r}: {error}") from error
+
+    @contextmanager
+    def _as_before(self) -> Iterator[None]:
+        """Within, settings that are loaded are undone if what follows them fails; the model is loaded last."""
+        before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:
-            return super().from_disk(path, exclude=exclude)
-        except Exception as error:
-            raise self.error(f"{path} holds no saved {self.name!r}: {error}") from error
+            yield
+        except self.error:
+            if before is not None:
+                self.cfg.clear()
+                self.cfg.update(before)
+            if collects:
+                gc.enable()  # srsly turns it off, and leaves it off when it fails
+            raise
 
 
 def set_sentence_starts(doc: Doc, starts: list[bool] | None) -> None:

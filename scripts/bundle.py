@@ -23,7 +23,8 @@ import spacy
 
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.parsing_pipe import TextParser
-from spacy_lpcfg.grammar.storage import compressed, write_atomically
+from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.grammar.storage import compressed
 from spacy_lpcfg.models import bundled_path
 from spacy_lpcfg.trees import Tree, clean, read_trees
 from spacy_lpcfg.trees.evalb import evaluate
@@ -74,7 +75,7 @@ def main() -> None:
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
     card = path.with_suffix(".md")
-    card.write_text(TABLE.sub(lambda _: table, card.read_text("utf-8")), encoding="utf-8")
+    write_atomically(card, TABLE.sub(lambda _: table, card.read_text("utf-8")).encode())
     print(table, end="")
 
 

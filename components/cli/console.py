@@ -16,6 +16,8 @@ from typing import IO, Any, TypeVar
 
 import typer
 
+from spacy_lpcfg import files
+
 Item = TypeVar("Item")
 
 STDIN = "-"
@@ -214,14 +216,8 @@ def replacing(path: Path | None) -> Iterator[IO[bytes]]:
         with open(path, "wb") as device:
             yield device
         return
-    target = path.resolve()  # where a link points to
-    temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with files.replacing(path) as file:
+        yield file
 
 
 @contextmanager
@@ -232,5 +228,7 @@ def writing(path: Path | None) -> Iterator[IO[str]]:
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
-    with replacing(path) as file, TextIOWrapper(file, encoding="utf-8", newline="\n") as text:
+    with replacing(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
         yield text
+        text.detach()  # the file is not ours to close

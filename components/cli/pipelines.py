@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import warnings
 from pathlib import Path
 from textwrap import shorten
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, one_line
+from spacy_lpcfg.files import replacing_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -157,15 +157,5 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 def save_pipeline(nlp: Language, output: Path) -> None:
     """Write the pipeline beside its place, and put it there when it is complete."""
     output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = output.with_name(f"{output.name}.{os.getpid()}.tmp")
-    old = output.with_name(f"{output.name}.{os.getpid()}.old")
-    try:
-        nlp.to_disk(temporary)
-        if output.exists():
-            os.replace(output, old)
-        os.replace(temporary, output)
-    finally:
-        if old.exists() and not output.exists():
-            os.replace(old, output)
-        for folder in (temporary, old):
-            shutil.rmtree(folder, ignore_errors=True)
+    with replacing_folder(output) as folder:
+        nlp.to_disk(folder)

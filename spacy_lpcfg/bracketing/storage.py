@@ -12,7 +12,8 @@ from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
-from spacy_lpcfg.grammar.storage import StorageError, pack, unpack
+from spacy_lpcfg.grammar.parts import are_texts, are_within, is_array, is_moderate, is_number
+from spacy_lpcfg.grammar.storage import StorageError, pack, read_meta, unpack
 
 _KIND = "bracketer"
 _VERSION = 1
@@ -52,10 +53,9 @@ def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, 
     """
     try:
         values = unpack(_KIND, _VERSION, data)
-        meta = json.loads(_plain(values, "meta", str))
-    except (StorageError, json.JSONDecodeError) as error:
+        meta = read_meta(values.get("meta"))
+    except StorageError as error:
         raise BracketerError(str(error)) from error
-    _require("meta", isinstance(meta, dict))
     spans = _span_model(values) if _plain(values, "has_spans", bool) else None
     return _metric_model(values), spans, meta
 
@@ -67,22 +67,24 @@ def _metric_model(values: dict[str, Any]) -> MetricModel:
     _require("distances", distances.shape[2] > 0)
     _require("sequences", tags.ndim == own.ndim == lengths.ndim == 1 and bool(np.all(lengths > 1)))
     sizes = lengths.astype(np.int64)
-    _require("sequences", sizes.sum() == len(tags) and (sizes**2).sum() == len(own))
+    _require("sequences", sizes.sum() == len(tags) and (sizes.astype(float) ** 2).sum() == len(own))
+    _require("sequences", are_within(tags, N_UNIVERSAL))
     sequences, tag, place = {}, 0, 0
     for n in sizes.tolist():
         sequences[tags[tag : tag + n].tobytes()] = own[place : place + n * n].reshape(n, n)
         tag, place = tag + n, place + n * n
-    return MetricModel(groups, distances, _plain(values, "apart", float), sequences)
+    return MetricModel(groups, distances, _number(values, "apart"), sequences)
 
 
 def _span_model(values: dict[str, Any]) -> SpanModel:
     keys, scores, unseen, top = (_array(values, name, dtype) for name, dtype in _SPANS.items())
     _require("scores", keys.ndim == scores.ndim == 1 and len(keys) == len(scores) and unseen.shape == (2,))
     _require("top bracket", top.shape in ((0,), (2 * N_SYMBOLS,)))
-    first, lexical = _plain(values, "top_first", float), _plain(values, "lexical", tuple)
+    first, lexical = _number(values, "top_first"), _plain(values, "lexical", tuple)
+    _require("symbols", are_texts(lexical))
     try:
         symbols = Symbols(lexical)
-    except (AttributeError, ValueError) as error:
+    except ValueError as error:
         raise _inconsistent("symbols") from error
     rule = TopScores(top, first) if len(top) else None
     return SpanModel(symbols, keys, scores, unseen, rule, _plain(values, "is_flat", bool))
@@ -95,10 +97,17 @@ def _plain(values: dict[str, Any], name: str, kind: type) -> Any:
     return value
 
 
+def _number(values: dict[str, Any], name: str) -> float:
+    value = _plain(values, name, float)
+    _require(name, is_number(value))
+    return value
+
+
 def _array(values: dict[str, Any], name: str, dtype: str) -> np.ndarray:
     array = values.get(name)
-    if not isinstance(array, np.ndarray) or array.dtype != dtype or not np.all(np.isfinite(array)):
+    if not isinstance(array, np.ndarray) or not is_array(array, dtype, *array.shape):
         raise _inconsistent(name)
+    _require(name, array.dtype.kind != "f" or is_moderate(array))
     return array
 
 

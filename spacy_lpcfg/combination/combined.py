@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -15,7 +14,8 @@ from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
+from spacy_lpcfg.grammar.parts import is_array, is_number
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +68,20 @@ class Combined(Stored):
         """
         try:
             values = unpack(_KIND, _VERSION, data)
-            weights = tuple(values["weights"].tolist())
-            members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(len(weights)))
-            return cls(members, weights, float(values["bracket_cost"]), int(values["beam"]))
+            n = len(values) - 3
+            names = {"weights", "bracket_cost", "beam", *(f"member_{i}" for i in range(n))}
+            if values.keys() != names or not is_array(values["weights"], "float64", n):
+                raise StorageError(f"Expected {n} members and as many weights: copy or learn this combination again.")
+            if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
+                raise StorageError(
+                    "Expected a bracket's cost and a beam as numbers: copy or learn this combination again."
+                )
+            members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(n))
+            return cls(members, tuple(values["weights"].tolist()), float(values["bracket_cost"]), values["beam"])
         except GrammarError:
             raise
-        except StorageError as error:
+        except ValueError as error:
             raise GrammarError(str(error)) from error
-        except (KeyError, AttributeError, TypeError, ValueError) as error:
-            raise GrammarError(f"This combination is inconsistent ({error!r}): copy or learn it again.") from error
 
 
 Learned: TypeAlias = Grammar | Ensemble | Combined
@@ -103,8 +108,11 @@ def known_words(model: Learned) -> frozenset[str]:
 
 
 def learned_from_disk(path: str | os.PathLike[str]) -> Learned:
-    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `learned_from_bytes`."""
-    return learned_from_bytes(Path(path).read_bytes())
+    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `learned_from_bytes`.
+
+    RAISES (StorageError): For too large a file.
+    """
+    return learned_from_bytes(read_file(path))
 
 
 def check_weights(weights: Sequence[float], n: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
@@ -45,11 +45,10 @@ class Mirrored(Stored):
         RAISES (ValueError): On bytes that are damaged, foreign, or of another format.
         """
         try:
-            return cls(_straight_from_bytes(unpack(_KIND, _VERSION, data)["model"]))
+            model = unpack(_KIND, _VERSION, data).get("model")
+            return cls(_straight_from_bytes(model))
         except StorageError as error:
             raise GrammarError(str(error)) from error
-        except (KeyError, TypeError) as error:
-            raise GrammarError(f"This mirrored model is damaged ({error!r}): copy or learn it again.") from error
 
 
 _KIND, _VERSION = "mirrored", 1
@@ -67,10 +66,13 @@ def model_from_bytes(data: bytes) -> Member:
 
     RAISES (ValueError): On bytes that are damaged, foreign, of another format or inconsistent.
     """
-    return Mirrored.from_bytes(data) if kind_of(data) == _KIND else _straight_from_bytes(data)
+    is_mirrored = isinstance(data, bytes) and kind_of(data) == _KIND
+    return Mirrored.from_bytes(data) if is_mirrored else _straight_from_bytes(data)
 
 
-def _straight_from_bytes(data: bytes) -> Straight:
+def _straight_from_bytes(data: Any) -> Straight:
+    if not isinstance(data, bytes):
+        raise StorageError("Expected a saved model among the parts, got none: copy or learn it again.")
     kind = kind_of(data)
     if kind not in _STRAIGHT:
         raise StorageError(f"Expected a saved model, one of {', '.join(_STRAIGHT)}; got a saved {kind}.")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
 
 COMBINATIONS = ("product", "sum")
 
@@ -39,7 +39,7 @@ class Ensemble(Stored):
         for grammar in self.grammars[1:]:
             other = grammar.to_values()
             for name in _SHARED:
-                if not np.array_equal(values[name], other[name]):
+                if not _is_same(values[name], other[name]):
                     raise ValueError(
                         f"Expected grammars that share their symbols, rules and lexicon, got some that differ in their "
                         f"{name}: learn them from the same trees, with the same settings of the lexicon and of "
@@ -97,11 +97,17 @@ class Ensemble(Stored):
         except StorageError as error:
             raise GrammarError(str(error)) from error
         n = values.get("n_grammars")
-        if type(n) is not int or not 0 < n <= len(values) or values.get("combine") not in COMBINATIONS:
+        if type(n) is not int or not 0 < n <= len(values):
             raise GrammarError("This ensemble is inconsistent in its number of grammars: copy or learn it again.")
+        if values.get("combine") not in COMBINATIONS:
+            raise GrammarError("This ensemble is inconsistent in how it combines them: copy or learn it again.")
         shared = {name: values[name] for name in _SHARED if name in values}
         parts = [{name: values[f"{i}.{name}"] for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
         return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"])
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
 def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:
@@ -117,8 +123,8 @@ def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:
 
 
 def grammar_from_disk(path: str | os.PathLike[str]) -> Grammar | Ensemble:
-    """What `to_disk` of either wrote; errors as of `grammar_from_bytes`."""
-    return grammar_from_bytes(Path(path).read_bytes())
+    """What `to_disk` of either wrote; errors as of `grammar_from_bytes`, and StorageError for too large a file."""
+    return grammar_from_bytes(read_file(path))
 
 
 _KIND, _VERSION = "ensemble", 1

@@ -33,9 +33,9 @@ class Layout(NamedTuple):
 
 def layout(tensors: Tensors) -> Layout:
     """The tensors as the kernels read them."""
-    sizes = _sizes(tensors)
-    starts = offsets(sizes.ravel())[:-1].reshape(sizes.shape)
-    data = np.zeros(int(sizes.sum()), dtype=np.float32)
+    n_floats = sizes(tensors)
+    starts = offsets(n_floats.ravel())[:-1].reshape(n_floats.shape)
+    data = np.zeros(int(n_floats.sum()), dtype=np.float32)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
     data[_places_of_rows(starts[exact, 0], tensors.shapes[exact])] = tensors.exact
     data[_ranges(starts[sparse, 1:].ravel(), tensors.shapes[sparse].ravel())] = tensors.rests
@@ -52,7 +52,7 @@ def in_blocks(sizes: np.ndarray) -> np.ndarray:
     return -(-sizes // LANES) * LANES
 
 
-def _sizes(tensors: Tensors) -> np.ndarray:
+def sizes(tensors: Tensors) -> np.ndarray:
     """Floats in `Layout.data` of each rule's core and factors, or of what stands in their place, int64 (n_rules, 4)."""
     shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
+import json
 import os
 import zlib
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import srsly
 
+from spacy_lpcfg.files import PathLike, write_atomically
+from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room
+
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 _CODING = "zlib of byte planes"  # of signed integers, their differences
+_HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
+_MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes were 0
+_LONGEST_META = 2**20  # characters
+_DEEPEST = 2  # models within models: networks, mirrored, in a combination
 
 
 AnyStored = TypeVar("AnyStored", bound="Stored")
-
-
-class StorageError(ValueError):
-    """Bytes that do not hold what they should."""
 
 
 class Stored:
@@ -34,14 +38,26 @@ class Stored:
     def from_bytes(cls: type[AnyStored], data: bytes) -> AnyStored:
         raise NotImplementedError
 
-    def to_disk(self, path: str | os.PathLike[str]) -> None:
+    def to_disk(self, path: PathLike) -> None:
         """Write to a file; the old file stays whole until the new one is."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
-    def from_disk(cls: type[AnyStored], path: str | os.PathLike[str]) -> AnyStored:
+    def from_disk(cls: type[AnyStored], path: PathLike) -> AnyStored:
         """Read from a file; errors as of `from_bytes`."""
-        return cls.from_bytes(Path(path).read_bytes())
+        return cls.from_bytes(read_file(path))
+
+
+def read_file(path: PathLike) -> bytes:
+    """What a file holds.
+
+    RAISES (StorageError): If that is more than one may read. (OSError): If there is no such file.
+    """
+    check_room(os.path.getsize(path))
+    return Path(path).read_bytes()
+
+
+# To bytes ----------------------------------------------------------------------------------------
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
@@ -59,12 +75,12 @@ def compressed(data: bytes) -> bytes:
 
     RAISES (StorageError): On bytes that `pack` did not write.
     """
-    kind = kind_of(data)
-    version: Any = _load(kind, data).get("version")
+    header = _header("model", data, Room())
+    kind, version = header["kind"], header["version"]
     return _packed(kind, version, {name: _compress(value) for name, value in unpack(kind, version, data).items()})
 
 
-def _packed(kind: str, version: Any, encoded: dict[str, Any]) -> bytes:
+def _packed(kind: str, version: int, encoded: dict[str, Any]) -> bytes:
     body = srsly.msgpack_dumps(encoded)
     header = {
         "magic": _MAGIC,
@@ -73,49 +89,6 @@ def _packed(kind: str, version: Any, encoded: dict[str, Any]) -> bytes:
         "sha256": hashlib.sha256(body).hexdigest(),
     }
     return srsly.msgpack_dumps({**header, "body": body})
-
-
-def kind_of(data: bytes) -> str:
-    """What kind of thing `pack` wrote.
-
-    RAISES (StorageError): On bytes that it did not write.
-    """
-    kind = _load("grammar", data).get("kind")
-    if not isinstance(kind, str):
-        raise StorageError("Expected a saved grammar of spacy-lpcfg, got other data. Is this the right file?")
-    return kind
-
-
-def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
-    """The dict that `pack` was given.
-
-    RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version.
-    """
-    packed = _load(kind, data)
-    if packed.get("magic") != _MAGIC or packed.get("kind") != kind:
-        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
-    if packed.get("version") != version:
-        raise StorageError(
-            f"This {kind} has format {packed.get('version')!r}, and this spacy-lpcfg reads format {version}: "
-            "learn it again, or install the version of spacy-lpcfg that wrote it."
-        )
-    body = packed.get("body")
-    if not isinstance(body, bytes) or hashlib.sha256(body).hexdigest() != packed.get("sha256"):
-        raise StorageError(f"This {kind} is damaged: its checksum differs. Copy or learn it again.")
-    return {name: _decode(name, value) for name, value in _load(kind, body).items()}
-
-
-def _load(kind: str, data: bytes) -> dict[str, Any]:
-    try:
-        loaded = srsly.msgpack_loads(data)
-    except Exception as error:
-        gc.enable()  # srsly turns the garbage collection off, and leaves it off when it fails
-        raise StorageError(
-            f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else."
-        ) from error
-    if not isinstance(loaded, dict):
-        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
-    return loaded
 
 
 def _encode(value: Any) -> Any:
@@ -148,43 +121,146 @@ def _differences(flat: np.ndarray) -> np.ndarray:
     return np.diff(flat, prepend=flat.dtype.type(0))
 
 
-def _decompress(name: str, data: bytes, dtype: np.dtype, n: int) -> bytes:
-    """The inverse of `_compress` for an array of n numbers, without more memory than these take."""
+# From bytes --------------------------------------------------------------------------------------
+
+
+def kind_of(data: bytes) -> str:
+    """What kind of thing `pack` wrote.
+
+    RAISES (StorageError): On bytes that it did not write.
+    """
+    return _header("model", data, Room())["kind"]
+
+
+def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
+    """The dict that `pack` was given.
+
+    RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version, or that ask for more
+        memory than one may.
+    """
+    room = Room()
+    header = _header(kind, data, room)
+    if header["kind"] != kind:
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {header['kind']!r:.50}.")
+    if header["version"] != version:
+        raise _of_another_version(kind, header["version"], version)
+    encoded = _body(header, room)
+    _take_room(encoded, room, _DEEPEST)
+    return {name: _decode(name, value) for name, value in encoded.items()}
+
+
+def read_meta(text: Any) -> dict[str, Any]:
+    """What is stored for people, as JSON.
+
+    RAISES (StorageError): If it is no object of JSON, or too long or deep a one.
+    """
+    if not isinstance(text, str) or len(text) > _LONGEST_META:
+        raise StorageError(f"Expected metadata as text of at most {_LONGEST_META:,} characters.")
     try:
-        planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
-    except zlib.error as error:
-        raise StorageError(f"The array {name!r} is damaged: {error}.") from error
-    if len(planes) != n * dtype.itemsize:
-        return planes  # of a wrong size, which the caller refuses
-    flat = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()
-    return (np.cumsum(flat, dtype=dtype) if dtype.kind == "i" else flat).tobytes()
+        meta = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"The metadata are damaged: {error}.") from error
+    if not isinstance(meta, dict):
+        raise StorageError("Expected metadata by their names, got something else.")
+    return meta
+
+
+def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
+    """What stands around the parts; of a known type each, and nothing besides."""
+    try:
+        found = Reader(data, room).read()
+    except StorageError as error:
+        raise StorageError(
+            f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else. {error}"
+        ) from error
+    if {name: type(value) for name, value in found.items()} != _HEADER or found["magic"] != _MAGIC:
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
+    return found
+
+
+def _body(header: dict[str, Any], room: Room) -> dict[str, Any]:
+    """The parts as they are encoded, if they are as they were when they were saved."""
+    if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
+        raise StorageError(f"This {header['kind']} is damaged: its checksum differs. Copy or learn it again.")
+    try:
+        return Reader(header["body"], room).read()
+    except StorageError as error:
+        raise StorageError(f"This {header['kind']} cannot be read: {error}") from error
+
+
+def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
+    try:
+        own = metadata.version("spacy-lpcfg")
+    except metadata.PackageNotFoundError:
+        own = "that is not installed"
+    remedy = (
+        "it is of a newer spacy-lpcfg: install that, by `pip install --upgrade spacy-lpcfg`, or learn it again"
+        if found > wanted
+        else "learn it again, or install the version of spacy-lpcfg that wrote it"
+    )
+    reads = f"this spacy-lpcfg ({own}) reads format {wanted}"
+    return StorageError(f"This {kind} has format {found}, and {reads}: {remedy}.")
+
+
+def _take_room(encoded: dict[str, Any], room: Room, deepest: int) -> None:
+    """Take what encoded values ask for when they are decoded, down to the arrays of the models among them.
+
+    RAISES (StorageError): If there is not so much, if an array is none, or if models are within models any deeper.
+    """
+    for name, value in encoded.items():
+        if isinstance(value, dict):
+            dtype, shape = _form(name, value)
+            room.take(_size(shape) * dtype.itemsize)
+        elif isinstance(value, memoryview):
+            room.take(len(value))
+            if deepest == 0:
+                raise StorageError(f"The model {name!r} is within more models than this spacy-lpcfg knows of.")
+            _take_room(Reader(_header("model", value, room)["body"], room).read(), room, deepest - 1)
 
 
 def _decode(name: str, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(value)
+    if isinstance(value, memoryview):
+        return bytes(value)
     if not isinstance(value, dict):
         return value
-    dtype, shape, data = value.get("dtype"), value.get("shape"), value.get("data")
-    if dtype not in _DTYPES or not isinstance(data, bytes) or not isinstance(shape, list):
-        raise StorageError(f"Expected an array under {name!r}, of one of the types {', '.join(_DTYPES)}.")
-    if any(not isinstance(size, int) or size < 0 for size in shape):
-        raise StorageError(f"The array {name!r} has the impossible shape {shape}.")
-    size = int(np.prod(shape, dtype=object))
-    if value.get("coding") == _CODING:
-        data = _decompress(name, data, np.dtype(dtype), size)
-    if size * np.dtype(dtype).itemsize != len(data):
-        raise StorageError(f"The array {name!r} of shape {shape} and type {dtype} cannot have {len(data)} bytes.")
-    return np.frombuffer(data, dtype=dtype).reshape(shape)
+    dtype, shape = _form(name, value)
+    data, size = value["data"], _size(shape)
+    flat = _decompress(name, data, dtype, size) if "coding" in value else np.frombuffer(bytes(data), np.uint8)
+    if size * dtype.itemsize != flat.nbytes:
+        raise StorageError(f"The array {name!r} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes.")
+    flat.flags.writeable = False
+    return flat.view(dtype).reshape(shape)
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file that takes the place of an old one only when it is whole."""
-    temporary = f"{os.fspath(path)}.{os.getpid()}.tmp"
+def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
+    """The type and shape of an encoded array.
+
+    RAISES (StorageError): If it is none.
+    """
+    dtype, shape = value.get("dtype"), value.get("shape")
+    if dtype not in _DTYPES or not isinstance(value.get("data"), memoryview) or not isinstance(shape, list):
+        raise StorageError(f"Expected an array under {name!r:.50}, of one of the types {', '.join(_DTYPES)}.")
+    if value.get("coding", _CODING) != _CODING or not value.keys() <= {"dtype", "shape", "data", "coding"}:
+        raise StorageError(f"Expected an array of a known coding under {name!r:.50}.")
+    is_shape = len(shape) <= _MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
+    if not is_shape or _size([max(size, 1) for size in shape]) > _LARGEST:
+        raise StorageError(f"The array {name!r:.50} has the impossible shape {shape!s:.50}.")
+    return np.dtype(dtype), shape
+
+
+def _size(shape: list[int]) -> int:
+    return int(np.prod(shape, dtype=object))
+
+
+def _decompress(name: str, data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:
+    """The inverse of `_compress` for an array of n numbers, flat; in about three times the memory that these take."""
     try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-    finally:
-        if os.path.exists(temporary):
-            os.remove(temporary)
+        planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
+    except zlib.error as error:
+        raise StorageError(f"The array {name!r} is damaged: {error}.") from error
+    if len(planes) != n * dtype.itemsize:
+        return np.frombuffer(planes, np.uint8)  # of a wrong size, which the caller refuses
+    flat = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()
+    return np.cumsum(flat, dtype=dtype) if dtype.kind == "i" else flat

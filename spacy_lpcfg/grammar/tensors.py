@@ -108,10 +108,11 @@ class Tensors:
         """The sparse tensors, taken apart."""
         is_sparse = self.forms == SPARSE
         rules = np.flatnonzero(is_sparse)
-        is_kept = np.zeros(self.offsets[-1], dtype=bool)
-        is_kept[np.repeat(is_sparse, self.sizes)] = np.unpackbits(self.kept, count=int(self.sizes[rules].sum()))
-        places = np.flatnonzero(is_kept)
-        values = self.entries * np.repeat(self.scales, np.diff(np.searchsorted(places, self.offsets)))
+        kept = np.flatnonzero(np.unpackbits(self.kept, count=int(self.sizes[rules].sum())))
+        starts = offsets(self.sizes[rules])
+        n_kept = np.diff(np.searchsorted(kept, starts))
+        places = kept + np.repeat(self.offsets[rules] - starts[:-1], n_kept)
+        values = self.entries * np.repeat(self.scales[rules], n_kept)
         vectors = np.split(self.rests, np.cumsum(self.shapes[rules].ravel()))[:-1]
         return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3])))
 

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import srsly
 
-from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
+from spacy_lpcfg.grammar.parts import are_texts, is_array
+from spacy_lpcfg.grammar.storage import Stored, pack, read_meta, unpack
+from spacy_lpcfg.isbn.checking import check_network, check_values, require
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
@@ -162,56 +164,44 @@ class ISBN(Stored):
         """
         try:
             values = unpack(_KIND, _FORMAT, data)
-            classes = WordClasses(**{name: values[f"classes_{name}"] for name in _CLASSES})
+            classes = _classes(values)
+            check_values(values, classes)
             rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
             inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
-            networks = tuple(
-                Network(approximation, **{name: values[f"{name}_{i}"] for name in PARAMETERS})
-                for i, approximation in enumerate(values["approximations"])
-            )
             relations = Relations(values["latent"], values["decisions"])
-            check(inventory)
-            return cls(inventory, relations, networks, srsly.json_loads(values["meta"]))
-        except StorageError as error:
+            return cls(inventory, relations, _networks(values, inventory, relations), _meta(values["meta"]))
+        except KeyError as error:
+            raise ISBNError(f"This isbn lacks {error}: copy or learn it again.") from error
+        except ValueError as error:
             raise ISBNError(str(error)) from error
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
-            raise ISBNError(f"This isbn is damaged: {error!r}. Copy or learn it again.") from error
+
+
+def _classes(values: dict[str, Any]) -> WordClasses:
+    words, classes = (values[f"classes_{name}"] for name in _CLASSES)
+    require("classes", are_texts(words) and is_array(classes, "int32", len(words)))
+    return WordClasses(words, classes)
+
+
+def _networks(values: dict[str, Any], inventory: Inventory, relations: Relations) -> tuple[Network, ...]:
+    require("approximations", isinstance(values["approximations"], tuple))
+    networks = []
+    for i, approximation in enumerate(values["approximations"]):
+        parameters = {name: values[f"{name}_{i}"] for name in PARAMETERS}
+        check_network(parameters, relations, inventory.n_rows, inventory.n_outcomes)
+        networks.append(Network(approximation, **parameters))
+    return tuple(networks)
+
+
+def _meta(text: Any) -> dict[str, Any]:
+    meta = read_meta(text)
+    n_trees = meta.get("n_trees", 0)
+    require("meta", type(meta.get("root_label", "")) is str and type(n_trees) is int and n_trees >= 0)
+    return meta
 
 
 _INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
 _CLASSES = ("words", "classes")
-
-
-def check(inventory: Inventory) -> None:
-    """Whether the parts of a stored inventory fit, so that no kernel reads beyond its arrays.
-
-    RAISES (ValueError): If they do not.
-    """
-    rare, n_tags = inventory.rare, len(inventory.tags)
-    problems = {
-        "tags": n_tags > 0,
-        "words": _are_offsets(inventory.word_offsets, n_tags, inventory.first_word, inventory.n_outcomes),
-        "a word of each tag": bool((np.diff(inventory.word_offsets) > 0).all()),
-        "rare words": _are_offsets(rare.offsets, len(rare.names), 0, len(rare.tags)),
-        "rare tags": len(rare.counts) == len(rare.tags) and bool(((rare.tags >= 0) & (rare.tags < n_tags)).all()),
-        "weights": rare.weights.shape == (len(rare.names),) and rare.tag_weights.shape == (n_tags,),
-        "the form of all words": "f " in rare.names,
-        "opening": inventory.opening in (0, -1),
-        "classes": rare.classes.fit_shares(rare.class_shares, n_tags),
-    }
-    wrong = [name for name, holds in problems.items() if not holds]
-    if wrong:
-        raise ValueError(f"The inventory's {', '.join(wrong)} do not fit")
-
-
-def _are_offsets(offsets: np.ndarray, n: int, first: int, last: int) -> bool:
-    return (
-        offsets.shape == (n + 1,)
-        and offsets[0] == first
-        and offsets[-1] == last
-        and bool((np.diff(offsets) >= 0).all())
-    )
 
 
 def start_network(

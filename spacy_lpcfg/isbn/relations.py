@@ -51,15 +51,17 @@ class Relations:
 
     latent (tuple[str, ...]): to the latent vectors of earlier positions.
     decisions (tuple[str, ...]): to the decisions at earlier positions.
-    RAISES (ValueError): On a name that is none.
+    RAISES (ValueError): On a name that is none, or is there twice.
     """
 
     latent: tuple[str, ...] = ("top.context", "below.context", "top.left_child", "top.right_child")
     decisions: tuple[str, ...] = ("previous", "top.introduced", "last_shift", "top.left_terminal")
 
     def __post_init__(self) -> None:
-        codes(self.latent)
-        codes(self.decisions)
+        for names in (self.latent, self.decisions):
+            codes(names)
+            if len(set(names)) < len(names):
+                raise ValueError(f"Expected each relation once, got {', '.join(names)}.")
 
 
 def codes(names: Sequence[str]) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.grammar.parts import are_texts
 from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
@@ -144,9 +145,10 @@ def _check(values: dict[str, Any]) -> None:
 
     RAISES (LanguageModelError): Naming the part that does not fit.
     """
-    words = values.get("vocabulary")
-    _require("vocabulary", isinstance(words, tuple) and words[:2] == (UNKNOWN, EDGE) and len(set(words)) == len(words))
-    n_words = len(values["vocabulary"])
+    words: Any = values.get("vocabulary")
+    if not are_texts(words) or words[:2] != (UNKNOWN, EDGE):
+        raise _inconsistent("vocabulary")
+    n_words = len(words)
     states, columns = (_array(values, name, "float32", 2) for name in ("states", "words"))
     for name, array, axis in (("states", states, 1), ("words", columns, 0)):
         _require(name, len(array) == n_words and array.shape[1] > 0 and bool(np.all(array >= 0)))
@@ -160,6 +162,9 @@ def _check(values: dict[str, Any]) -> None:
     counts = _array(values, "counts", "int32", 1)
     _require("counts", len(counts) == len(trigrams) and bool(np.all(counts > 0)))
     _require("counts", (len(weights) == 3) == (len(counts) > 0))
+    _require("vocabulary", len(counts) == 0 or n_words**3 < 2**63)
+    numbers = (trigrams[:, 0].astype(np.int64) * n_words + trigrams[:, 1]) * n_words + trigrams[:, 2]
+    _require("trigrams", len(np.unique(numbers)) == len(trigrams))
 
 
 def _array(values: dict[str, Any], name: str, dtype: str, n_dimensions: int) -> np.ndarray:

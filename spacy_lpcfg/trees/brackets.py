@@ -17,13 +17,10 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
-from typing import IO, Union
 
+from spacy_lpcfg.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
-
-PathLike = Union[str, "os.PathLike[str]"]
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 _END = ""  # the token that says: here a tree must be complete
@@ -111,7 +108,7 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
     RAISES (ValueError): For a label or word that brackets cannot hold.
     """
     is_zipped = os.fspath(path).endswith(".gz")
-    with _replacing(os.path.realpath(path)) as file:
+    with replacing(path) as file:
         stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
         for tree in trees:
             _check_writable(tree)
@@ -349,20 +346,6 @@ def decode_lines(stream: Iterable[bytes], path: str) -> Iterator[str]:
             path,
             number + 1,
         ) from error
-
-
-@contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `target` when the block succeeds, and vanishes otherwise."""
-    temporary = f"{target}.{os.getpid()}.tmp"
-    try:
-        with open(temporary, "wb") as file:
-            yield file
-        os.replace(temporary, target)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise
 
 
 def _check_writable(tree: Tree) -> None:

@@ -54,7 +54,8 @@ class WordClasses:
         """Whether stored classes and shares belong together: those of all classes, or none of no words."""
         n_words = len(self.words)
         return (
-            self.classes.dtype == np.int32
+            isinstance(shares, np.ndarray)
+            and self.classes.dtype == np.int32
             and self.classes.shape == (n_words,)
             and bool(np.all(self.classes > OTHER))
             and shares.dtype == np.float32

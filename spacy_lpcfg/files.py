@@ -1,0 +1,143 @@
+"""Files and folders that appear when they are complete: whatever ends the writing leaves the old ones or the new ones.
+
+They are written beside their place, under a name that no other process takes, forced to the disk, and then given the
+name of the old ones in one step. What a process that was killed has left beside a place is removed by the next one that
+writes there (not on Windows, where one cannot ask whether a process lives).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import IO, TypeAlias
+
+PathLike: TypeAlias = str | os.PathLike[str]
+
+_HOST = hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:6]  # folders may be shared by machines
+_NUMBERS = count()
+_AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+
+
+def write_atomically(path: PathLike, data: bytes) -> None:
+    """Write a file that takes the place of an old one only when it is whole."""
+    with replacing(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+    """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
+
+    A link stays: what it points to is replaced.
+    """
+    target = os.path.realpath(path)
+    temporary = _beside(target)
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+        _force_to_disk(os.path.dirname(target))
+    finally:
+        with suppress(FileNotFoundError):
+            os.remove(temporary)
+
+
+@contextmanager
+def replacing_folder(path: PathLike) -> Iterator[Path]:
+    """A folder, to be made in the block, that takes the place of `path` when it succeeds, and else leaves no trace.
+
+    Linux exchanges the names of the old and the new folder in one step. Elsewhere there is a moment at which neither
+    has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
+    back.
+    """
+    target = os.path.realpath(path)
+    temporary = _beside(target)
+    try:
+        yield Path(temporary)
+        for folder, _, names in os.walk(temporary):
+            for name in (*names, ""):
+                _force_to_disk(os.path.join(folder, name))
+        _put_in_place(temporary, target)
+        _force_to_disk(os.path.dirname(target))
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _put_in_place(new: str, target: str) -> None:
+    """Rename a folder; the one that has the name already is removed, or keeps it if anything fails."""
+    if not os.path.exists(target):
+        os.rename(new, target)
+    elif not _exchange(new, target):
+        old = new.removesuffix(".tmp") + ".old"
+        os.rename(target, old)
+        try:
+            os.rename(new, target)
+        except OSError:
+            os.rename(old, target)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: str, other: str) -> bool:
+    """Exchange two names in one step, where the system can; whether it did."""
+    try:
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    names = os.fsencode(one), os.fsencode(other)
+    return rename(_AT_CURRENT_FOLDER, names[0], _AT_CURRENT_FOLDER, names[1], _EXCHANGE) == 0
+
+
+def _beside(target: str) -> str:
+    """A new name beside a file or folder; what killed processes left there is removed, or brought back."""
+    folder, name = os.path.split(target)
+    ours = re.compile(rf"{re.escape(name)}\.{_HOST}-(\d+)-\d+\.(tmp|old)")
+    with suppress(OSError):
+        for entry in list(os.scandir(folder)):
+            found = ours.fullmatch(entry.name)
+            if found and not _is_running(int(found[1])):
+                if found[2] == "old" and not os.path.exists(target):
+                    os.rename(entry.path, target)
+                else:
+                    _remove(entry)
+    return f"{target}.{_HOST}-{os.getpid()}-{next(_NUMBERS)}.tmp"
+
+
+def _remove(entry: os.DirEntry[str]) -> None:
+    if entry.is_dir(follow_symlinks=False):
+        shutil.rmtree(entry.path, ignore_errors=True)
+    else:
+        os.remove(entry.path)
+
+
+def _is_running(process: int) -> bool:
+    """Whether there may be a process of that number on this machine."""
+    if os.name != "posix":
+        return True  # signal 0 would end it
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # somebody else's, or a number that none has
+        return True
+    return True
+
+
+def _force_to_disk(path: str) -> None:
+    """Have the system write a file or folder out, where it can be told to."""
+    with suppress(OSError):
+        number = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

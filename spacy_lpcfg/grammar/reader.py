@@ -1,0 +1,146 @@
+"""Reads the part of msgpack that `storage` writes, and nothing else of it: there are no types of others, and no hooks.
+
+What a list, a map or a text takes is counted before it is made, so that a few bytes cannot ask for all memory.
+"""
+
+from __future__ import annotations
+
+import os
+from struct import Struct
+from typing import Any
+
+LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
+"""The environment variable that has another limit than `LIMIT`."""
+LIMIT = 2**30
+_DEPTH = 3  # a map of arrays, which are maps, with shapes, which are lists
+_ITEM, _ENTRY = 64, 256  # bytes that an item of a list and an entry of a map take, roughly
+_CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
+_NUMBERS = {
+    head: Struct(f">{code}")
+    for head, code in zip((0xCA, 0xCB, *range(0xCC, 0xD4)), ("f", "d", "B", "H", "I", "Q", "b", "h", "i", "q"))
+}
+_BYTES, _TEXT, _LIST, _MAP = range(4)
+_LENGTHS = {
+    head: (kind, Struct(f">{code}"))
+    for kind, heads in ((_BYTES, "C4 C5 C6"), (_TEXT, "D9 DA DB"), (_LIST, "-- DC DD"), (_MAP, "-- DE DF"))
+    for head, code in zip((int(each, 16) for each in heads.replace("--", "00").split()), "BHI")
+    if head
+}
+
+
+class StorageError(ValueError):
+    """Bytes that do not hold what they should."""
+
+
+def limit() -> int:
+    """How many bytes of memory what is read may ask for: `LIMIT`, or what the environment has under `LIMIT_NAME`.
+
+    RAISES (StorageError): If that is no number.
+    """
+    given = os.environ.get(LIMIT_NAME, str(LIMIT))
+    if not (given.isascii() and given.isdigit()):
+        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {given!r}.")
+    return int(given)
+
+
+class Room:
+    """The memory that is left for what is read, of `limit` in the beginning."""
+
+    def __init__(self) -> None:
+        self._size = self._left = limit()
+
+    def take(self, n_bytes: int) -> None:
+        """RAISES (StorageError): If so much is not left."""
+        self._left -= n_bytes
+        if self._left < 0:
+            check_room(self._size - self._left, self._size)
+
+
+def check_room(n_bytes: float, most: int | None = None) -> None:
+    """RAISES (StorageError): If so many bytes are more than one may ask for: `most`, or `limit`."""
+    most = limit() if most is None else most
+    if n_bytes > most:
+        raise StorageError(
+            f"To read this takes {n_bytes:,.0f} bytes of memory or more, and {most:,} are allowed. If you trust it, "
+            f"set the environment variable {LIMIT_NAME} to a higher number."
+        )
+
+
+class Reader:
+    """Reads the map that some bytes hold.
+
+    data (bytes or memoryview): nothing may follow the map in it.
+    room (Room): what may be taken.
+    """
+
+    def __init__(self, data: bytes | memoryview, room: Room) -> None:
+        self._data, self._at, self._room = memoryview(data), 0, room
+
+    def read(self) -> dict[str, Any]:
+        """The map; of bytes among its values it has views.
+
+        RAISES (StorageError): For what is no such map, holds what `storage` does not write, or takes too much room.
+        """
+        found = self._value(_DEPTH)
+        if not isinstance(found, dict) or self._at != len(self._data):
+            raise StorageError("Expected one map and nothing else.")
+        return found
+
+    def _value(self, depth: int) -> Any:
+        head = self._next(1)[0]
+        if 0xA0 <= head < 0xC0:
+            return self._text(head & 31)
+        if head < 0x80:
+            return head
+        if head >= 0xE0:
+            return head - 256
+        if head < 0xA0:
+            return self._list(head & 15, depth) if head >= 0x90 else self._map(head & 15, depth)
+        if head in _CONSTANTS:
+            return _CONSTANTS[head]
+        if head in _NUMBERS:
+            return self._number(_NUMBERS[head])
+        if head not in _LENGTHS:
+            raise StorageError(f"Expected data of known types, got type {head:#x}.")
+        kind, code = _LENGTHS[head]
+        length = self._number(code)
+        if kind == _BYTES:
+            return self._next(length)
+        if kind == _TEXT:
+            return self._text(length)
+        return self._list(length, depth) if kind == _LIST else self._map(length, depth)
+
+    def _next(self, n: int) -> memoryview:
+        found = self._data[self._at : self._at + n]
+        if len(found) < n:
+            raise StorageError("The end is missing.")
+        self._at += n
+        return found
+
+    def _number(self, code: Struct) -> Any:
+        return code.unpack(self._next(code.size))[0]
+
+    def _text(self, n: int) -> str:
+        self._room.take(4 * n)
+        try:
+            return str(self._next(n), "utf-8")
+        except UnicodeDecodeError as error:
+            raise StorageError(f"A text is not UTF-8: {error}.") from error
+
+    def _list(self, n: int, depth: int) -> list[Any]:
+        self._room.take(n * _ITEM)
+        if depth == 0 or n > len(self._data) - self._at:
+            raise StorageError("A list is longer or deeper than what follows has room for.")
+        return [self._value(depth - 1) for _ in range(n)]
+
+    def _map(self, n: int, depth: int) -> dict[str, Any]:
+        self._room.take(n * _ENTRY)
+        if depth == 0 or 2 * n > len(self._data) - self._at:
+            raise StorageError("A map is longer or deeper than what follows has room for.")
+        found: dict[str, Any] = {}
+        for _ in range(n):
+            name = self._value(0)
+            if not isinstance(name, str) or name in found:
+                raise StorageError(f"Expected names in a map, each once; got {name!r:.50}.")
+            found[name] = self._value(depth - 1)
+        return found

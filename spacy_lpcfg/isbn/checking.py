@@ -1,0 +1,83 @@
+"""What must hold of a saved model before the kernels, which trust it, may read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.grammar.layout import in_blocks
+from spacy_lpcfg.grammar.parts import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
+from spacy_lpcfg.grammar.reader import StorageError, check_room
+from spacy_lpcfg.isbn.derivations import PROJECT
+from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.words.classes import WordClasses
+
+_TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", "latent", "decisions")
+
+
+def require(part: str, holds: bool) -> None:
+    """RAISES (StorageError): Naming the part, unless it holds."""
+    if not holds:
+        raise StorageError(f"This isbn is inconsistent in its {part}: copy or learn it again.")
+
+
+def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
+    """Check that the stored parts of an ISBN, but its networks, fit together.
+
+    RAISES (StorageError): Naming the part that does not fit, or if it takes too much memory. (KeyError): If one lacks.
+    """
+    for name in _TEXTS:
+        require(name, are_texts(values[name]))
+    n_labels, n_tags = len(values["labels"]), len(values["tags"])
+    require("tags", n_tags > 0)
+    require("decisions", len(values["decisions"]) > 0)
+    require("opening", type(values["opening"]) is int and values["opening"] in (0, -1))
+    check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
+    _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
+    _check_rare_words(values, n_tags)
+    require("classes", classes.fit_shares(values["rare_class_shares"], n_tags))
+
+
+def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
+    """Check that the arrays of a network fit what it knows by number.
+
+    RAISES (StorageError): Naming the one that does not fit, or if they take too much memory. (KeyError): If one lacks.
+    """
+    bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
+    require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
+    n = len(bias)
+    check_room(4 * int(in_blocks(np.array(n))) * (2 * n_latent * n + n_inputs + n_outcomes))
+    shapes = {
+        "bias": (n,),
+        "latent_weights": (n_latent, n, n),
+        "decision_weights": (n_inputs, n),
+        "outcome_weights": (n_outcomes, n),
+        "outcome_bias": (n_outcomes,),
+    }
+    for name, shape in shapes.items():
+        require(name, is_array(parameters[name], "float32", *shape) and is_moderate(parameters[name]))
+
+
+def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
+    """Each tag has its unknown word, and after it others, each once."""
+    require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
+    require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
+    for start, end in pairwise((offsets - first).tolist()):
+        require("words", words[start] == "" and len(set(words[start:end])) == end - start)
+
+
+def _check_rare_words(values: Mapping[str, Any], n_tags: int) -> None:
+    names, tags, weights = values["rare_names"], values["rare_tags"], values["rare_weights"]
+    require("rare_names", "f " in names)
+    require("rare_tags", isinstance(tags, np.ndarray) and is_array(tags, "int32", tags.size))
+    require("rare_tags", are_within(tags, n_tags))
+    require("rare_offsets", are_offsets(values["rare_offsets"], "int32", len(names), len(tags)))
+    counts, of_tags = values["rare_counts"], values["rare_tag_weights"]
+    require("rare_counts", is_array(counts, "float32", len(tags)) and is_moderate(counts) and bool(np.all(counts >= 0)))
+    for name, array, n in (("rare_weights", weights, len(names)), ("rare_tag_weights", of_tags, n_tags)):
+        require(name, is_array(array, "float32", n) and is_moderate(array) and bool(np.all(array > 0)))
+    form_weight = values["rare_form_weight"]
+    require("rare_form_weight", is_number(form_weight) and form_weight > 0)

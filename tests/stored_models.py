@@ -1,0 +1,146 @@
+"""A small model of every kind that is saved, and what reads and uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.bracketing import Bracketer
+from spacy_lpcfg.bracketing.metric_model import MetricModel
+from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
+from spacy_lpcfg.bracketing.span_model import SpanModel
+from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
+from spacy_lpcfg.bracketing.top import TopScores
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.combination import Combined, Mirrored, parser_of
+from spacy_lpcfg.grammar import Ensemble, Grammar
+from spacy_lpcfg.grammar.storage import Stored
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_inventory
+from spacy_lpcfg.language_model import LanguageModel
+from spacy_lpcfg.learning import EM, Spectral
+from spacy_lpcfg.trees import clean, read_trees
+from spacy_lpcfg.words import WordClasses
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
+CLASSES = WordClasses(("boat", "ship", "zebra"), np.array([1, 1, 2], np.int32))
+SENTENCE = ["The", "zebra", "that", "they", "missed", "was", "the", "last", "ship", "."]
+TAGS = ["DT", "NN", "WDT", "PRP", "VBD", "VBD", "DT", "JJ", "NN", "."]
+
+
+class Kind(NamedTuple):
+    """How bytes of a kind are read, and what is done with a model then."""
+
+    read: Callable[[bytes], Stored]
+    use: Callable[[Stored], object]
+
+
+def parse(model: Stored) -> None:
+    """Parse by what a chart or several models decide."""
+    parser = parser_of(model)
+    for words in (SENTENCE, ["#"] * 5):
+        assert parser.parse(words).tree.words == words
+
+
+def parse_by_chart(grammar: Grammar) -> None:
+    parser = Parser(grammar)
+    for words in (SENTENCE, SENTENCE[:1], ["#"] * 5):
+        assert parser.parse(words).tree.words == words
+        parser.posteriors(words, ["NN"] * len(words))
+
+
+def parse_from_left(model: ISBN | Mirrored) -> None:
+    parser = IncrementalParser(model.model if isinstance(model, Mirrored) else model)
+    for words in (SENTENCE, SENTENCE[:1], ["#"] * 5):
+        assert parser.parse(words).tree.words == words
+
+
+def bracket(bracketer: Bracketer) -> None:
+    for n in (10, 3, 2):
+        bracketer.bracket(SENTENCE[:n], TAGS[:n])
+        replace(bracketer, span_model=None).bracket(SENTENCE[:n], TAGS[:n])
+
+
+def foresee(model: LanguageModel) -> None:
+    model.surprisal(["a", "b", "zebra"])
+
+
+KINDS = {
+    "grammar": Kind(Grammar.from_bytes, parse_by_chart),
+    "factored": Kind(Grammar.from_bytes, parse_by_chart),
+    "ensemble": Kind(Ensemble.from_bytes, parse),
+    "isbn": Kind(ISBN.from_bytes, parse_from_left),
+    "mirrored": Kind(Mirrored.from_bytes, parse_from_left),
+    "combined": Kind(Combined.from_bytes, parse),
+    "bracketer": Kind(Bracketer.from_bytes, bracket),
+    "language model": Kind(LanguageModel.from_bytes, foresee),
+}
+
+
+@cache
+def model(kind: str) -> Stored:
+    """A small model; the same at every call."""
+    return _MAKERS[kind]()
+
+
+def trees(n: int) -> list:
+    return [tree for tree in map(clean, islice(read_trees(SAMPLE), n)) if tree]
+
+
+def with_classes(grammar: Grammar) -> Grammar:
+    shares = np.full((CLASSES.n_classes, len(grammar.tags)), 1 / CLASSES.n_classes, np.float32)
+    return replace(grammar, lexicon=replace(grammar.lexicon, classes=CLASSES, class_shares=shares))
+
+
+def some_isbn() -> ISBN:
+    """Networks of all approximations, of different sizes."""
+    inventory, relations = take_inventory(trees(40), least_form=3, classes=CLASSES), Relations()
+    networks = [
+        start_network(approximation, inventory, relations, n_states=n, seed=n)
+        for n, approximation in enumerate(APPROXIMATIONS, start=3)
+    ]
+    return ISBN(inventory, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40})
+
+
+def some_bracketer() -> Bracketer:
+    rng = np.random.default_rng(0)
+    groups = np.arange(N_UNIVERSAL, dtype=np.int32) % 3
+    sequence = bytes(range(4))
+    metric = MetricModel(groups, rng.random((3, 3, 5)), 0.5, {sequence: rng.random((4, 4))})
+    keys = rng.integers(-(2**20), 2**20, 30)
+    top = TopScores(rng.random(2 * N_SYMBOLS).astype(np.float32), 1.0)
+    symbols = Symbols(("DET the", "NOUN ship"))
+    values = rng.normal(size=30).astype(np.float32)
+    return Bracketer(metric, SpanModel(symbols, keys, values, np.array([-1.0, -2.0]), top, True), {"seed": 0})
+
+
+def some_language_model() -> LanguageModel:
+    from spacy_lpcfg.language_model.aggregate import Aggregate
+    from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, Vocabulary
+
+    rng = np.random.default_rng(0)
+    states, words = rng.random((2, 5, 2)).astype(np.float32)
+    return LanguageModel(
+        Vocabulary((UNKNOWN, EDGE, "a", "b", "c")),
+        Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0)),
+        np.array([0.5, 0.25, 0.25]),
+        np.array([[1, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 1]], np.int32),
+        np.array([3, 2, 1, 1], np.int32),
+    )
+
+
+_MAKERS: dict[str, Callable[[], Stored]] = {
+    "grammar": lambda: with_classes(EM(n_states=3, n_iterations=2, tokens_per_state=10).fit(trees(60))),
+    "factored": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(60)),
+    "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),
+    "isbn": some_isbn,
+    "mirrored": lambda: Mirrored(model("isbn")),
+    "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75)),
+    "bracketer": some_bracketer,
+    "language model": some_language_model,
+}
