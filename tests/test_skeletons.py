@@ -134,10 +134,11 @@ def test_join_does_not_depend_on_the_cut(treebank, cut):
             np.testing.assert_array_equal(one, two)
 
 
-@given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6))
+@given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6), st.integers(0, 6))
 @settings(max_examples=40, deadline=None)
-def test_first_trees_are_a_table_of_their_own(treebank, n):
-    found, expected = skeletons(treebank).first(n), skeletons(treebank[:n])
+def test_trees_between_others_are_a_table_of_their_own(treebank, first, end):
+    normal = [tree for tree in treebank if normalize(tree) is not None]
+    found, expected = skeletons(treebank).between(first, max(first, end)), skeletons(normal[first : max(first, end)])
     assert names(found, slice(None)) == names(expected, slice(None))
     for column in ("left", "right", "parent", "head", "start", "end", "length", "word", "roots", "leaves"):
         np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))

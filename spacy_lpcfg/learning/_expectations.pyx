@@ -20,13 +20,13 @@ cdef extern from "simd.h" nogil:
 cdef float LEAST = 1e-15    # what is less of an inside vector is nothing: denormal numbers are slow
 
 
-def inside_outside(const int64_t[::1] order, const int64_t[::1] parent, const int64_t[::1] left,
-                   const int64_t[::1] right, const int32_t[::1] n_states, const int64_t[::1] starts, const float[::1] tensors,
+def inside_outside(const int32_t[::1] order, const int32_t[::1] parent, const int32_t[::1] left,
+                   const int32_t[::1] right, const int32_t[::1] n_states, const int64_t[::1] starts, const float[::1] tensors,
                    float[:, ::1] inside, float[:, ::1] outside, float[::1] counts):
     """Inside and outside vectors of whole trees, and the expected counts of their rules.
 
-    order (int64, (n,)): the nodes, children before parents.
-    parent, left, right (int64, (n_nodes,)): nodes, -1 for none.
+    order (int32, (n,)): the nodes, children before parents.
+    parent, left, right (int32, (n_nodes,)): nodes, -1 for none.
     n_states (int32, (n_nodes,)): of each node.
     starts (int64, (n_nodes,)): where the tensor of each inner node begins in `tensors`.
     inside (float32, (n_nodes, m)): of leaves q(x | a, h), else 0; is scaled and filled.
@@ -49,11 +49,11 @@ def inside_outside(const int64_t[::1] order, const int64_t[::1] parent, const in
     return log_likelihood
 
 
-cdef double go_up(int64_t node, const int64_t[::1] left, const int64_t[::1] right, const int32_t[::1] n_states,
+cdef double go_up(int32_t node, const int32_t[::1] left, const int32_t[::1] right, const int32_t[::1] n_states,
                   const int64_t[::1] starts, const float[::1] tensors, float[:, ::1] inside,
                   float* pairs) noexcept nogil:
     """The inside vector of a node from those of its children; the logarithm of its scale."""
-    cdef int64_t l = left[node], r = right[node]
+    cdef int32_t l = left[node], r = right[node]
     cdef int n_pairs, h, m = n_states[node]
     cdef float total = 0.0
     if l >= 0:
@@ -66,11 +66,11 @@ cdef double go_up(int64_t node, const int64_t[::1] left, const int64_t[::1] righ
     return log(total)
 
 
-cdef double go_down(int64_t node, const int64_t[::1] left, const int64_t[::1] right, const int32_t[::1] n_states,
+cdef double go_down(int32_t node, const int32_t[::1] left, const int32_t[::1] right, const int32_t[::1] n_states,
                     const int64_t[::1] starts, const float[::1] tensors, const float[:, ::1] inside,
                     float[:, ::1] outside, float* pairs, float[::1] counts) noexcept nogil:
     """Scale the outside vector of a node, hand it to its children, and count; the logarithm of its scale."""
-    cdef int64_t l = left[node], r = right[node]
+    cdef int32_t l = left[node], r = right[node]
     cdef int n_pairs, h, m = n_states[node]
     cdef float total = 0.0
     cdef float rule_total

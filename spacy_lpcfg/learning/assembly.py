@@ -42,7 +42,7 @@ class Reading(Protocol):
     @property
     def markov(self) -> int: ...
     @property
-    def n_jobs(self) -> int: ...
+    def n_jobs(self) -> int | None: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ class Treebank:
         names = self.nodes.preterminals
         one_state = np.ones(len(names), dtype=np.int32)
         lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
-        nodes = self.nodes.first(self.n_classified)
+        nodes = self.nodes.between(0, self.n_classified)
         words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
         return LogLinear().fit(words, lexicon, len(names))
 

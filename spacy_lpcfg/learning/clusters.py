@@ -37,7 +37,8 @@ class Clusters:
     n_states (int): the most latent states of a symbol (m).
     n_iterations (int): of EM, or 0; with held-out trees the most.
     seed (int): of the decompositions, the clusters and the noise.
-    n_jobs (int): processes that read the trees and project them, and threads of the E step.
+    n_jobs (int or None): processes that read the trees and project them, and threads of the E step; None for those of
+        `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
@@ -50,7 +51,7 @@ class Clusters:
     n_states: int = 16
     n_iterations: int = 5
     seed: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     kappa: float | None = 5.0

@@ -17,7 +17,7 @@ class Counts:
     roots (float64, (n_symbols,)): trees under each symbol.
     rules (int32, (n_rules, 3)): a, b, c, sorted.
     rule_counts (float64, (n_rules,)).
-    rule_of (int64, (n_nodes,)): the rule of each inner node, -1 for leaves.
+    rule_of (int32, (n_nodes,)): the rule of each inner node, -1 for leaves.
     """
 
     symbols: np.ndarray
@@ -34,19 +34,18 @@ class Counts:
 
 def count(nodes: Skeletons) -> Counts:
     """Count what a treebank PCFG is made of."""
-    n_symbols = len(nodes.symbols)
-    inner = nodes.inner
-    triples = np.stack(
-        [nodes.symbol[inner], nodes.symbol[nodes.left[inner]], nodes.symbol[nodes.right[inner]]],
-        axis=1,
-    )
-    rules, rule_of, rule_counts = np.unique(triples, axis=0, return_inverse=True, return_counts=True)
-    of_nodes = np.full(nodes.n_nodes, -1, dtype=np.int64)
-    of_nodes[inner] = rule_of.reshape(-1)
+    n_symbols, inner = len(nodes.symbols), nodes.inner
+    key = np.zeros(len(inner), dtype=np.int64)
+    for part in (inner, nodes.left[inner], nodes.right[inner]):
+        key = key * n_symbols + nodes.symbol[part]
+    keys, rule_of, rule_counts = np.unique(key, return_inverse=True, return_counts=True)
+    rules = np.stack(np.unravel_index(keys, (n_symbols,) * 3), axis=1)
+    of_nodes = np.full(nodes.n_nodes, -1, dtype=np.int32)
+    of_nodes[inner] = rule_of
     return Counts(
         symbols=np.bincount(nodes.symbol, minlength=n_symbols).astype(np.float64),
         roots=np.bincount(nodes.symbol[nodes.roots], minlength=n_symbols).astype(np.float64),
-        rules=np.ascontiguousarray(rules, dtype=np.int32).reshape(-1, 3),
+        rules=rules.astype(np.int32),
         rule_counts=rule_counts.astype(np.float64),
         rule_of=of_nodes,
     )

@@ -51,7 +51,7 @@ class Fit:
     split (Split): a treebank, and the states of its symbols.
     start (Expected): counts whose relative frequencies are the first parameters.
     smoothing (StateSmoothing): of all parameters.
-    n_jobs (int): threads of the E step.
+    n_jobs (int or None): as of `Split.expect`.
     start_smoothing (StateSmoothing or None): of the first parameters; None for `smoothing`.
     start_grammar (callable or None): gives the grammar of the start; None for that of its counts.
     """
@@ -61,7 +61,7 @@ class Fit:
         split: Split,
         start: Expected,
         smoothing: StateSmoothing,
-        n_jobs: int = 1,
+        n_jobs: int | None = None,
         *,
         start_smoothing: StateSmoothing | None = None,
         start_grammar: Callable[[], Grammar] | None = None,
@@ -149,7 +149,8 @@ class EM:
     n_states (int): the most latent states of a symbol (m).
     n_iterations (int): of EM; with held-out trees the most.
     seed (int): of the random start.
-    n_jobs (int): processes that read the trees, and threads of the E step.
+    n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
+        `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
@@ -161,7 +162,7 @@ class EM:
     n_states: int = 16
     n_iterations: int = 20
     seed: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0

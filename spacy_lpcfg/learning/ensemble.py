@@ -95,7 +95,7 @@ class Ensembles:
         return self.learners[0].markov
 
     @property
-    def n_jobs(self) -> int:
+    def n_jobs(self) -> int | None:
         return self.learners[0].n_jobs
 
     def fit(self, trees: Iterable[Tree] | Treebank) -> Ensemble:

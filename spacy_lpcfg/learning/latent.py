@@ -6,20 +6,23 @@ which are smoothed and make a grammar.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from scipy.sparse import csc_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.learning._expectations import inside_outside
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
 from spacy_lpcfg.learning.lexical import Emissions, Events
-from spacy_lpcfg.learning.moments import group_sums
+from spacy_lpcfg.parallel import in_order
 
-SHARD_SIZE = 2_000  # trees
+SHARD_SIZE = 2_000  # trees, at least
+MOST_SHARDS = 64  # each of which is sent all parameters
 
 
 @dataclass(frozen=True)
@@ -39,67 +42,6 @@ class StateSmoothing:
 
 
 UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Latent:
-    """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
-
-    roots (float64, (n_symbols, m)): pi(a, h).
-    tensors (float32, (n_entries,)): t(a -> b c, h2, h3 | a, h1), rule after rule.
-    emissions (float64, (n_pairs, m)): q(x | a, h).
-    """
-
-    roots: np.ndarray
-    tensors: np.ndarray
-    emissions: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Expected:
-    """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
-
-    rules (float32, (n_entries,)): of every entry of the tensors.
-    words (float64, (n_pairs, m)): of each emission.
-    forms (float64, (n_pairs, m)): of each emission, those of more general forms included.
-    symbols (float64, (n_symbols, m)): of all nodes.
-    roots (float64, (n_symbols, m)): of roots.
-    log_likelihood (float): natural log of the trees' probability, under the parameters that these counts are of; nan
-        if there were none.
-    """
-
-    rules: np.ndarray
-    words: np.ndarray
-    forms: np.ndarray
-    symbols: np.ndarray
-    roots: np.ndarray
-    log_likelihood: float = float("nan")
-
-    def towards(self, other: Expected, share: float, scale: float) -> Expected:
-        """These counts, of which a share goes to others that are multiplied by `scale` first."""
-        mixed = {
-            name: (1 - share) * mine + share * scale * getattr(other, name)
-            for name, mine in vars(self).items()
-            if name != "log_likelihood"
-        }
-        return Expected(**mixed, log_likelihood=other.log_likelihood)
-
-
-@dataclass(frozen=True, eq=False)
-class Posteriors:
-    """Inside and outside vectors of all nodes, by what is known of their trees; rows are padded with zeros to m states.
-
-    inside (float32, (n_nodes, m)): scaled to sum 1.
-    outside (float32, (n_nodes, m)): scaled so that the product of a node's two vectors is the distribution of its
-        state; zeros for the nodes of trees that do not count.
-    rules (float32, (n_entries,)): expected counts of the tensors' entries.
-    log_likelihood (float): of the trees that count; not finite if one of them has no probability.
-    """
-
-    inside: np.ndarray
-    outside: np.ndarray
-    rules: np.ndarray
-    log_likelihood: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,68 +93,71 @@ class Split:
         return self.starts[self.treebank.counts.rule_of]
 
     @cached_property
-    def orders(self) -> list[np.ndarray]:
-        """Nodes of each shard of trees, narrow ones first, those of one rule together."""
-        nodes = self.treebank.nodes
-        ends = np.append(nodes.roots[SHARD_SIZE - 1 : -1 : SHARD_SIZE], nodes.roots[-1]) + 1
-        shards = np.split(np.arange(nodes.n_nodes), ends[:-1])
-        keys = self.treebank.counts.rule_of, nodes.end - nodes.start
-        return [shard[np.lexsort([key[shard] for key in keys])] for shard in shards]
+    def shards(self) -> list[Shard]:
+        """The trees, in parts that do not depend on where they are counted."""
+        n_trees = len(self.treebank.nodes.roots)
+        size = max(SHARD_SIZE, -(-n_trees // MOST_SHARDS))
+        return [self._shard(first, first + size) for first in range(0, n_trees, size)]
 
-    def _orders_of(self, trees: np.ndarray | None) -> list[np.ndarray]:
-        """As `orders`, of some trees or all."""
-        if trees is None:
-            return self.orders
-        is_counted = np.isin(np.arange(len(self.treebank.nodes.roots)), trees)
-        return [order[is_counted[self.tree[order]]] for order in self.orders]
+    def _shard(self, first: int, end: int) -> Shard:
+        """The trees from `first` up to `end`."""
+        nodes, whole = self.treebank.nodes.between(first, end), self.treebank.nodes
+        start = int(whole.roots[:first].max(initial=-1)) + 1
+        rule = self.treebank.counts.rule_of[start : start + nodes.n_nodes]
+        leaf, n_leaves = np.searchsorted(whole.leaves, start), len(nodes.leaves)
+        return Shard(
+            symbol=nodes.symbol,
+            parent=nodes.parent,
+            left=nodes.left,
+            right=nodes.right,
+            rule=rule,
+            order=np.lexsort([rule, nodes.end - nodes.start]).astype(np.int32),
+            pair=self.events.of_leaf[leaf : leaf + n_leaves],
+            forms=self._forms[:, leaf : leaf + n_leaves].tocsr(),
+        )
 
     @cached_property
-    def tree(self) -> np.ndarray:
-        """Place of each node's tree, int64 (n_nodes,)."""
-        nodes = self.treebank.nodes
-        return np.searchsorted(nodes.roots, np.arange(nodes.n_nodes))
+    def _forms(self) -> csc_array:
+        """As `events.all`, by columns."""
+        return csc_array(self.events.all)
 
     @property
     def events(self) -> Events:
         return self.treebank.events
 
-    def expect(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Expected:
-        """The E step; arguments as of `posteriors`."""
-        return self.sums(self.posteriors(latent, n_jobs, trees))
+    def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
+        """The E step.
 
-    def posteriors(self, latent: Latent, n_jobs: int = 1, trees: np.ndarray | None = None) -> Posteriors:
-        """What the trees say of the states of their nodes.
-
-        n_jobs (int): threads, as of joblib; the result is the same for any number.
+        n_jobs (int or None): as of joblib, of threads if its `parallel_config` says nothing else; None for those of
+            the latter, or 1. The result is the same for any number.
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If a tree has no probability.
         """
-        from joblib import Parallel, delayed
+        calls = ((shard, latent, places) for shard, places in self._chosen(trees))
+        found = Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
+        _check_likelihood(found.log_likelihood)
+        return found
 
-        nodes, width = self.treebank.nodes, self.width
-        inside = np.zeros((nodes.n_nodes, width), dtype=np.float32)
-        outside = np.zeros((nodes.n_nodes, width), dtype=np.float32)
-        counted = nodes.roots if trees is None else nodes.roots[trees]
-        inside[nodes.leaves] = latent.emissions[self.events.of_leaf]
-        outside[counted] = latent.roots[nodes.symbol[counted]]
-        states = self.n_states[nodes.symbol]
+    def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
+        """The shards that have some of the trees, with the places of these in them; None for all."""
+        first = 0
+        for shard in self.shards:
+            end = first + len(shard.roots)
+            if trees is None:
+                yield shard, None
+            elif len(places := trees[(trees >= first) & (trees < end)]):
+                yield shard, places - first
+            first = end
 
-        def shard(order: np.ndarray) -> tuple[np.ndarray, float]:
-            counts = np.zeros_like(latent.tensors)
-            tree_table = nodes.parent, nodes.left, nodes.right, states, self.node_starts
-            return counts, inside_outside(order, *tree_table, latent.tensors, inside, outside, counts)
-
-        counts, log_likelihood = np.zeros_like(latent.tensors), 0.0
-        for more, value in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
-            delayed(shard)(order) for order in self._orders_of(trees)
-        ):
-            counts += more
-            log_likelihood += value
-        if not np.isfinite(log_likelihood):
-            raise FloatingPointError(
-                "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
-            )
-        return Posteriors(inside, outside, counts * latent.tensors, log_likelihood)
+    def posteriors(self, latent: Latent, n_jobs: int | None = None) -> Posteriors:
+        """What the trees say of the states of all nodes; arguments and errors as of `expect`."""
+        calls = ((shard, latent) for shard in self.shards)
+        found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
+        log_likelihood = sum(part.log_likelihood for part in found)
+        _check_likelihood(log_likelihood)
+        rules = np.sum([part.rules for part in found], axis=0)
+        inside, outside = (np.concatenate([getattr(part, side) for part in found]) for side in ("inside", "outside"))
+        return Posteriors(inside, outside, rules, log_likelihood)
 
     def sums(self, posteriors: Posteriors) -> Expected:
         """The expected counts that posteriors add up to."""
@@ -248,16 +193,11 @@ class Split:
 
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
         """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
-        nodes, n_symbols = self.treebank.nodes, len(self.n_states)
-        of_leaves, of_roots = posteriors[nodes.leaves], posteriors[nodes.roots]
-        return Expected(
-            rules=rules,
-            words=self.events.own @ of_leaves,
-            forms=self.events.all @ of_leaves,
-            symbols=group_sums(posteriors, nodes.symbol, n_symbols),
-            roots=group_sums(of_roots, nodes.symbol[nodes.roots], n_symbols),
-            log_likelihood=log_likelihood,
-        )
+        ends = np.cumsum([len(shard.symbol) for shard in self.shards])
+        parts = zip(self.shards, np.split(posteriors, ends[:-1]))
+        none = np.zeros_like(rules)
+        total = Expected.sum(shard.sums(none, part, len(self.n_states)) for shard, part in parts)
+        return replace(total, rules=rules, log_likelihood=log_likelihood)
 
     def maximize(self, expected: Expected, smoothing: StateSmoothing) -> Latent:
         """The M step: relative frequencies of the expected counts, smoothed."""
@@ -280,7 +220,8 @@ class Split:
         starts = offsets(np.bincount(self.events.pairs[:, 0]))
         for a, (start, end) in enumerate(pairwise(starts)):
             emissions[start:end] = _distributions(emissions[start:end].T, totals[a], smoothing.words).T
-        return Latent(roots / roots.sum(), tensors, emissions * self.is_state[self.events.pairs[:, 0]])
+        emissions = emissions * self.is_state[self.events.pairs[:, 0]]
+        return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
 
     def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
         """Counts of words (n_pairs, m), backed off to the shares (n_symbols, m) of their symbols' states."""
@@ -332,7 +273,14 @@ class Split:
         return totals
 
 
-_OF_TREEBANK = ("orders", "tree")  # what a split has cached that is the same for any numbers of states
+def _check_likelihood(log_likelihood: float) -> None:
+    if not np.isfinite(log_likelihood):
+        raise FloatingPointError(
+            "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
+        )
+
+
+_OF_TREEBANK = ("shards", "_forms")  # what a split has cached that is the same for any numbers of states
 _LEAST_COUNT = 1e-6  # of a state that is said to have been seen
 _LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 

@@ -90,13 +90,13 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
 
 
 def merged(
-    split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int = 1
+    split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
 ) -> tuple[Split, Expected]:
     """The split without the states that cost the least, and the expected counts of those that are left.
 
     expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
     n_merges (int): of all symbols together; no more than there can be.
-    n_jobs (int): threads of the E step.
+    n_jobs (int or None): as of `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
     found = split.sums(posteriors)

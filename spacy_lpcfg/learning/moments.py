@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.counts import Counts
 from spacy_lpcfg.learning.skeletons import Skeletons
+from spacy_lpcfg.parallel import in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,21 +80,20 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
     return i[:, None, None] * j[:, None] * k
 
 
-def rule_moments(nodes: Skeletons, counts: Counts, projections: Projections) -> list[RuleMoments]:
+def rule_moments(
+    nodes: Skeletons, counts: Counts, projections: Projections, n_jobs: int | None = None
+) -> list[RuleMoments]:
     """Moments of every rule, in the order of `counts.rules`."""
     order = np.argsort(counts.rule_of, kind="stable")[len(nodes.leaves) :]
-    starts = offsets(counts.rule_counts)
-    moments = []
-    for rule, (a, b, c) in enumerate(counts.rules):
-        occurrences = order[starts[rule] : starts[rule + 1]]
-        moments.append(
-            RuleMoments.of(
-                projections.outside[occurrences, : projections.n_states[a]],
-                projections.inside[nodes.left[occurrences], : projections.n_states[b]],
-                projections.inside[nodes.right[occurrences], : projections.n_states[c]],
-            )
+    calls = (
+        (
+            projections.outside[occurrences, : projections.n_states[a]],
+            projections.inside[nodes.left[occurrences], : projections.n_states[b]],
+            projections.inside[nodes.right[occurrences], : projections.n_states[c]],
         )
-    return moments
+        for occurrences, (a, b, c) in zip(np.split(order, offsets(counts.rule_counts)[1:-1]), counts.rules)
+    )
+    return list(in_order(RuleMoments.of, calls, n_jobs=n_jobs))
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:

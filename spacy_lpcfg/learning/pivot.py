@@ -40,6 +40,7 @@ from spacy_lpcfg.learning.merging import check_merge, merged
 from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.projections import check_noise, check_states, noisy, scaled
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class Pivot:
     n_states (int): the most latent states of a symbol (m).
     n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the most.
     seed (int): of the randomised singular value decompositions, and of the noise.
-    n_jobs (int): parallel jobs, as of joblib.
+    n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
@@ -78,7 +79,7 @@ class Pivot:
     n_states: int = 16
     n_iterations: int = 2
     seed: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
     smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE
@@ -140,8 +141,6 @@ class Pivot:
 
     def _states(self, treebank: Treebank) -> States:
         """Step 1 for every symbol."""
-        from joblib import Parallel, delayed
-
         nodes = treebank.nodes
         context = Context(nodes, treebank.terminal)
         inner, leaf = feature_table(context, INSIDE, self.inside), feature_table(context, INSIDE, self.leaf)
@@ -150,20 +149,24 @@ class Pivot:
         rho = _pivot_features(context, OUTSIDE, ("rule_above", *self.more_outside))
         groups = groups_of(nodes.symbol, len(nodes.symbols))
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(symbol_states)(
+        solve = partial(
+            symbol_states,
+            seed=self.seed,
+            matching=self.matching,
+            shrink=self.shrink,
+            precision=self.precision,
+            em=self.em,
+        )
+        calls = (
+            (
                 *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
                 tau[group, : 1 if is_leaf[symbol] else None],
                 rho[group],
                 self._most_states(len(group)),
-                seed=self.seed,
-                matching=self.matching,
-                shrink=self.shrink,
-                precision=self.precision,
-                em=self.em,
             )
             for symbol, group in enumerate(groups)
         )
+        found = list(in_order(solve, calls, n_jobs=self.n_jobs))
         self._log_fewer(treebank, found)
         row = np.empty(nodes.n_nodes, dtype=np.int64)
         for group in groups:
@@ -191,20 +194,18 @@ class Pivot:
 
     def _tensors(self, treebank: Treebank, states: States) -> np.ndarray:
         """Steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
-        from joblib import Parallel, delayed
-
         nodes, counts = treebank.nodes, treebank.counts
-        places = groups_of(counts.rule_of[nodes.inner], len(counts.rules))
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_rule_weights)(
+        calls = (
+            (
                 states.outside(a, nodes.inner[at]),
                 states.inside(b, nodes.left[nodes.inner[at]]),
                 states.inside(c, nodes.right[nodes.inner[at]]),
                 self.prior,
                 self.em,
             )
-            for at, (a, b, c) in zip(places, counts.rules)
+            for at, (a, b, c) in zip(groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules)
         )
+        found = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))
         return _normalized(found, counts.rules, counts.rule_weights, states.n_states)
 
 

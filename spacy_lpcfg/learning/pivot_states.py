@@ -36,7 +36,9 @@ class Side(NamedTuple):
         return self.posteriors / self.pi
 
     def rows(self, nodes: np.ndarray) -> Side:
-        return self._replace(columns=self.columns[nodes])
+        """Those of some nodes, with no more features than these have."""
+        kept, columns = np.unique(self.columns[nodes], return_inverse=True)
+        return Side(columns.reshape(len(nodes), -1), self.posteriors[kept], self.pi)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from spacy_lpcfg.learning.features import (
     feature_table,
 )
 from spacy_lpcfg.learning.moments import Projections, groups_of
+from spacy_lpcfg.parallel import in_order
 
 _LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
 
@@ -58,22 +59,19 @@ class Projector:
             if not getattr(self, name):
                 raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
-    def project(self, treebank: Treebank, n_jobs: int = 1) -> Projections:
+    def project(self, treebank: Treebank, n_jobs: int | None = None) -> Projections:
         """Step 1 for every symbol."""
-        from joblib import Parallel, delayed
-
         nodes = treebank.nodes
         context = Context(nodes, treebank.terminal)
         inner = feature_table(context, INSIDE, self.inside)
         leaf = feature_table(context, INSIDE, self.leaf)
         outside = feature_table(context, OUTSIDE, self.outside)
         groups = groups_of(nodes.symbol, len(nodes.symbols))
-        found = Parallel(n_jobs=n_jobs)(
-            delayed(self.project_symbol)(
-                (leaf if symbol < len(nodes.preterminals) else inner).rows(group), outside.rows(group), symbol
-            )
+        calls = (
+            ((leaf if symbol < len(nodes.preterminals) else inner).rows(group), outside.rows(group), symbol)
             for symbol, group in enumerate(groups)
         )
+        found = list(in_order(self.project_symbol, calls, n_jobs=n_jobs))
         projections = Projections(
             inside=np.zeros((nodes.n_nodes, self.n_states)),
             outside=np.zeros((nodes.n_nodes, self.n_states)),

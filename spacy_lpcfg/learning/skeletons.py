@@ -27,9 +27,9 @@ class Skeletons:
     preterminals, interminals (tuple[str, ...]): names of the symbols; ids count the preterminals first.
     words (tuple[str, ...]): the distinct words.
     symbol (int32, (n,)): the symbol of each node.
-    left, right, parent (int64, (n,)): nodes; -1 for none.
+    left, right, parent (int32, (n,)): nodes; -1 for none.
     word (int32, (n,)): id of a leaf's word; -1 for inner nodes.
-    head (int64, (n,)): the node of the lexical head.
+    head (int32, (n,)): the node of the lexical head.
     start, end (int32, (n,)): the words that the node spans.
     length (int32, (n,)): words of the node's sentence.
     root_label (str): the commonest label over whole trees; "" for none.
@@ -84,10 +84,11 @@ class Skeletons:
         """Nodes with two children."""
         return np.flatnonzero(self.left != NONE)
 
-    def first(self, n_trees: int) -> Skeletons:
-        """The first trees, with the symbols and words of all."""
-        end = self.roots[:n_trees].max(initial=NONE) + 1
-        return replace(self, **{name: getattr(self, name)[:end] for name in _COLUMNS})
+    def between(self, first: int, end: int) -> Skeletons:
+        """The trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
+        rows = slice(*(int(self.roots[:place].max(initial=NONE)) + 1 for place in (first, end)))
+        part = replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
+        return replace(part, **{name: _shifted(getattr(part, name), -rows.start) for name in _NODES})
 
 
 class _Builder:
@@ -138,9 +139,9 @@ class _Builder:
 
     def build(self) -> Skeletons:
         """The table of all rows."""
-        table = np.array(self.rows, dtype=np.int64).reshape(-1, 7).T
+        table = np.array(self.rows, dtype=np.int32).reshape(-1, 7).T
         is_leaf = np.array(self.is_leaf, dtype=bool)
-        parent = np.full(table.shape[1], NONE, dtype=np.int64)
+        parent = np.full(table.shape[1], NONE, dtype=np.int32)
         for child in table[1:3]:
             parent[child[~is_leaf]] = np.flatnonzero(~is_leaf)
         return Skeletons(
@@ -151,10 +152,10 @@ class _Builder:
             left=table[1],
             right=table[2],
             parent=parent,
-            word=table[3].astype(np.int32),
+            word=table[3],
             head=table[4],
-            start=table[5].astype(np.int32),
-            end=table[6].astype(np.int32),
+            start=table[5],
+            end=table[6],
             length=np.array(self.lengths, dtype=np.int32),
             root_label=max(self.root_labels, key=lambda label: self.root_labels[label], default=""),
         )
@@ -174,18 +175,27 @@ def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Sk
 
 
 def join(shards: Sequence[Skeletons]) -> Skeletons:
-    """One table of several, with symbols and words sorted by name, so that it does not depend on how trees were cut."""
+    """One table of several, with symbols and words sorted by name, so that it does not depend on how trees were cut.
+
+    RAISES (ValueError): For more nodes than 32 bits can number; these are some 60 million trees.
+    """
     preterminals = tuple(sorted({name for shard in shards for name in shard.preterminals}))
     interminals = tuple(sorted({name for shard in shards for name in shard.interminals}))
     words = tuple(sorted({word for shard in shards for word in shard.words}))
-    moved, start = [_Builder("en", 0).build()], 0  # an empty table first, for the types of the columns
+    n_nodes = sum(shard.n_nodes for shard in shards)
+    if n_nodes > np.iinfo(np.int32).max:
+        raise ValueError(f"Expected a treebank of at most 2^31 nodes, got {n_nodes}: learn from a part of it.")
+    columns = {name: np.empty(n_nodes, dtype=np.int32) for name in _COLUMNS}
+    start = 0
     for shard in shards:
-        symbol_ids = [
-            *_ids(shard.preterminals, preterminals),
-            *(_ids(shard.interminals, interminals) + len(preterminals)),
-        ]
-        word_ids = [*_ids(shard.words, words), NONE]
-        moved.append(_moved(shard, start, np.array(symbol_ids, np.int32), np.array(word_ids, np.int32)))
+        symbols = np.concatenate(
+            [_ids(shard.preterminals, preterminals), _ids(shard.interminals, interminals) + len(preterminals)]
+        )
+        ids = {"symbol": symbols, "word": np.append(_ids(shard.words, words), np.int32(NONE))}
+        for name, column in columns.items():
+            own = getattr(shard, name)
+            own = ids[name][own] if name in ids else _shifted(own, start) if name in _NODES else own
+            column[start : start + shard.n_nodes] = own
         start += shard.n_nodes
     roots: Counter[str] = Counter()
     for shard in shards:
@@ -195,28 +205,17 @@ def join(shards: Sequence[Skeletons]) -> Skeletons:
         interminals=interminals,
         words=words,
         root_label=max(sorted(roots), key=lambda label: roots[label], default=""),
-        **{name: np.concatenate([getattr(shard, name) for shard in moved]) for name in _COLUMNS},
+        **columns,
     )
 
 
-_COLUMNS = ("symbol", "word", "start", "end", "length", "left", "right", "parent", "head")
+_NODES = ("left", "right", "parent", "head")
+_COLUMNS = ("symbol", "word", "start", "end", "length", *_NODES)
 
 
-def _moved(shard: Skeletons, start: int, symbol_ids: np.ndarray, word_ids: np.ndarray) -> Skeletons:
-    """A shard whose nodes begin at `start`, with the ids of other symbols and words."""
-
-    def nodes(ids: np.ndarray) -> np.ndarray:
-        return np.where(ids == NONE, NONE, ids + start)
-
-    return replace(
-        shard,
-        symbol=symbol_ids[shard.symbol],
-        word=word_ids[shard.word],
-        left=nodes(shard.left),
-        right=nodes(shard.right),
-        parent=nodes(shard.parent),
-        head=nodes(shard.head),
-    )
+def _shifted(nodes: np.ndarray, by: int) -> np.ndarray:
+    """The numbers of nodes when there are others before them."""
+    return np.where(nodes == NONE, np.int32(NONE), nodes + np.int32(by))
 
 
 def _ids(names: Sequence[str], among: Sequence[str]) -> np.ndarray:

@@ -40,7 +40,7 @@ class Spectral:
 
     n_states (int): the most latent states of a symbol (m).
     seed (int): of the randomised singular value decompositions.
-    n_jobs (int): parallel jobs, as of joblib.
+    n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): of the moments.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
@@ -52,7 +52,7 @@ class Spectral:
 
     n_states: int = 16
     seed: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
     smoothing: Smoothing = Smoothing()
     lexical: LexicalSettings = LexicalSettings()
     kappa: float | None = 5.0
@@ -87,7 +87,8 @@ class Spectral:
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
             projections = projector.project(treebank, self.n_jobs)
-        return SpectralEstimate(treebank, projections, rule_moments(treebank.nodes, treebank.counts, projections))
+            moments = rule_moments(treebank.nodes, treebank.counts, projections, self.n_jobs)
+        return SpectralEstimate(treebank, projections, moments)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,8 @@ class SplitMerge:
         many states in all symbols together as 16 of other learners.
     n_iterations (int): of EM after the last round; with held-out trees the most.
     seed (int): of the noise.
-    n_jobs (int): processes that read the trees, and threads of the E step.
+    n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
+        `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     tokens_per_state (float): a state is split if it is expected at least twice this many times.
@@ -51,7 +52,7 @@ class SplitMerge:
     n_states: int = 16
     n_iterations: int = 2
     seed: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 10.0

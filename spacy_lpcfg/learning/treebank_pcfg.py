@@ -19,13 +19,13 @@ class TreebankPCFG:
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    n_jobs (int): processes that read the trees.
+    n_jobs (int or None): processes that read the trees; None as of `joblib.parallel_config`, or 1.
     """
 
     lexical: LexicalSettings = LexicalSettings()
     lang: str = "en"
     markov: int = 0
-    n_jobs: int = 1
+    n_jobs: int | None = None
 
     def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
         """Learn from trees.

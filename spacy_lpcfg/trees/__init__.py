@@ -2,6 +2,7 @@
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
 from spacy_lpcfg.trees.exchange import from_nltk, to_nltk
+from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.transforms import (
     binarize,
@@ -26,6 +27,7 @@ __all__ = [
     "ENGLISH",
     "HeadRules",
     "Tree",
+    "TreeFiles",
     "TreebankError",
     "binarize",
     "clean",

@@ -1,0 +1,39 @@
+"""Sums over a treebank, made where joblib's backend says: in this process, in others, or on a cluster.
+
+`joblib.parallel_config(backend=...)` chooses where calls run. What they give comes back in the order of the calls, so
+that sums are always taken in one order, and neither the number of workers nor the death of one changes a result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
+
+
+def in_order(
+    function: Callable[..., Result],
+    calls: Iterable[tuple[Any, ...]],
+    *,
+    n_jobs: int | None = None,
+    prefer: str | None = None,
+) -> Iterator[Result]:
+    """What a function gives for each of many arguments, in their order.
+
+    function (callable): of a module, so that it can be sent; run again where the process that ran it has died.
+    calls (iterable of tuple): arguments; few of them are taken ahead of what has come back.
+    n_jobs (int or None): as of joblib; None for those of `joblib.parallel_config`, or 1.
+    prefer (str or None): "threads" where no backend was chosen; None for processes.
+    """
+    from joblib import Parallel, delayed
+
+    # In one tuple: Dask's backend would leave single arrays with one worker, and they would be lost with it.
+    yield from Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
+        delayed(_call)((function, arguments)) for arguments in calls
+    )
+
+
+def _call(call: tuple[Callable[..., Result], tuple[Any, ...]]) -> Result:
+    function, arguments = call
+    return function(*arguments)

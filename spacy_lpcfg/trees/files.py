@@ -1,0 +1,56 @@
+"""A treebank in files, each of them a shard: what learns from it reads each file where it is counted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+
+from spacy_lpcfg.trees.brackets import PathLike, TreebankError, read_trees
+from spacy_lpcfg.trees.tree import Tree
+
+SUFFIXES = (".mrg", ".mrg.gz")
+
+
+@dataclass(frozen=True)
+class TreeFiles:
+    """The trees of files, anew at every iteration; learners read several files in parallel.
+
+    paths (tuple of str): bracketed files, gzipped or not, in their order. On a cluster all machines have them there.
+    on_error (callable or None): as of `read_trees`; called where the learner runs.
+    """
+
+    paths: tuple[str, ...]
+    on_error: Callable[[TreebankError], None] | None = None
+
+    @classmethod
+    def of(
+        cls, paths: PathLike | Iterable[PathLike], *, on_error: Callable[[TreebankError], None] | None = None
+    ) -> TreeFiles:
+        """The files of paths.
+
+        paths (path or iterable of paths): files; folders, of which all files below them in `SUFFIXES` count, sorted;
+            patterns as of `glob`, sorted.
+        RAISES (FileNotFoundError): For a path that is nothing of these, or where no file is.
+        """
+        given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+        return cls(tuple(file for path in given for file in _files(os.fspath(path))), on_error)
+
+    def __iter__(self) -> Iterator[Tree]:
+        return read_trees(self.paths, on_error=self.on_error)
+
+
+def _files(path: str) -> list[str]:
+    if os.path.isdir(path):
+        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(SUFFIXES))
+        what = f"files that end in {' or '.join(SUFFIXES)} in the folder"
+    elif os.path.exists(path):
+        return [path]
+    else:
+        found = sorted(file for file in glob(path, recursive=True) if os.path.isfile(file))
+        what = "a file, a folder, or files of the pattern"
+    if not found:
+        raise FileNotFoundError(f"Expected {what} {path!r}, found none. Check the path, or name the files themselves.")
+    return found

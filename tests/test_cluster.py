@@ -1,0 +1,107 @@
+"""Learning on a cluster: the same grammars as here, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import fields, is_dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
+
+distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+LEARNERS = [
+    TreebankPCFG(),
+    Spectral(n_states=3),
+    Pivot(n_states=3, n_iterations=1, merge=0.2),
+    Clusters(n_states=3, n_iterations=1),
+    EM(n_states=3, n_iterations=2),
+    SplitMerge(n_states=2, n_iterations=1, split_iterations=1, merge_iterations=1),
+]
+
+
+class Killer(distributed.WorkerPlugin):
+    """Kills the worker that is first to begin with the second of joblib's calls.
+
+    flag (Path): a file that is there once this has happened.
+    """
+
+    def __init__(self, flag: Path) -> None:
+        self.flag = flag
+        self.n_calls = 0
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **settings: Any) -> None:
+        self.n_calls += finish == "executing" and str(key).startswith("batch_of_")
+        if self.n_calls >= 2 and not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of a scheduler and two workers, processes on this machine."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> TreeFiles:
+    """The first sample trees in three files, of which one is compressed."""
+    folder = tmp_path_factory.mktemp("shards")
+    trees = read_trees(SAMPLE / "train.mrg")
+    for name, n in (("a.mrg", 80), ("b.mrg.gz", 50), ("c.mrg", 70)):
+        write_trees(folder / name, islice(trees, n))
+    return TreeFiles.of(folder)
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Several shards of as few trees."""
+    monkeypatch.setattr("spacy_lpcfg.learning.latent.SHARD_SIZE", 60)
+
+
+def arrays(value: Any, name: str = "") -> dict[str, Any]:
+    """All that a model is made of, by where it stands in it."""
+    if is_dataclass(value):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif isinstance(value, dict):
+        parts = value
+    else:
+        return {name: value}
+    return {key: part for own in parts for key, part in arrays(parts[own], f"{name}.{own}").items()}
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    found, expected = arrays(found), arrays(expected)
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(found[name], value, err_msg=name)
+        else:
+            assert found[name] == value, name
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_a_cluster_learns_the_same_grammar_though_a_worker_is_killed(learner, files, client, small_shards, tmp_path):
+    expected = learner.fit(list(files))
+    flag = tmp_path / "killed"
+    client.wait_for_workers(2)  # the one that was killed by the test before comes again
+    client.register_plugin(Killer(flag), name=str(flag))
+    with parallel_config(backend="dask"):
+        found = learner.fit(files)
+    assert flag.exists()
+    assert_same(found, expected)
