@@ -33,12 +33,12 @@ class Series:
 
     points (list of (float, float)): measured.
     beyond (list of (float, float)): extrapolated.
-    theory (float or None): the exponent with which it should grow.
+    theory (float): the exponent with which it should grow.
     """
 
     points: list[tuple[float, float]]
     beyond: list[tuple[float, float]]
-    theory: float | None = None
+    theory: float
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,11 @@ class Plot:
         for number, (name, each) in enumerate(self.series.items()):
             if not each.points:
                 continue
-            color = f"C{number % 10}"
-            axes.loglog(*zip(*each.points), "o-", color=color, label=name)
+            color, marker = f"C{number % 10}", "os^v"[number // 10 % 4]
+            axes.loglog(*zip(*each.points), f"{marker}-", color=color, label=name)
             if each.beyond:
-                axes.loglog(*zip(each.points[-1], *each.beyond), "o--", color=color, markerfacecolor="none")
-            if each.theory is not None:
-                axes.loglog(*zip(*_theory(each)), ":", color=color, alpha=0.7)
+                axes.loglog(*zip(each.points[-1], *each.beyond), f"{marker}--", color=color, markerfacecolor="none")
+            axes.loglog(*zip(*_theory(each)), ":", color=color, alpha=0.7)
         axes.set(xlabel=self.x_label, ylabel=self.y_label)
         axes.legend(fontsize="small", title="dotted: theory; hollow: extrapolated", title_fontsize="small")
         figure.savefig(path)
@@ -72,7 +71,6 @@ class Plot:
 def _theory(series: Series) -> list[tuple[float, float]]:
     """What theory has it grow like, through its last measured point."""
     last_x, last_y = series.points[-1]
-    assert series.theory is not None
     return [(x, last_y * (x / last_x) ** series.theory) for x, _ in series.points + series.beyond]
 
 

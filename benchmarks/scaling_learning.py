@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -35,7 +35,7 @@ LEARNERS: dict[str, Any] = {
     "bracketer": SpectralBracketer(),
 }
 """With the settings that they have by default; all see each tree a number of times that does not depend on how many
-there are, so that theory has them linear in time."""
+there are, so that theory has them linear in time, and a peer that learns by EM as well."""
 CONSTANT_MEMORY = {"bracketer"}  # it reads the text anew and keeps a sample; all others keep arrays of all trees
 PEER_SIZES = (500, 1_000, 2_000)
 N_FITTED = 3  # of the largest sizes, for the power law: the smaller ones are of what every run costs
@@ -73,7 +73,7 @@ def learning_curves(
             f"Growth of learning; {limits.idle_mb:.0f} MB before any": growth_rows(rows, limits),
         },
         {
-            "learning-time": Plot("trees", "CPU seconds", series(rows, "CPU s", 0.0, None)),
+            "learning-time": Plot("trees", "CPU seconds", series(rows, "CPU s", 0.0, ())),
             "learning-memory": Plot(
                 "trees", f"peak MB, less {limits.idle_mb:.0f}", series(rows, "peak MB", limits.idle_mb, CONSTANT_MEMORY)
             ),
@@ -116,8 +116,8 @@ def curve(name: str, cost: Cost, sizes: Sequence[int], limits: Limits) -> list[m
         if not all(row["source"] == "measured" for row in rows) or _is_dear(rows, n_trees, limits):
             rows.append(extrapolated(rows, n_trees, limits))
             continue
-        measure.progress(f"{name}: {n_trees} trees")
         found = cost(n_trees)
+        measure.progress(f"{name}: {n_trees} trees in {found.seconds:.1f} CPU s, {found.peak_mb:.0f} MB")
         rows.append(_row(name, n_trees, found.seconds, found.peak_mb, "measured"))
     return rows
 
@@ -159,15 +159,14 @@ def growth_rows(rows: list[measure.Row], limits: Limits) -> list[measure.Row]:
     found = []
     for name, own in by_learner(rows).items():
         seconds, mb = laws(own, limits)
-        is_peer = name == "peer"
         found.append(
             {
                 "learner": name,
                 "measured up to": max(row["trees"] for row in own if row["source"] == "measured"),
                 "CPU s ~ trees ^": seconds.exponent,
-                "theory": None if is_peer else 1,
+                "theory": 1,
                 "MB ~ trees ^": mb.exponent,
-                "theory of MB": None if is_peer else int(name not in CONSTANT_MEMORY),
+                "theory of MB": int(name not in CONSTANT_MEMORY),
             }
         )
     return found
@@ -177,13 +176,13 @@ def by_learner(rows: list[measure.Row]) -> dict[str, list[measure.Row]]:
     return {name: [row for row in rows if row["learner"] == name] for name in dict.fromkeys(r["learner"] for r in rows)}
 
 
-def series(rows: list[measure.Row], quantity: str, less: float, constant: set[str] | None) -> dict[str, Series]:
+def series(rows: list[measure.Row], quantity: str, less: float, constant: Collection[str]) -> dict[str, Series]:
     """The curves of a quantity, less a part of it that is always there."""
     found = {}
     for name, own in by_learner(rows).items():
         points: dict[str, list[tuple[float, float]]] = {"measured": [], "extrapolated": []}
         for row in own:
             points[row["source"]].append((row["trees"], max(row[quantity] - less, 1e-3)))
-        theory = None if name == "peer" else 0.0 if constant and name in constant else 1.0
+        theory = 0.0 if name in constant else 1.0
         found[name] = Series(points["measured"], points["extrapolated"], theory)
     return found
