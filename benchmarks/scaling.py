@@ -1,134 +1,105 @@
-"""How the cost of spectral learning grows with the number of trees.
+"""How costs grow: learning with trees, parsing with words and with states, and nlp.pipe with processes.
 
-    python benchmarks/scaling.py TREEBANK_DIR [--states M] [--times T...] [--seed S] [--plot FILE] [--json FILE]
+    python benchmarks/scaling.py TREEBANK_DIR [--curves NAME...] [--keep FOLDER] [--plot FOLDER] [--json FILE]
+        [--sizes N...] [--learners NAME...] [--most-seconds S] [--most-gb GB] [--seed S]
+        [--model-trees N] [--lengths N...] [--states M...] [--sentences N] [--processes N...]
+        [--peer COMMAND] [--peer-learning COMMAND] [--peer-states COMMAND]
 
-A TREEBANK_DIR holds train.mrg. Measures CPU seconds (reading included) and peak memory of learning, each in a process
-of its own, from every eighth, fourth and second tree of the treebank and from all, and from T times as many trees (1 to
-20) drawn from the treebank's PCFG; there every rare word is a new one, in the form of words of the treebank, so that
-the vocabulary grows as well. The slopes are those of straight lines through the logarithms: 1 is linear. The plot
-needs matplotlib.
+A TREEBANK_DIR holds train.mrg and dev.mrg. The curves, all unless some are named:
+
+learning    CPU seconds (reading included) and peak memory, each in a process of its own, from 1,000 to 1,000,000 trees
+            drawn from the PCFG of train.mrg by shards, and read as a stream. There every rare word is a new one, in the
+            form of words of the treebank, so that the vocabulary grows as well. A size that is predicted from smaller
+            ones to take more than S CPU seconds or GB of memory is extrapolated, and marked so.
+length      CPU milliseconds a sentence of up to 300 words, cut from the running text of dev.mrg.
+states      the same of the first sentences of dev.mrg, by grammars of more and more latent states.
+pipe        Docs a second of nlp.pipe with one process and several, in wall seconds, and, because other work on the
+            machine makes these useless, from the CPU seconds of all processes as it were with a core for each.
+
+Exponents are slopes of straight lines through the logarithms, of learning those of the largest three sizes; theory's
+stand beside. Models to parse with are learned from train.mrg, or from its first trees.
+
+A peer is another parser. Its COMMAND is run without a shell, with names in braces for what it is to read and write:
+{words}, sentences a line; {output}, a bracketed tree a line; {jobs}, its threads; of `--peer-states` also {states}, by
+which it finds the grammar; of `--peer-learning` {trees} and {output}, a treebank and a grammar. For example:
+
+    --peer "java -jar PARSER.jar -gr GRAMMAR -inputFile {words} -outputFile {output} -nThreads {jobs}"
+
+Drawn trees and models are kept in a folder, and found again there, if one is given. The plots, one file a curve, need
+matplotlib.
 """
 
 from __future__ import annotations
 
+import argparse
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import measure
-import numpy as np
+from drawn_trees import DrawnTrees
+from growth import Result
+from scaling_learning import LEARNERS, learning_curves
+from scaling_models import Models
+from scaling_parsing import length_curves, state_curves
+from scaling_pipe import pipe_curves
 
-from spacy_lpcfg.chart.sampling import sample_trees
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, ladder
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
-from spacy_lpcfg.trees import Tree, read_trees, write_trees
-
-STEPS = (8, 4, 2, 1)
-LETTERS = 4
-
-
-def learn(learner: Spectral, path: Path, n_trees: int) -> None:
-    """Learn from the first trees of a file."""
-    learner.fit(islice(read_trees(path), n_trees))
+CURVES = ("length", "states", "pipe", "learning")
+SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]
+LENGTHS = [10, 20, 30, 40, 60, 80, 100, 150, 200, 300]
 
 
-def drawn(trees: list[Tree], n_trees: int, seed: int) -> Iterator[Tree]:
-    """Trees from the PCFG of a treebank, in words that a file can hold."""
-    words = InventedWords(trees, seed)
-    return map(words.into, islice(sample_trees(TreebankPCFG().fit(trees), seed=seed), n_trees))
+def results(args: argparse.Namespace, folder: Path) -> list[Result]:
+    """The curves that were asked for."""
+    train, golds = args.treebank / "train.mrg", measure.read_gold(args.treebank / "dev.mrg")
+    models = Models(train, args.model_trees, folder)
+    found = []
+    for curve in args.curves:
+        if curve == "length":
+            found.append(length_curves(models, golds, sorted(args.lengths), args.peer))
+        elif curve == "states":
+            found.append(state_curves(models, golds[: args.sentences], sorted(args.states), args.peer_states))
+        elif curve == "pipe":
+            found.append(pipe_curves(models, golds[: args.sentences], sorted(args.processes), args.peer))
+        else:
+            drawn, most_mb = DrawnTrees(train, folder, args.seed), 1e3 * args.most_gb
+            sizes = sorted(args.sizes)
+            found.append(learning_curves(drawn, args.learners, sizes, args.most_seconds, most_mb, args.peer_learning))
+    return found
 
 
-class InventedWords:
-    """New words for the forms of rare words: a word of the same form, with more letters after its first."""
-
-    def __init__(self, trees: Iterable[Tree], seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.models: dict[str, list[str]] = defaultdict(list)
-        for tree in trees:
-            for i, word in enumerate(tree.words):
-                for form in ladder(word, i == 0)[1:]:
-                    self.models[form].append(word)
-
-    def into(self, tree: Tree) -> Tree:
-        """The tree with its forms replaced by words."""
-        words = [self.invent(word) if self.is_form(word) else word for word in tree.words]
-        return Tree.from_spans(words, tree.tags, tree.spans())
-
-    def is_form(self, word: str) -> bool:
-        return word.startswith(UNKNOWN[:-1]) and word.endswith(">")
-
-    def invent(self, form: str) -> str:
-        """A new word of a form."""
-        word = self.models[form][self.rng.integers(len(self.models[form]))]
-        if not word[0].isalnum():
-            return word
-        first = "0" if word[0].isdigit() else "A" if word.isupper() else "a"
-        more = self.rng.integers(10 if first == "0" else 26, size=LETTERS)
-        return word[0] + "".join(chr(ord(first) + letter) for letter in more) + word[1:]
-
-
-def row(source: str, learner: Spectral, path: Path, n_trees: int) -> measure.Row:
-    """Cost of learning from the first trees of a file."""
-    measure.progress(f"{source}: {n_trees} trees")
-    cost = measure.in_child(learn, learner, path, n_trees)
-    return {
-        "trees from": source,
-        "trees": n_trees,
-        "CPU s": cost.seconds,
-        "ms / tree": 1e3 * cost.seconds / n_trees,
-        "peak MB": cost.peak_mb,
-    }
-
-
-def slope_row(source: str, rows: list[measure.Row]) -> measure.Row:
-    """How costs grow with the number of trees."""
-    trees = [row["trees"] for row in rows]
-    return {
-        "trees from": source,
-        "CPU s": measure.slope(trees, [row["CPU s"] for row in rows]),
-        "peak MB": measure.slope(trees, [row["peak MB"] for row in rows]),
-    }
-
-
-def plot(rows: list[measure.Row], path: Path) -> None:
-    """Draw the costs over the number of trees, on logarithmic axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 4), layout="constrained")
-    for axes, quantity in zip(figure.subplots(1, 2), ("CPU s", "peak MB")):
-        for source in dict.fromkeys(row["trees from"] for row in rows):
-            points = [(row["trees"], row[quantity]) for row in rows if row["trees from"] == source]
-            axes.loglog(*zip(*points), "o-", label=source)
-        axes.set(xlabel="trees", ylabel=quantity)
-        axes.legend()
-    figure.savefig(path)
+def options() -> argparse.ArgumentParser:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    arguments.add_argument("--curves", nargs="+", choices=CURVES, default=list(CURVES))
+    arguments.add_argument("--keep", type=Path, metavar="FOLDER", help="of drawn trees and models")
+    arguments.add_argument("--plot", type=Path, metavar="FOLDER", help="also draw the curves")
+    arguments.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of trees")
+    arguments.add_argument("--learners", nargs="+", choices=list(LEARNERS), default=list(LEARNERS))
+    arguments.add_argument("--most-seconds", type=float, default=120.0, metavar="S", help="CPU seconds of learning")
+    arguments.add_argument("--most-gb", type=float, default=8.0, metavar="GB", help="memory of learning")
+    arguments.add_argument("--seed", type=int, default=0, metavar="S", help="of the drawn trees")
+    arguments.add_argument("--model-trees", type=int, metavar="N", help="that models to parse with are learned from")
+    arguments.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, metavar="N", help="words of a sentence")
+    arguments.add_argument("--states", type=int, nargs="+", default=[4, 8, 16, 24, 32], metavar="M")
+    arguments.add_argument("--sentences", type=int, default=400, metavar="N", help="for states and pipe")
+    arguments.add_argument("--processes", type=int, nargs="+", default=[1, 2], metavar="N")
+    arguments.add_argument("--peer", metavar="COMMAND", help="parses: {words}, {output}, {jobs}")
+    arguments.add_argument("--peer-learning", metavar="COMMAND", help="learns: {trees}, {output}")
+    arguments.add_argument("--peer-states", metavar="COMMAND", help="as --peer, and {states}")
+    return arguments
 
 
 def main() -> None:
-    arguments = measure.arguments(__doc__)
-    arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    arguments.add_argument("--states", type=int, default=16, metavar="M")
-    arguments.add_argument("--times", type=int, nargs="+", default=[1, 2, 5, 10, 20], metavar="T")
-    arguments.add_argument("--seed", type=int, default=0, metavar="S", help="of the drawn trees")
-    arguments.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves, say as a .png")
+    arguments = options()
     args = arguments.parse_args()
     measure.check_plot(arguments, args.plot)
-    learner, trees = Spectral(n_states=args.states), list(read_trees(args.treebank / "train.mrg"))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "trees.mrg"
-        own = []
-        for step in STEPS:
-            write_trees(file, trees[::step])
-            own.append(row("treebank", learner, file, len(trees[::step])))
-        measure.progress(f"drawing {len(trees) * max(args.times)} trees")
-        write_trees(file, drawn(trees, len(trees) * max(args.times), args.seed))
-        more = [row("its PCFG", learner, file, len(trees) * times) for times in args.times]
-    slopes = [slope_row("treebank", own), slope_row("its PCFG", more)]
-    measure.report({f"Learning, {args.treebank.name}, m = {args.states}": own + more, "Slopes": slopes}, args.json)
+    with tempfile.TemporaryDirectory() as temporary:
+        found = results(args, args.keep or Path(temporary))
+    measure.report({title: rows for each in found for title, rows in each.tables.items()}, args.json)
     if args.plot:
-        plot(own + more, args.plot)
+        args.plot.mkdir(parents=True, exist_ok=True)
+        for name, plot in ((name, plot) for each in found for name, plot in each.plots.items()):
+            plot.draw(args.plot / f"{name}.svg")
 
 
 if __name__ == "__main__":

@@ -18,10 +18,7 @@ tree a line. Its CPU seconds are counted with start-up, and without: less those 
 
 from __future__ import annotations
 
-import resource
-import shlex
 import statistics
-import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +27,7 @@ from typing import Any
 
 import measure
 import numpy as np
+import peers
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -186,17 +184,9 @@ def run_peer(command: str, golds: list[Tree]) -> Timed:
     with tempfile.TemporaryDirectory() as folder:
         files = {"words": str(Path(folder, "words")), "output": str(Path(folder, "output"))}
         Path(files["words"]).write_text("".join(" ".join(gold.words) + "\n" for gold in golds), encoding="utf-8")
-        before = children_seconds()
-        subprocess.run([part.format(**files) for part in shlex.split(command)], check=True, stdout=subprocess.DEVNULL)
-        seconds = children_seconds() - before
+        seconds = peers.run(command, **files)
         found = [[clean(tree) or tree for tree in line] for line in read_evalb(files["output"])]
         return found, seconds
-
-
-def children_seconds() -> float:
-    """CPU seconds of all processes that this one has started and seen end."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 def row(name: str, golds: list[Tree], found: Sequence[Sentence], seconds: float) -> measure.Row:

@@ -1,0 +1,44 @@
+"""Command lines of other parsers, with names in braces that stand for files and numbers. Not a benchmark."""
+
+from __future__ import annotations
+
+import resource
+import shlex
+import signal
+import subprocess
+
+
+class GaveUp(RuntimeError):
+    """A command that would have taken too long."""
+
+
+def run(command: str, *, most_seconds: float | None = None, **values: object) -> float:
+    """Run a command, without a shell; the CPU seconds of its processes.
+
+    command (str): in which {name} stands for the value of that name.
+    most_seconds (float or None): CPU seconds after which a process is ended.
+    RAISES (GaveUp): If it was. (subprocess.CalledProcessError): If it failed.
+    """
+
+    def limit() -> None:
+        if most_seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(most_seconds), int(most_seconds)))
+
+    before = children_seconds()
+    arguments = [part.format(**values) for part in shlex.split(command)]
+    done = subprocess.run(arguments, stdout=subprocess.DEVNULL, preexec_fn=limit)
+    if most_seconds is not None and done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        raise GaveUp(f"{arguments[0]} took more than {most_seconds:.0f} CPU seconds.")
+    done.check_returncode()
+    return children_seconds() - before
+
+
+def children_seconds() -> float:
+    """CPU seconds of all processes that this one has started and seen end."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def children_mb() -> float:
+    """Most memory that one of these processes ever held, in MB."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1.024e-3
