@@ -73,9 +73,7 @@ class Combined(Stored):
             if values.keys() != names or not is_array(values["weights"], "float64", n):
                 raise StorageError(f"Expected {n} members and as many weights: copy or learn this combination again.")
             if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
-                raise StorageError(
-                    "Expected a bracket's cost and a beam as numbers: copy or learn this combination again."
-                )
+                raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
             members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(n))
             return cls(members, tuple(values["weights"].tolist()), float(values["bracket_cost"]), values["beam"])
         except GrammarError:
