@@ -107,8 +107,9 @@ def test_combination_searches_by_its_beam(combined, trees):
         assert all(parser.posteriors(each).brackets == expected.posteriors(each).brackets for each in sentences)
     narrow = CombinedParser(replace(combined, beam=1))
     assert any(narrow.posteriors(each).brackets != parser.posteriors(each).brackets for each in sentences)
-    with pytest.raises(ValueError, match="beam of at least 1"):
-        replace(combined, beam=0)
+    for beam in (0, 10**9):
+        with pytest.raises(ValueError, match="beam of 1 to 10,000"):
+            replace(combined, beam=beam)
 
 
 @pytest.mark.parametrize("weights", [(), (1.0,), (0.5, 0.6), (-0.5, 1.5)])

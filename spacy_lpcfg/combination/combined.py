@@ -26,7 +26,7 @@ class Combined(Stored):
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
-    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam below 1.
+    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam that is none.
     """
 
     members: tuple[Member, ...]
@@ -36,8 +36,8 @@ class Combined(Stored):
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.members))
-        if self.beam < 1:
-            raise ValueError(f"Expected a beam of at least 1, got {self.beam}.")
+        if not 1 <= self.beam <= _WIDEST:
+            raise ValueError(f"Expected a beam of 1 to {_WIDEST:,}, got {self.beam}.")
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -86,6 +86,7 @@ Learned: TypeAlias = Grammar | Ensemble | Combined
 """What the parser by a chart, or by several models, takes."""
 
 _KIND, _VERSION = "combined", 2
+_WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
 
 def learned_from_bytes(data: bytes) -> Learned:
