@@ -32,7 +32,7 @@ def learn_combined(
     preset: Annotated[
         Preset,
         typer.Option(
-            help="One grammar that eight have taught; one grammar and one network that read each way; or two of both."
+            help="One grammar that four have taught; one grammar and one network that read each way; or two of both."
         ),
     ] = Preset.balanced,
     text: Annotated[
@@ -53,7 +53,7 @@ def learn_combined(
 
     Of the presets fast is one grammar, and the others are several models that decide together, which are more accurate
     than any of them alone. With --text the models are learned twice: first from the trees, and then from these and
-    from what the first ones say of the text; fast learns from a text that eight grammars have parsed. With --dev the F1
+    from what the first ones say of the text; fast learns from a text that four grammars have parsed. With --dev the F1
     on these trees is printed, parsed from raw words.
 
     \b

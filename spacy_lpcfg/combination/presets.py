@@ -15,7 +15,7 @@ from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
-TEMPERATURES = MappingProxyType({"fast": 1.55, "balanced": 0.85, "accurate": 0.8})
+TEMPERATURES = MappingProxyType({"fast": 1.45, "balanced": 0.85, "accurate": 0.8})
 """Of the scores of presets (`trees/calibration.py`): one grammar is too sure of itself, most so of what a teacher has
 taught it, and the mean of several models doubts a little too much."""
 
@@ -31,7 +31,7 @@ def preset(
 ) -> Combination | Distillation:
     """The learner of a name.
 
-    name (str): "fast" is one grammar that learns from what an ensemble of eight, four each way, says of a text;
+    name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text;
         "balanced" one pivot grammar and one network each way; "accurate" two diverse grammars and two networks each
         way.
     text (iterable of sequence of str or None): sentences as words, as of `Distillation`; the fast one needs them, and
@@ -45,14 +45,14 @@ def preset(
     if name not in PRESETS:
         raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
     lexical = LexicalSettings(word_classes=word_classes)
+    diverse = Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical)
     if name == "fast":
         if text is None:
             raise ValueError(
                 "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
                 "give raw text, or take another preset."
             )
-        four = Ensembles.diverse(4, seed=2 * seed, lang=lang, lexical=lexical)
-        teacher = Combination.both_ways(four, n_jobs=n_jobs)
+        teacher = Combination.both_ways(diverse, n_jobs=n_jobs)
         student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
         return Distillation(teacher, student, text, n_jobs=n_jobs)
     network = ISBNLearner(seed=seed, word_classes=word_classes)
@@ -60,7 +60,7 @@ def preset(
         one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
     else:
         networks = (replace(network, seed=2 * seed + i) for i in range(2))
-        one_way = [Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), *networks]
+        one_way = [diverse, *networks]
     models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs)
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
