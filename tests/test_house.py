@@ -74,6 +74,26 @@ def test_house_components_are_imported_under_their_installed_name():
     assert list((ROOT / "components").rglob("*.pyx")) == []
 
 
+UNSAFE = re.compile(
+    r"^\s*(import|from) +(pickle|cPickle|cloudpickle|dill|joblib\.numpy_pickle|marshal|shelve)\b"
+    r"|(?<![\w.])(eval|exec|compile|__import__)\("
+    r"|\b(pickle|dill|marshal|shelve|joblib)\.(loads?|open)\("
+    r"|\byaml\.(load|unsafe_load|full_load)\(|allow_pickle *= *True"
+    r"|\bnp\.(load|fromfile|memmap)\(",
+    re.MULTILINE,
+)
+
+
+def test_house_nothing_that_is_loaded_is_run():
+    """No pickle, and nothing evaluated: models are data, and are read by `grammar.storage` alone."""
+    files = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py*")]
+    sources = [path for path in files if path.suffix in (".py", ".pyx", ".pxd")]
+    assert len(sources) > 150
+    assert [path.name for path in sources if UNSAFE.search(path.read_text("utf-8"))] == []
+    for bad in ("import pickle", "    from pickle import loads", "x = eval(text)", "exec(code)", "yaml.load(file)"):
+        assert UNSAFE.search(bad)
+
+
 def test_house_commands_import_fast(tmp_path):
     loaded = loaded_by("import spacy_lpcfg.components.cli", tmp_path)
     assert not loaded & {"spacy", "numpy", "scipy", "sklearn", "joblib", "tqdm", "spacy_lpcfg.trees"}
