@@ -162,6 +162,7 @@ class ISBN(Stored):
         """
         try:
             values = unpack(_KIND, _FORMAT, data)
+            _check_types(values)
             classes = WordClasses(**{name: values[f"classes_{name}"] for name in _CLASSES})
             rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
             inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
@@ -171,7 +172,10 @@ class ISBN(Stored):
             )
             relations = Relations(values["latent"], values["decisions"])
             check(inventory)
-            return cls(inventory, relations, networks, srsly.json_loads(values["meta"]))
+            meta = srsly.json_loads(values["meta"])
+            if not isinstance(meta.get("root_label", ""), str):
+                raise TypeError("root_label")
+            return cls(inventory, relations, networks, meta)
         except StorageError as error:
             raise ISBNError(str(error)) from error
         except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
@@ -181,6 +185,35 @@ class ISBN(Stored):
 _INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
 _CLASSES = ("words", "classes")
+_TEXTS = ("labels", "tags", "words", "forms", "frequent", "rare_names", "classes_words", "latent", "decisions")
+_TEXTS += ("approximations",)
+_WHOLE = ("word_offsets", "rare_offsets", "rare_tags", "classes_classes")  # numbers, of type int32
+_REAL = ("rare_counts", "rare_weights", "rare_tag_weights", "rare_class_shares")  # of type float32
+
+
+def _check_types(values: dict[str, Any]) -> None:
+    """Whether stored parts are of the types that their names ask for, and their numbers finite.
+
+    RAISES (TypeError): Naming those that are not.
+    """
+    numbered = [name for name in values if name.rpartition("_")[0] in PARAMETERS]
+    wrong = [name for name in _TEXTS if not _are_texts(values[name])]
+    wrong += [name for name in _WHOLE if not _is_array(values[name], np.int32)]
+    wrong += [name for name in (*_REAL, *numbered) if not _is_array(values[name], np.float32)]
+    if type(values["opening"]) is not int:
+        wrong.append("opening")
+    if type(values["rare_form_weight"]) is not float or not 0 < values["rare_form_weight"] < np.inf:
+        wrong.append("rare_form_weight")
+    if wrong:
+        raise TypeError(f"the parts {', '.join(wrong)} are not what they should be")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)
+
+
+def _is_array(value: Any, dtype: type) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == dtype and bool(np.isfinite(value).all())
 
 
 def check(inventory: Inventory) -> None:
@@ -194,8 +227,10 @@ def check(inventory: Inventory) -> None:
         "words": _are_offsets(inventory.word_offsets, n_tags, inventory.first_word, inventory.n_outcomes),
         "a word of each tag": bool((np.diff(inventory.word_offsets) > 0).all()),
         "rare words": _are_offsets(rare.offsets, len(rare.names), 0, len(rare.tags)),
-        "rare tags": len(rare.counts) == len(rare.tags) and bool(((rare.tags >= 0) & (rare.tags < n_tags)).all()),
+        "rare tags": rare.tags.ndim == 1 and bool(((rare.tags >= 0) & (rare.tags < n_tags)).all()),
+        "counts": rare.counts.shape == rare.tags.shape and bool((rare.counts >= 0).all()),
         "weights": rare.weights.shape == (len(rare.names),) and rare.tag_weights.shape == (n_tags,),
+        "sizes of weights": bool((rare.weights > 0).all() and (rare.tag_weights > 0).all()),
         "the form of all words": "f " in rare.names,
         "opening": inventory.opening in (0, -1),
         "classes": rare.classes.fit_shares(rare.class_shares, n_tags),
