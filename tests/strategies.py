@@ -45,3 +45,10 @@ def trees(
         lambda nodes: st.builds(Tree, category, st.lists(nodes, min_size=1, max_size=4)),
         max_leaves=max_leaves,
     )
+
+
+def sentences_with_space(trees: st.SearchStrategy[Tree]) -> st.SearchStrategy[list[str | Tree]]:
+    """Sentences of a Doc, as lists of whitespace tokens with a tree among them, or none."""
+    space = st.lists(st.sampled_from(["\n", " ", "\t", "\u00a0", "\u3000"]), max_size=2)
+    words = st.lists(trees, max_size=1)
+    return st.builds(lambda before, inside, after: [*before, *inside, *after], space, words, space).filter(bool)

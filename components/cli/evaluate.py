@@ -83,7 +83,7 @@ def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
         return _read_treebank(path)
     try:
         lines = [[clean(tree) for tree in trees] for trees in read_evalb(path)]
-    except (TreebankError, UnicodeDecodeError):  # which the other way of reading tells better
+    except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
     return sentences if len(sentences) == n_golds else _read_treebank(path)

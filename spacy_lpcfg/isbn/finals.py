@@ -65,7 +65,7 @@ class Finals:
                 else:
                     n_above, (start, end, _) = 0, span
         order = sorted(found, key=lambda span: (span[0], -span[1], above.get(span, 0.0) / found[span]))
-        return {span: found[span] for span in order}
+        return {span: min(found[span], 1.0) for span in order}
 
     def _distinct_shares(self) -> dict[Spans, float]:
         """Share of each distinct tree."""

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_lines
 from spacy_lpcfg.trees.evalb_params import COLLINS, Params
 from spacy_lpcfg.trees.evalb_report import reference_table, summary_table
 from spacy_lpcfg.trees.evalb_sentence import (
@@ -230,15 +230,14 @@ def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Param
 def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
     """Read a file that holds one sentence a line, as EVALB does.
 
-    path (path): The file, in UTF-8.
+    path (path): The file, as of `read_trees`.
     YIELDS (tuple of Tree): The trees on a line: one, or several side by side, or none where
         the line has no words, only brackets or nothing, as parsers write when they find no tree.
-    RAISES (TreebankError): For a line that is not whole trees.
+    RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.
     """
-    with open(path, encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                trees = tuple(parse_trees([line])) if line.strip("() \t\n") else ()
-            except TreebankError as error:
-                raise TreebankError(error.message, path=os.fspath(path), line=number) from None
-            yield trees
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            trees = tuple(parse_trees([line])) if line.strip("() \t\r\n") else ()
+        except TreebankError as error:
+            raise TreebankError(error.message, path=os.fspath(path), line=number) from None
+        yield trees

@@ -1,0 +1,217 @@
+"""Targets that read files: brackets, tagged text, maps of tags, EVALB's trees and parameters."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from spacy.vocab import Vocab
+
+from fuzz.choices import Choices, bytes_of
+from fuzz.contract import Target, expect, files
+from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.bracketing.tags import UNIVERSAL
+from spacy_lpcfg.components.constituents import rooted_trees, trees
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.tagged_text import read_tag_map, tagged_doc
+from spacy_lpcfg.trees import (
+    Tree,
+    TreebankError,
+    clean,
+    collapse_unaries,
+    expand_unaries,
+    normalize,
+    normalize_rooted,
+    parse_trees,
+    read_trees,
+    write_trees,
+)
+from spacy_lpcfg.trees.evalb import Params, evaluate, read_evalb
+
+VOCAB = Vocab()
+TREES = """\
+( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP (VBG working)))) (. .)) )
+(ROOT (S
+  (NP=2 (DT The) (NN ferry|boat))
+  (VP (VBD left)))) (TOP (NP (-NONE- *))) ( (ID 3) (X (`` ``) (-LRB- -LRB-) (S|A \\/)))
+"""
+TAGGED = "The/DT ferry/NN 1\\/2/CD left/VBD ./.\n\n( /-LRB- a/b/NN\n"
+PARAMS = """\
+# a comment
+DEBUG 0
+MAX_ERROR 10
+CUTOFF_LEN 40
+LABELED 1
+DELETE_LABEL TOP
+DELETE_LABEL_FOR_LENGTH -NONE-
+QUOTE_LABEL ''
+EQ_LABEL ADVP PRT
+EQ_WORD Its It's
+"""
+
+
+def whole_text(choices: Choices) -> str:
+    """All of the bytes, so that they are the file."""
+    return choices.rest()
+
+
+def seeds_of(*texts: str) -> Callable[[], list[bytes]]:
+    """Texts as they are, after a byte order mark, zipped, and with other ends of lines."""
+
+    def seeds() -> list[bytes]:
+        plain = [bytes_of(text) for text in texts]
+        zipped = [gzip.compress(data, mtime=0) for data in plain]
+        return [*plain, *zipped, *(b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n") for data in plain)]
+
+    return seeds
+
+
+# Brackets ----------------------------------------------------------------------------------------
+
+
+def check_brackets(text: str) -> None:
+    """Trees or errors that name the place; what was read can be written, read again, and goes through all that follows.
+
+    Where errors are collected, nothing is read before the first of them that is not read where it is raised.
+    """
+    with files(text) as (path,):
+        first, before = _until_error(read_trees(path))
+        errors: list[TreebankError] = []
+        last, found = _until_error(read_trees(path, on_error=errors.append))
+        expect(found[: len(before)] == before, "other trees where errors are collected")
+        expect(str(first) == str(next(iter([*errors, last]))), f"other errors where they are collected: {first}")
+        for error in filter(None, [*errors, last]):
+            check_treebank_error(error, path, text)
+        write_trees(path, found)
+        expect(list(read_trees(path)) == found, "what was written is read as something else")
+    for tree in found:
+        check_tree(tree)
+
+
+def _until_error(items: Iterator[Any]) -> tuple[TreebankError | None, list[Any]]:
+    """What came, and the error that ended it, if one did."""
+    found: list[Any] = []
+    try:
+        for item in items:
+            found.append(item)
+    except TreebankError as error:
+        return error, found
+    return None, found
+
+
+def check_treebank_error(error: TreebankError, path: Path, text: str) -> None:
+    """It says where and what, in a line of the file or of its zipped contents."""
+    expect(error.path == str(path) and str(error).startswith(f"{path}:{error.line}: "), f"no place in {error}")
+    is_zipped = text.startswith("\x1f\udc8b")
+    expect(error.line >= 1 and (is_zipped or error.line <= text.count("\n") + 1), f"there is no line {error.line}")
+    expect("Expected" in error.message and len(error.message) < 10_000, f"what was expected? {error}")
+
+
+def check_tree(tree: Tree) -> None:
+    """Brackets, spans, transforms and Docs give a tree back."""
+    expect(list(parse_trees(str(tree))) == [tree], "brackets of a tree are read as something else")
+    expect(Tree.from_spans(tree.words, tree.tags, tree.spans()) == tree, "spans are those of another tree")
+    expect(expand_unaries(collapse_unaries(tree)) == tree, "collapsed chains are expanded to others")
+    for change in (clean, normalize):
+        changed = change(tree)
+        expect(changed is None or change(changed) == changed, f"{change.__name__} twice is not once")
+    normalized, rooted = normalize(tree), normalize_rooted(tree)
+    expect((normalized is None) == (rooted is None), "words or none, with a root or without")
+    if normalized is not None and rooted is not None:
+        doc = tree_to_doc(VOCAB, [rooted])
+        expect(len(trees(doc)) == 1 and len(rooted_trees(doc)) == 1, "another number of trees on the Doc")
+        expect(len(doc) == len(normalized), "another number of words on the Doc")
+
+
+# Tagged text -------------------------------------------------------------------------------------
+
+
+def check_tagged(text: str) -> None:
+    """Sentences with a tag for each word, or errors that name the place; Docs can be made of them."""
+    with files(text) as (path,):
+        first, before = _until_error(read_tagged(path))
+        errors: list[TreebankError] = []
+        last, found = _until_error(read_tagged(path, on_error=errors.append))
+        expect(found[: len(before)] == before, "other sentences where errors are collected")
+        expect(str(first) == str(next(iter([*errors, last]))), f"other errors where they are collected: {first}")
+        for error in filter(None, [*errors, last]):
+            check_treebank_error(error, path, text)
+    for words, tags in found:
+        expect(0 < len(words) == len(tags) and all(words) and all(tags), f"no tag for each word: {words} {tags}")
+        doc = tagged_doc(VOCAB, (words, tags))
+        expect([token.tag_ for token in doc] == list(tags), "other tags on the Doc")
+
+
+def check_tag_map(text: str) -> None:
+    """Universal tags, or an error that names the place."""
+    with files(text) as (path,):
+        try:
+            found = read_tag_map(path)
+        except TreebankError as error:
+            check_treebank_error(error, path, text)
+            return
+    expect(set(found.values()) <= set(UNIVERSAL), "tags that are not universal")
+
+
+# EVALB -------------------------------------------------------------------------------------------
+
+
+def evalb_case(choices: Choices) -> dict[str, str]:
+    """Gold and test trees, of which one is mostly a changed copy of the other, and parameters."""
+    gold, test, params, shared = choices.text(200), choices.text(200), choices.text(60), choices.rest()
+    return {"gold": gold + shared, "test": test + shared, "params": params}
+
+
+def evalb_seeds() -> list[bytes]:
+    lines = "(S (NP (PRP It)) (VP (VBZ is) (ADJP (JJ '))) (. .))\n(X (A a) (B b))\n\n(S-X (NP=1 (`` `)))(TOP (NN x))\n"
+    settings = (PARAMS[start : start + 60].encode() for start in range(0, len(PARAMS), 60))
+    parts = ((b"(S (X a))\n", b"(S (Y a))\n", each) for each in settings)
+    return [b"".join(bytes([len(part)]) + part for part in each) + lines.encode() for each in parts]
+
+
+def check_params(text: str) -> None:
+    """Parameters, or an error that names the place."""
+    with files(text) as (path,):
+        read_params(path)
+
+
+def read_params(path: Path) -> Params | None:
+    try:
+        return Params.from_file(path)
+    except ValueError as error:
+        expect(str(error).startswith(f"{path}:"), f"no place in {error!r}")
+        return None
+
+
+def check_evalb(case: dict[str, str]) -> None:
+    """Scores within their bounds, of a tree with itself the best, and tables; or errors that name the place."""
+    with files(case["gold"], case["test"], case["params"]) as (gold_path, test_path, params_path):
+        params = read_params(params_path)
+        (gold_error, golds), (test_error, tests) = (_until_error(read_evalb(path)) for path in (gold_path, test_path))
+        for error, path, name in ((gold_error, gold_path, "gold"), (test_error, test_path, "test")):
+            if error is not None:
+                check_treebank_error(error, path, case[name])
+    if params is None or gold_error or test_error:
+        return
+    n = min(len(golds), len(tests))
+    evaluation = evaluate(golds[:n], tests[:n], params)
+    total = evaluation.total()
+    for value in (total.precision, total.recall, total.fmeasure, total.complete_match, total.tag_accuracy):
+        expect(0 <= value <= 100, f"{value} percent")
+    expect(0 <= total.n_crossing <= total.brackets.n_test, "more crossing brackets than brackets")
+    expect(bool(evaluation.table()) and bool(evaluation.reference_table()), "no tables")
+    same = evaluate(golds, golds, params).total()
+    expect(same.n_error == 0, "a tree has other words than itself")
+    expect(same.n_complete == same.n_valid and same.n_correct_tags == same.n_words, "a tree differs from itself")
+    expect(same.n_crossing == 0, "a tree crosses itself")
+
+
+TARGETS = {
+    "brackets": Target(whole_text, check_brackets, seeds_of(TREES, "(A b", "(A (B c) d)\n(A\n (B e))")),
+    "tagged": Target(whole_text, check_tagged, seeds_of(TAGGED, TREES)),
+    "tag_map": Target(whole_text, check_tag_map, seeds_of("NN NOUN\n\n. PUNCT\n")),
+    "evalb": Target(evalb_case, check_evalb, evalb_seeds),
+    "params": Target(whole_text, check_params, seeds_of(PARAMS)),
+}

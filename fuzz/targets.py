@@ -1,0 +1,7 @@
+"""All targets by name."""
+
+from __future__ import annotations
+
+from fuzz import models, readers, trees
+
+TARGETS = {**readers.TARGETS, **trees.TARGETS, **models.TARGETS}

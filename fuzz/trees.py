@@ -1,0 +1,98 @@
+"""Targets that take values of Python: trees of NLTK, and constraints on the tree of a sentence."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from fuzz.choices import Choices
+from fuzz.contract import Target, expect
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.isbn import IncrementalParser
+from spacy_lpcfg.trees import from_nltk, to_nltk
+from spacy_lpcfg.trees.constraints import ANY, Constraints
+from spacy_lpcfg.trees.parse import UNCONSTRAINED
+
+LABELS = [ANY, "NP", "S", "VP", "no such label"]
+WORDS = ["The", "ferry", "was", "late", ".", "xyzzy"]
+
+# Trees of NLTK -----------------------------------------------------------------------------------
+
+
+def nltk_case(choices: Choices, depth: int = 5) -> Any:
+    """A tree as [label, child, ...], where anything may stand in place of labels and children."""
+    if depth == 0 or choices.number(0, 3) == 3:
+        return choices.one_of(["word", "", None, 7, 0.5, True, {}, ["list of strings"]])
+    if choices.number(0, 3) == 3:
+        return ["NN", "word"]
+    children = choices.some(lambda: nltk_case(choices, depth - 1), 3)
+    return [choices.one_of(["NP", "S", "", 3, None]), *children]
+
+
+def check_nltk(case: Any) -> None:
+    """The same tree back, or a ValueError that says what was expected."""
+    from nltk.tree import Tree as NltkTree
+
+    def build(value: Any) -> Any:
+        return NltkTree(value[0], list(map(build, value[1:]))) if isinstance(value, list) else value
+
+    theirs = build(case)
+    try:
+        tree = from_nltk(theirs)
+    except ValueError as error:
+        expect("Expected" in str(error), f"what was expected? {error!r}")
+        return
+    expect(to_nltk(tree) == theirs, "another tree")
+
+
+# Constraints -------------------------------------------------------------------------------------
+
+
+def constraints_case(choices: Choices) -> dict[str, Any]:
+    """Words, and spans of which some are none of the sentence."""
+    words = [choices.one_of(WORDS) for _ in range(choices.number(1, 6))]
+
+    def span() -> list[Any]:
+        return [choices.number(-1, len(words)), choices.number(0, len(words) + 1)]
+
+    def labelled() -> list[Any]:
+        return [*span(), choices.one_of(LABELS)]
+
+    spans = {name: choices.some(labelled, 3) for name in ("required", "forbidden")}
+    return {"words": words, **spans, "whole": choices.some(span, 2)}
+
+
+@cache
+def _parsers() -> list[Any]:
+    from fuzz import models
+
+    return [Parser(models.KINDS["em"].make()), IncrementalParser(models.KINDS["isbn"].make(), settings=models.BEAM)]
+
+
+def check_constraints(case: dict[str, Any]) -> None:
+    """A tree that satisfies them, or says that it does not; or an error on spans that are none of the sentence."""
+    words, n = case["words"], len(case["words"])
+    names = ("required", "forbidden", "whole")
+    constraints = Constraints(*(tuple(map(tuple, case[name])) for name in names))
+    expect(constraints.mirrored(n).mirrored(n) == constraints, "mirrored twice they are others")
+    fits = all(0 <= span[0] < span[1] <= n for name in names for span in case[name])
+    for parser in _parsers():
+        try:
+            parse = parser.parse(words, constraints=constraints)
+        except ValueError as error:
+            expect(not fits and "Expected constraints on spans within" in str(error), f"refused: {error}")
+            continue
+        expect(fits, "spans that are none of the sentence were taken")
+        expect(parse.tree.words == words, "a tree of other words")
+        expect(bool(np.all((parse.span_scores >= 0) & (parse.span_scores <= 1))), "scores that are no probabilities")
+        expect(constraints.allow(parse.spans) == (parse.status != UNCONSTRAINED), f"a wrong status {parse.status}")
+        kept = constraints.within(parser.posteriors(words, constraints=constraints).brackets)
+        expect(all(0 <= p <= 1 for p in kept.values()), "brackets of no probability")
+
+
+TARGETS = {
+    "exchange": Target(nltk_case, check_nltk),
+    "constraints": Target(constraints_case, check_constraints),
+}
