@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from joblib import Parallel, delayed
 
@@ -25,6 +25,7 @@ TEMPERATURE = 0.9
 """Of the scores of presets (`trees/calibration.py`): the mean of several models doubts a little too much."""
 
 
+@runtime_checkable
 class StraightLearner(Protocol):
     """A learner of a grammar, an ensemble or an ISBN."""
 
