@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socketserver import TCPServer
 from threading import Lock
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,6 +41,11 @@ class DemoServer(ThreadingHTTPServer):
         super().__init__((HOST, port), _Handler)
         self.answer = answer
         self.lock = Lock()
+
+    def server_bind(self) -> None:
+        """As an HTTPServer does it, but without asking a name server what this machine is called."""
+        TCPServer.server_bind(self)
+        self.server_name, self.server_port = HOST, self.server_address[1]
 
     @property
     def url(self) -> str:

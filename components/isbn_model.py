@@ -4,8 +4,6 @@ The Model `isbn` has a layer for each network of an ensemble, with the parameter
 the inventory and the relations, is in a shim.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager

@@ -8,7 +8,7 @@ their own, all with the label `LABEL`, so that what reads trees reads them as we
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from spacy.language import Language
@@ -39,6 +39,7 @@ _NOT_LEARNED = (
 Sentences = Callable[[], Iterable[TaggedSentence]]
 
 
+@runtime_checkable
 class BracketLearner(Protocol):
     """What makes a bracketer of tagged text."""
 

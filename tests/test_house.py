@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from configparser import ConfigParser
 from importlib.metadata import EntryPoint
+from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -27,6 +30,9 @@ def entry_points() -> list[EntryPoint]:
         for group in SETUP["options.entry_points"]
         for name, value in (line.split("=") for line in lines("options.entry_points", group))
     ]
+
+
+REGISTERED = [each for each in entry_points() if each.group not in ("console_scripts", "spacy_cli")]
 
 
 def blocks(language: str) -> list[str]:
@@ -65,7 +71,7 @@ def test_house_core_does_not_load_spacy(tmp_path):
     core = [package for package in lines("options", "packages") if not package.startswith("spacy_lpcfg.components")]
     loaded = loaded_by("import " + ", ".join(core), tmp_path)
     assert {"spacy_lpcfg.trees", "spacy_lpcfg.grammar", "spacy_lpcfg.chart", "spacy_lpcfg.learning"} <= loaded
-    assert not loaded & {"spacy", "thinc"}
+    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "svgling", "dask", "requests"}
 
 
 def test_house_components_are_imported_under_their_installed_name():
@@ -102,6 +108,23 @@ def test_house_commands_import_fast(tmp_path):
 @pytest.mark.parametrize("entry_point", entry_points(), ids=lambda entry_point: entry_point.name)
 def test_house_entry_points_resolve(entry_point):
     assert entry_point.load() is not None
+
+
+def protocols(kind: object) -> Iterator[type]:
+    """The protocols in a type."""
+    if getattr(kind, "_is_protocol", False):
+        yield kind
+    for part in get_args(kind):
+        if not isinstance(part, list):
+            yield from protocols(part)
+
+
+@pytest.mark.parametrize("entry_point", REGISTERED, ids=lambda entry_point: entry_point.name)
+def test_house_settings_can_be_checked(entry_point):
+    """spaCy before 3.8.14 takes types from the signature as they stand, and asks what is an instance of them."""
+    kinds = [parameter.annotation for parameter in signature(entry_point.load()).parameters.values()]
+    assert [kind for kind in kinds if isinstance(kind, str)] == []
+    assert [each for kind in kinds for each in protocols(kind) if not each._is_runtime_protocol] == []
 
 
 def test_house_readme_has_the_commands_that_are_checked():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from joblib import Parallel, delayed
 
@@ -18,6 +18,7 @@ from spacy_lpcfg.trees.tree import Tree
 GRAMMARS_SHARE = 0.4
 
 
+@runtime_checkable
 class StraightLearner(Protocol):
     """A learner of a grammar, an ensemble or an ISBN."""
 

@@ -213,7 +213,8 @@ class _Sparse(NamedTuple):
         is_kept = tensor > negligible * scale
         entries = _rounded_down(tensor[is_kept] / scale)
         rest = tensor.astype(np.float64)
-        rest[is_kept] = np.maximum(rest[is_kept] - entries * scale, 0.0)
+        stored = np.multiply(entries, scale, dtype=np.float32)  # which NumPy 1 would do in float16
+        rest[is_kept] = np.maximum(rest[is_kept] - stored, 0.0)
         a, b, c = rest.sum(axis=(1, 2)), rest.sum(axis=(0, 2)), rest.sum(axis=(0, 1))
         total = a.sum() or 1.0
         return cls(scale, is_kept, entries, np.concatenate([a, b / total, c / total]).astype(np.float32))

@@ -10,6 +10,8 @@ from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees.exchange import to_nltk
 from spacy_lpcfg.trees.tree import Tree
 
+_WIDEST = 4096  # characters of a label that is not broken into lines; not all of NLTK's versions take None
+
 
 def tree_svg(tree: Tree) -> str:
     """The tree as an SVG element, which is a file of its own as well.
@@ -38,7 +40,7 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
     """
     printer = extra("nltk.tree.prettyprinter", "A tree in a terminal").TreePrettyPrinter
     try:
-        drawn = printer(to_nltk(_visible(tree))).text(unicodelines=lines == "unicode", maxwidth=None)
+        drawn = printer(to_nltk(_visible(tree))).text(unicodelines=lines == "unicode", maxwidth=_WIDEST)
     except RecursionError as error:
         raise _too_deep(tree) from error
     return "\n".join(line.rstrip() for line in drawn.splitlines())
