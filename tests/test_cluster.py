@@ -5,17 +5,24 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import fields, is_dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import spacy
+from commands import run
 from joblib import parallel_config
 
+from spacy_lpcfg.bracketing import CCA, SpectralBracketer
+from spacy_lpcfg.bracketing.sentences import chunks
+from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
+dask = pytest.importorskip("dask", reason="the extra `cluster` is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -30,7 +37,7 @@ LEARNERS = [
 
 
 class Killer(distributed.WorkerPlugin):
-    """Kills the worker that is first to begin with the second of joblib's calls.
+    """Kills the worker that is first to begin with the third of joblib's calls.
 
     flag (Path): a file that is there once this has happened.
     """
@@ -41,9 +48,14 @@ class Killer(distributed.WorkerPlugin):
 
     def transition(self, key: Any, start: str, finish: str, *args: Any, **settings: Any) -> None:
         self.n_calls += finish == "executing" and str(key).startswith("batch_of_")
-        if self.n_calls >= 2 and not self.flag.exists():
+        if self.n_calls >= 3 and not self.flag.exists():
             self.flag.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+def calls_so_far(dask_worker: Any) -> int:
+    """How many tasks a worker has done."""
+    return dask_worker.state.executed_count
 
 
 @pytest.fixture(scope="module")
@@ -95,13 +107,50 @@ def assert_same(found: Any, expected: Any) -> None:
             assert found[name] == value, name
 
 
+def learned_there(learner: Any, files: TreeFiles) -> Any:
+    with parallel_config(backend="dask"):
+        return learner.fit(files)
+
+
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_a_cluster_learns_the_same_grammar_though_a_worker_is_killed(learner, files, client, small_shards, tmp_path):
+def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
+    client.wait_for_workers(2)
+    n_calls = client.run(calls_so_far)
+    assert_same(learned_there(learner, files), learner.fit(list(files)))
+    assert client.run(calls_so_far) != n_calls
+
+
+def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
+    client.wait_for_workers(2)
+    monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
+    learner = SpectralBracketer.preset("paper", embedding=CCA(size=20))
+    expected = learner.fit(partial(read_tagged, files.paths))
+    with parallel_config(backend="dask"):
+        found = learner.fit(partial(read_tagged, files.paths))
+    np.testing.assert_allclose(found.metric.distances, expected.metric.distances, rtol=1e-9)
+
+
+def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(files, client, small_shards, tmp_path):
+    learner = Pivot(n_states=3, n_iterations=2)
     expected = learner.fit(list(files))
     flag = tmp_path / "killed"
-    client.wait_for_workers(2)  # the one that was killed by the test before comes again
-    client.register_plugin(Killer(flag), name=str(flag))
-    with parallel_config(backend="dask"):
-        found = learner.fit(files)
+    client.register_plugin(Killer(flag), name="killer")
+    assert_same(learned_there(learner, files), expected)
     assert flag.exists()
-    assert_same(found, expected)
+
+
+def test_cluster_is_used_by_the_command(files, client, tmp_path):
+    client.wait_for_workers(2)
+    folder, n_calls = Path(files.paths[0]).parent, client.run(calls_so_far)
+    command = ("learn", "lpcfg", folder, "--method", "pcfg", "-o")
+    run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
+    assert client.run(calls_so_far) != n_calls
+    run(*command, tmp_path / "here")
+    here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
+    assert there.to_bytes() == here.to_bytes()
+
+
+def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
+    command = ("learn", "lpcfg", *files.paths, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "model")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert "127.0.0.1:9" in run(*command, code=1).stderr

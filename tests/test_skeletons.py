@@ -140,7 +140,10 @@ def test_trees_between_others_are_a_table_of_their_own(treebank, first, end):
     normal = [tree for tree in treebank if normalize(tree) is not None]
     found, expected = skeletons(treebank).between(first, max(first, end)), skeletons(normal[first : max(first, end)])
     assert names(found, slice(None)) == names(expected, slice(None))
-    for column in ("left", "right", "parent", "head", "start", "end", "length", "word", "roots", "leaves"):
+    assert [found.words[word] for word in found.word[found.leaves]] == [
+        expected.words[word] for word in expected.word[expected.leaves]
+    ]
+    for column in ("left", "right", "parent", "head", "start", "end", "length", "roots", "leaves"):
         np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
 
 

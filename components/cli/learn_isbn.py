@@ -8,7 +8,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ class Approximation(str, Enum):
 
 @reporting_errors
 def learn_isbn(
-    trees: Annotated[
-        list[Path], typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, or .gz.")
-    ],
+    trees: Trees,
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
         list[Path] | None,

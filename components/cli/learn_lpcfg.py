@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -43,9 +44,7 @@ class Teacher(str, Enum):
 
 @reporting_errors
 def learn_lpcfg(
-    trees: Annotated[
-        list[Path], typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, or .gz.")
-    ],
+    trees: Trees,
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
         list[Path] | None,
@@ -71,6 +70,7 @@ def learn_lpcfg(
     classes_from: ClassesFrom = None,
     seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
 ) -> None:
@@ -98,8 +98,7 @@ def learn_lpcfg(
     settings: dict[str, Any] = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
     settings |= {"lexical": LexicalSettings(word_classes=word_classes(classes_from, lang))}
     jobs = n_jobs(jobs)
-    train = read_treebank(trees, skip_bad)
-    with busy("learning"):
+    with on_cluster(scheduler), busy("learning"), tree_files(trees, skip_bad) as train:
         if text is not None:
             learned = _distilled(train, text, teacher, grammars, settings, jobs)
         elif method == Method.ensemble:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import typer
 
 from spacy_lpcfg.components.cli.console import log_skipped, progress
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
@@ -12,17 +15,29 @@ from spacy_lpcfg.components.cli.pipelines import save_pipeline
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees import Tree, TreeFiles
     from spacy_lpcfg.trees.parse import Parse
+
+Trees = Annotated[
+    list[Path],
+    typer.Argument(metavar="TREES...", exists=True, help="Bracketed files, .gz or not, or folders of .mrg, .mrg.gz."),
+]
+
+
+@contextmanager
+def tree_files(paths: Sequence[Path], skip_bad: bool) -> Iterator[TreeFiles]:
+    """The files to learn from within; at the end, it is told how many trees were broken."""
+    from spacy_lpcfg.trees import TreeFiles
+
+    errors: list[Exception] = []
+    yield TreeFiles.of(paths, on_error=errors.append if skip_bad else None)
+    log_skipped(errors)
 
 
 def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
-    """The trees of the files; at the end, how many were broken."""
-    from spacy_lpcfg.trees import read_trees
-
-    errors: list[Exception] = []
-    yield from progress(read_trees(paths, on_error=errors.append if skip_bad else None), "trees")
-    log_skipped(errors)
+    """The trees of the files, or of folders; at the end, how many were broken."""
+    with tree_files(paths, skip_bad) as files:
+        yield from progress(files, "trees")
 
 
 def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from spacy_lpcfg.bracketing.embeddings import Embedding
 from spacy_lpcfg.bracketing.sentences import Chunk
+from spacy_lpcfg.parallel import in_order
 
 
 class Covariances(NamedTuple):
@@ -25,18 +26,42 @@ class Covariances(NamedTuple):
     sums: np.ndarray
     counts: np.ndarray
 
+    @classmethod
+    def zeros(cls, max_distance: int, n_anchors: int, p: int) -> Covariances:
+        shape = (max_distance, n_anchors, n_anchors)
+        return cls(np.zeros((*shape, p, p), np.float32), np.zeros(shape, np.float64))
+
 
 def covariances(
-    chunks: Iterable[Chunk], embedding: Embedding, groups: np.ndarray, max_distance: int = 60
+    chunks: Iterable[Chunk],
+    embedding: Embedding,
+    groups: np.ndarray,
+    max_distance: int = 60,
+    n_jobs: int | None = None,
 ) -> Covariances:
     """The table of a text, in memory that does not grow with it.
 
     groups (int32, (N_UNIVERSAL,)): the anchor of every universal tag.
+    n_jobs (int or None): as of joblib, whose `parallel_config` chooses where chunks are summed; None for its own, or 1.
     """
-    n, p = int(groups.max()) + 1, embedding.vectors.shape[1]
-    table = Covariances(np.zeros((max_distance, n, n, p, p), np.float32), np.zeros((max_distance, n, n), np.float64))
-    for chunk in chunks:
-        add_pairs(table, embedding.rows(chunk), groups[chunk.universal], chunk.offsets)
+    n, vectors = int(groups.max()) + 1, embedding.vectors
+    table = Covariances.zeros(max_distance, n, vectors.shape[1])
+    calls = (
+        (vectors, embedding.vocabulary.ids(chunk), groups[chunk.universal], chunk.offsets, max_distance, n)
+        for chunk in chunks
+    )
+    for part in in_order(_of_chunk, calls, n_jobs=n_jobs):
+        table.sums[:] += part.sums
+        table.counts[:] += part.counts
+    return table
+
+
+def _of_chunk(
+    vectors: np.ndarray, ids: np.ndarray, anchors: np.ndarray, offsets: np.ndarray, max_distance: int, n_anchors: int
+) -> Covariances:
+    """The table of a chunk, whose words have these ids."""
+    table = Covariances.zeros(max_distance, n_anchors, vectors.shape[1])
+    add_pairs(table, vectors[ids], anchors, offsets)
     return table
 
 

@@ -43,6 +43,8 @@ class SpectralBracketer:
     apart (float): distance that punctuation between two words adds.
     sequences (SequenceSettings or None): tag sequences with distances of their own.
     self_training (SelfTraining or None): what comes after the spectral trees.
+    n_jobs (int or None): processes that sum covariances, as of joblib; None for those of `joblib.parallel_config`, or
+        1. The result is the same for any number.
     """
 
     embedding: Embedder = field(default_factory=CCA)
@@ -53,6 +55,7 @@ class SpectralBracketer:
     apart: float = 10.0
     sequences: SequenceSettings | None = None
     self_training: SelfTraining | None = field(default_factory=SelfTraining)
+    n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         if self.m < 1 or not self.gamma > 0 or self.n_distances < 1:
@@ -103,7 +106,7 @@ class SpectralBracketer:
 
         groups = self.anchors.fit(lambda: read("anchors"))
         embedding = self.embedding.fit(lambda: read("vectors"), seed=seed)
-        table = covariances(read("covariances"), embedding, groups, int(1.5 * self.n_distances))
+        table = covariances(read("covariances"), embedding, groups, int(1.5 * self.n_distances), self.n_jobs)
         distances = distance_table(table, m=self.m, gamma=self.gamma, n_distances=self.n_distances)
         if self.sequences is None:
             return MetricModel(groups, distances, self.apart)

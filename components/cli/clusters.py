@@ -1,0 +1,34 @@
+"""`--scheduler` of commands that learn: a Dask cluster, on which sums over the treebank are made."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Of a Dask cluster to learn on, such as tcp://127.0.0.1:8786; its machines read TREES at the same paths.",
+    ),
+]
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Within, joblib's calls run on the cluster of a scheduler, if there is one.
+
+    RAISES (ValueError): Where Dask is not installed. (OSError): If nothing answers there.
+    """
+    if address is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError("--scheduler needs Dask: install spacy-lpcfg[cluster], here and on the cluster") from error
+    from joblib import parallel_config
+
+    with Client(address), parallel_config(backend="dask"):
+        yield
