@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 
 from spacy_lpcfg.trees.tree import Span
@@ -57,11 +58,13 @@ def _cross(order: list[_Bounds]) -> bool:
 
 
 def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[_Bounds]:
-    """The spans that nest and gain most, of the first one and those within it."""
+    """The spans that nest and gain most, of the first one and those within it; from spans in pre-order."""
+    starts = [start for start, _ in order]
     values: dict[_Bounds, float] = {}
     within: dict[_Bounds, list[_Bounds]] = {}
     for start, end in sorted(order, key=lambda bounds: bounds[1] - bounds[0]):
-        inner = [bounds for bounds in values if start <= bounds[0] and bounds[1] <= end]
+        beginning = order[bisect_left(starts, start) : bisect_left(starts, end)]
+        inner = [bounds for bounds in beginning if bounds[1] <= end and bounds in values]
         value, within[start, end] = _best_row(inner, values)
         values[start, end] = gains[start, end] + value
     chosen, agenda = [], [order[0]]
@@ -73,14 +76,25 @@ def _best_nesting(order: list[_Bounds], gains: Mapping[_Bounds, float]) -> list[
 
 def _best_row(spans: list[_Bounds], values: Mapping[_Bounds, float]) -> tuple[float, list[_Bounds]]:
     """Which spans side by side are worth most, and how much."""
-    ends = sorted({end for _, end in spans})
-    best: list[tuple[float, list[_Bounds]]] = [(0.0, [])]
-    for i, end in enumerate(ends):
-        found = best[-1]
-        for span in spans:
-            if span[1] == end:
-                before = best[sum(e <= span[0] for e in ends[:i])]
-                if before[0] + values[span] > found[0]:
-                    found = before[0] + values[span], [*before[1], span]
-        best.append(found)
-    return best[-1]
+    of_end: dict[int, list[_Bounds]] = {}
+    for span in spans:
+        of_end.setdefault(span[1], []).append(span)
+    ends = sorted(of_end)
+    best = [0.0]  # of the spans up to none of the ends, the first one, ...
+    last: list[tuple[_Bounds, int] | None] = [None]  # the span there, and how many ends come before it
+    for end in ends:
+        best.append(best[-1])
+        last.append(None)
+        for span in of_end[end]:
+            n_before = bisect_right(ends, span[0])
+            if best[n_before] + values[span] > best[-1]:
+                best[-1], last[-1] = best[n_before] + values[span], (span, n_before)
+    row, n = [], len(ends)
+    while n:
+        chosen = last[n]
+        if chosen is None:
+            n -= 1
+        else:
+            row.append(chosen[0])
+            n = chosen[1]
+    return best[-1], row[::-1]
