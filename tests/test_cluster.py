@@ -81,7 +81,7 @@ def files(tmp_path_factory) -> TreeFiles:
 @pytest.fixture
 def small_shards(monkeypatch):
     """Several shards of as few trees."""
-    monkeypatch.setattr("spacy_lpcfg.learning.latent.SHARD_SIZE", 60)
+    monkeypatch.setattr("spacy_lpcfg.learning.assembly.PART_SIZE", 60)
 
 
 def arrays(value: Any, name: str = "") -> dict[str, Any]:

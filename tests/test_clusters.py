@@ -45,7 +45,7 @@ def test_representation_weighs_dimensions_by_how_well_they_agree():
 
 def test_clusters_are_groups_of_like_nodes(treebank):
     """The scatter within clusters is less than that of as many random groups."""
-    projections = Projector(4, 5, 5.0, 0).project(treebank)
+    projections = Projector(4, 5, 5.0, 0).bases(treebank).project_all(treebank)
     states = cluster(treebank, projections, 0.5, 0)
     nodes = treebank.nodes
     for a in np.flatnonzero(projections.n_states > 1):
@@ -89,7 +89,9 @@ def test_same_seed_same_bytes(sample):
 
 @pytest.mark.parametrize("noise", [{"dropout": 0.3}, {"noise": 0.3}], ids=str)
 def test_noise_changes_the_projections(treebank, noise):
-    plain, noisy = (Projector(4, 5, 5.0, 0, **settings).project(treebank) for settings in ({}, noise))
+    plain, noisy = (
+        Projector(4, 5, 5.0, 0, **settings).bases(treebank).project_all(treebank) for settings in ({}, noise)
+    )
     assert not np.allclose(plain.inside, noisy.inside)
 
 

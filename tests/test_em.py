@@ -275,7 +275,7 @@ def test_same_seed_same_bytes(sample):
 
 
 def test_jobs_do_not_change_the_grammar(sample, monkeypatch):
-    monkeypatch.setattr("spacy_lpcfg.learning.latent.SHARD_SIZE", 40)
+    monkeypatch.setattr("spacy_lpcfg.learning.assembly.PART_SIZE", 40)
     one, two = (EM(n_states=4, n_iterations=3, n_jobs=n).fit(sample).to_bytes() for n in (1, 2))
     assert one == two
 

@@ -291,7 +291,7 @@ def test_one_state_is_the_treebank_pcfg(sample):
 
 
 def test_same_seed_same_bytes_for_any_number_of_jobs(sample, monkeypatch):
-    monkeypatch.setattr("spacy_lpcfg.learning.latent.SHARD_SIZE", 40)
+    monkeypatch.setattr("spacy_lpcfg.learning.assembly.PART_SIZE", 40)
     learner = SplitMerge(n_states=3)
     one = learner.fit(sample).to_bytes()
     assert one == replace(learner, n_jobs=2).fit(iter(sample)).to_bytes()

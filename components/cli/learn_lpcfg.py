@@ -193,7 +193,7 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)
-    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.projections.singular_values]
+    values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.bases.singular_values]
     meta = {"singular_values": dict(zip(grammar.symbols, values))}
     return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)}, meta)
 

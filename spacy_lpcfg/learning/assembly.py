@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -29,6 +30,8 @@ from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
+PART_SIZE = 2_000  # trees, at least
+MOST_PARTS = 64  # each of which is sent what it is counted by
 ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
 
 
@@ -43,6 +46,24 @@ class Reading(Protocol):
     def markov(self) -> int: ...
     @property
     def n_jobs(self) -> int | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some trees of a treebank in a row, with its ids: what is sent to where they are counted.
+
+    nodes (Skeletons): numbered from 0, without the text of words.
+    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
+    rule (int32, (n_nodes,)): of each inner node; -1 for leaves.
+    pair (int64, (n_leaves,)): the emission of each leaf.
+    forms (csr_array, (n_pairs, n_leaves)): how much each leaf counts for each emission, more general forms included.
+    """
+
+    nodes: Skeletons
+    terminal: np.ndarray
+    rule: np.ndarray
+    pair: np.ndarray
+    forms: csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +127,19 @@ class Treebank:
                 "learners of one treebank the same settings of the lexicon."
             )
         return trees
+
+    def parts(self) -> Iterator[Part]:
+        """All trees, cut as depends on their number alone."""
+        n_trees = len(self.nodes.roots)
+        size = max(PART_SIZE, -(-n_trees // MOST_PARTS))
+        forms = csc_array(self.events.all)
+        node = leaf = 0
+        for first in range(0, n_trees, size):
+            nodes = replace(self.nodes.between(first, first + size), words=())
+            rows, leaves = slice(node, node + nodes.n_nodes), slice(leaf, leaf + len(nodes.leaves))
+            pair = self.events.of_leaf[leaves]
+            yield Part(nodes, self.terminal[rows], self.counts.rule_of[rows], pair, forms[:, leaves].tocsr())
+            node, leaf = rows.stop, leaves.stop
 
     @property
     def symbol_weights(self) -> np.ndarray:

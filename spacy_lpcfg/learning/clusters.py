@@ -77,7 +77,9 @@ class Clusters:
         )
         treebank = Treebank.read(trees, self)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
-            states = cluster(treebank, projector.project(treebank, self.n_jobs), self.agreement, self.seed)
+            states = cluster(
+                treebank, projector.bases(treebank, self.n_jobs).project_all(treebank), self.agreement, self.seed
+            )
         n_states = np.zeros(len(treebank.nodes.symbols), dtype=np.int32)
         np.maximum.at(n_states, treebank.nodes.symbol, states + 1)
         split = Split(treebank, n_states)

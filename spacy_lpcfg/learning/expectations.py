@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.learning._expectations import inside_outside
+from spacy_lpcfg.learning.assembly import Part
 from spacy_lpcfg.learning.moments import group_sums
 from spacy_lpcfg.learning.skeletons import NONE
 
@@ -100,8 +101,7 @@ class Shard:
     parent, left, right (int32, (n,)): nodes; -1 for none.
     rule (int32, (n,)): of each inner node; -1 for leaves.
     order (int32, (n,)): of the nodes, narrow ones first, those of one rule together.
-    pair (int32, (n_leaves,)): the emission of each leaf.
-    forms (csr_array, (n_pairs, n_leaves)): how much each leaf counts for each emission, more general forms included.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): as of `Part`.
     """
 
     symbol: np.ndarray
@@ -112,6 +112,12 @@ class Shard:
     order: np.ndarray
     pair: np.ndarray
     forms: csr_array
+
+    @classmethod
+    def of(cls, part: Part) -> Shard:
+        nodes = part.nodes
+        order = np.lexsort([part.rule, nodes.end - nodes.start]).astype(np.int32)
+        return cls(nodes.symbol, nodes.parent, nodes.left, nodes.right, part.rule, order, part.pair, part.forms)
 
     @cached_property
     def roots(self) -> np.ndarray:

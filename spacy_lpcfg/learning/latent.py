@@ -12,7 +12,6 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
@@ -20,9 +19,6 @@ from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
 from spacy_lpcfg.learning.lexical import Emissions, Events
 from spacy_lpcfg.parallel import in_order
-
-SHARD_SIZE = 2_000  # trees, at least
-MOST_SHARDS = 64  # each of which is sent all parameters
 
 
 @dataclass(frozen=True)
@@ -95,31 +91,7 @@ class Split:
     @cached_property
     def shards(self) -> list[Shard]:
         """The trees, in parts that do not depend on where they are counted."""
-        n_trees = len(self.treebank.nodes.roots)
-        size = max(SHARD_SIZE, -(-n_trees // MOST_SHARDS))
-        return [self._shard(first, first + size) for first in range(0, n_trees, size)]
-
-    def _shard(self, first: int, end: int) -> Shard:
-        """The trees from `first` up to `end`."""
-        nodes, whole = self.treebank.nodes.between(first, end), self.treebank.nodes
-        start = int(whole.roots[:first].max(initial=-1)) + 1
-        rule = self.treebank.counts.rule_of[start : start + nodes.n_nodes]
-        leaf, n_leaves = np.searchsorted(whole.leaves, start), len(nodes.leaves)
-        return Shard(
-            symbol=nodes.symbol,
-            parent=nodes.parent,
-            left=nodes.left,
-            right=nodes.right,
-            rule=rule,
-            order=np.lexsort([rule, nodes.end - nodes.start]).astype(np.int32),
-            pair=self.events.of_leaf[leaf : leaf + n_leaves],
-            forms=self._forms[:, leaf : leaf + n_leaves].tocsr(),
-        )
-
-    @cached_property
-    def _forms(self) -> csc_array:
-        """As `events.all`, by columns."""
-        return csc_array(self.events.all)
+        return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
     def events(self) -> Events:
@@ -280,7 +252,7 @@ def _check_likelihood(log_likelihood: float) -> None:
         )
 
 
-_OF_TREEBANK = ("shards", "_forms")  # what a split has cached that is the same for any numbers of states
+_OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states
 _LEAST_COUNT = 1e-6  # of a state that is said to have been seen
 _LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.learning.counts import Counts
 from spacy_lpcfg.learning.skeletons import Skeletons
-from spacy_lpcfg.parallel import in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +58,15 @@ class RuleMoments:
             k=right.mean(axis=0),
         )
 
+    def pooled(self, other: RuleMoments) -> RuleMoments:
+        """Those of the occurrences of both."""
+        n = self.n + other.n
+        means = (
+            (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
+            for name in ("ijk", "ij", "ik", "jk", "i", "j", "k")
+        )
+        return RuleMoments(n, *means)
+
     def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
         """The smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
 
@@ -80,20 +86,45 @@ def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
     return i[:, None, None] * j[:, None] * k
 
 
+@dataclass(frozen=True, eq=False)
+class ProjectionSums:
+    """Sums of projections over nodes.
+
+    inside, outside (float64, (n_symbols, m)): of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
+    words (float64, (n_pairs, m)): of Z of leaves, by emission, those of more general forms included.
+    rules (dict[int, RuleMoments]): moments of the rules that occur.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    roots: np.ndarray
+    words: np.ndarray
+    rules: dict[int, RuleMoments]
+
+    def __add__(self, other: ProjectionSums) -> ProjectionSums:
+        rules = dict(self.rules)
+        for rule, moments in other.rules.items():
+            rules[rule] = rules[rule].pooled(moments) if rule in rules else moments
+        sums = ((getattr(self, name), getattr(other, name)) for name in ("inside", "outside", "roots", "words"))
+        return ProjectionSums(*(mine + yours for mine, yours in sums), rules)
+
+
 def rule_moments(
-    nodes: Skeletons, counts: Counts, projections: Projections, n_jobs: int | None = None
-) -> list[RuleMoments]:
-    """Moments of every rule, in the order of `counts.rules`."""
-    order = np.argsort(counts.rule_of, kind="stable")[len(nodes.leaves) :]
-    calls = (
-        (
-            projections.outside[occurrences, : projections.n_states[a]],
-            projections.inside[nodes.left[occurrences], : projections.n_states[b]],
-            projections.inside[nodes.right[occurrences], : projections.n_states[c]],
-        )
-        for occurrences, (a, b, c) in zip(np.split(order, offsets(counts.rule_counts)[1:-1]), counts.rules)
-    )
-    return list(in_order(RuleMoments.of, calls, n_jobs=n_jobs))
+    nodes: Skeletons, rule: np.ndarray, y: np.ndarray, z: np.ndarray, n_states: np.ndarray
+) -> dict[int, RuleMoments]:
+    """Moments of the rules that occur.
+
+    rule (int, (n_nodes,)): of each inner node; -1 for leaves.
+    y, z (float64, (n_nodes, m)): projections. n_states (int32, (n_symbols,)): of each symbol.
+    """
+    order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
+    rules, starts = np.unique(rule[order], return_index=True)
+    moments = {}
+    for number, occurrences in zip(rules.tolist(), np.split(order, starts[1:])):
+        left, right = nodes.left[occurrences], nodes.right[occurrences]
+        a, b, c = (n_states[nodes.symbol[each[0]]] for each in (occurrences, left, right))
+        moments[number] = RuleMoments.of(z[occurrences, :a], y[left, :b], y[right, :c])
+    return moments
 
 
 def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:

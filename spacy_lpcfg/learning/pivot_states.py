@@ -98,7 +98,7 @@ def symbol_states(
     to_g, g = _one_hot(rho)
     if n_states == 1:
         return Side(f, np.ones((to_f.shape[1], 1)), np.ones(1)), Side(g, np.ones((to_g.shape[1], 1)), np.ones(1))
-    u, _, v = singular_vectors(phi, psi, n_states, seed)
+    u, _, v = singular_vectors((phi.T @ psi) / len(tau), n_states, seed)
 
     def solve(to_features: csr_array, representation: np.ndarray) -> np.ndarray:
         counts = to_features.sum(axis=0)

@@ -2,27 +2,22 @@
 
 Notation: for a symbol a with n nodes, Phi (n, d) and Psi (n, d') hold the scaled inside and outside features;
 Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = Sigma^-1 V' psi, so that E[Y Z'] = I.
+Omega is summed over shards before it is scaled (`cooccurrence.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import add
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from spacy_lpcfg.learning.assembly import Treebank
-from spacy_lpcfg.learning.features import (
-    INSIDE,
-    OUTSIDE,
-    PAPER_INSIDE,
-    PAPER_LEAF,
-    PAPER_OUTSIDE,
-    Context,
-    FeatureTable,
-    feature_table,
-)
-from spacy_lpcfg.learning.moments import Projections, groups_of
+from spacy_lpcfg.learning.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
+from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
+from spacy_lpcfg.learning.moments import Projections
+from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 
 _LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
@@ -59,39 +54,95 @@ class Projector:
             if not getattr(self, name):
                 raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
-    def project(self, treebank: Treebank, n_jobs: int | None = None) -> Projections:
-        """Step 1 for every symbol."""
-        nodes = treebank.nodes
-        context = Context(nodes, treebank.terminal)
-        inner = feature_table(context, INSIDE, self.inside)
-        leaf = feature_table(context, INSIDE, self.leaf)
-        outside = feature_table(context, OUTSIDE, self.outside)
-        groups = groups_of(nodes.symbol, len(nodes.symbols))
-        calls = (
-            ((leaf if symbol < len(nodes.preterminals) else inner).rows(group), outside.rows(group), symbol)
-            for symbol, group in enumerate(groups)
-        )
-        found = list(in_order(self.project_symbol, calls, n_jobs=n_jobs))
-        projections = Projections(
-            inside=np.zeros((nodes.n_nodes, self.n_states)),
-            outside=np.zeros((nodes.n_nodes, self.n_states)),
-            n_states=np.array([len(sigma) for _, _, sigma in found], dtype=np.int32),
-            singular_values=np.zeros((len(groups), self.n_states)),
-        )
-        for symbol, (group, (y, z, sigma)) in enumerate(zip(groups, found)):
-            projections.inside[group, : len(sigma)] = y
-            projections.outside[group, : len(sigma)] = z
-            projections.singular_values[symbol, : len(sigma)] = sigma
-        return projections
+    @property
+    def templates(self) -> Templates:
+        return Templates(self.inside, self.outside, self.leaf)
 
-    def project_symbol(
-        self, inside: FeatureTable, outside: FeatureTable, symbol: int
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Projections of the nodes of one symbol, whose number makes its noise its own; as of `project`."""
+    def bases(self, treebank: Treebank, n_jobs: int | None = None) -> Bases:
+        """The singular vectors of every symbol; n_jobs as of `in_order`."""
+        n_symbols = len(treebank.nodes.symbols)
+        calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
+        sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
+        blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols))
+        rows_and_scales = [
+            (inside, outside, *self._scales(sums, inside, outside, symbol, n))
+            for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols))
+        ]
+        calls_of_symbols = (
+            (_scaled_block(sums.products, *each) / n, self._most_states(n), self.seed)
+            for each, n in zip(rows_and_scales, treebank.counts.symbols)
+        )
+        found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
+        bases = Bases(
+            templates=self.templates,
+            inside_names=sums.inside.names,
+            outside_names=sums.outside.names,
+            inside=np.zeros((len(sums.inside.names), self.n_states)),
+            outside=np.zeros((len(sums.outside.names), self.n_states)),
+            n_states=np.array([len(sigma) for _, sigma, _ in found], dtype=np.int32),
+            singular_values=np.zeros((n_symbols, self.n_states)),
+        )
+        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(zip(rows_and_scales, found)):
+            bases.inside[inside, : len(sigma)] = phi[:, None] * u
+            bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
+            bases.singular_values[symbol, : len(sigma)] = sigma
+        return bases
+
+    def _scales(
+        self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of the features of one symbol, whose number makes its noise its own."""
         rng = np.random.default_rng((self.seed, symbol))
-        phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
-        n_states = min(self.n_states, max(1, int(len(inside.keys) / self.tokens_per_state)))
-        return project(phi, psi, n_states, self.seed)
+        squares = sums.inside.squares[inside], sums.outside.squares[outside]
+        inside, outside = (
+            scales(each, n, self.kappa) * noise_factors(len(each), self.dropout, self.noise, rng) for each in squares
+        )
+        return inside, outside
+
+    def _most_states(self, n: float) -> int:
+        return min(self.n_states, max(1, int(n / self.tokens_per_state)))
+
+
+def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
+    return Cooccurrence.of(Context(nodes, terminal), templates)
+
+
+def _scaled_block(
+    products: csr_array, inside: np.ndarray, outside: np.ndarray, phi: np.ndarray, psi: np.ndarray
+) -> csr_array:
+    """Some rows and columns of a matrix, times their factors."""
+    return csr_array(diags_array(phi) @ products[inside][:, outside] @ diags_array(psi))
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """What projects the nodes of all symbols; rows are padded with zeros to m.
+
+    templates (Templates): of the features.
+    inside_names (uint64, (d,)), outside_names (uint64, (d',)): of the features, sorted.
+    inside (float64, (d, m)): U, times the scales of the features. outside (float64, (d', m)): V Sigma^-1, likewise.
+    n_states (int32, (n_symbols,)): states of each symbol.
+    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
+    """
+
+    templates: Templates
+    inside_names: np.ndarray
+    outside_names: np.ndarray
+    inside: np.ndarray
+    outside: np.ndarray
+    n_states: np.ndarray
+    singular_values: np.ndarray
+
+    def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
+        phi, psi = node_values(Context(nodes, terminal), self.templates)
+        y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
+        return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
+
+    def project_all(self, treebank: Treebank) -> Projections:
+        """Those of all nodes of the treebank that the bases were learned from."""
+        parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
+        return Projections(*map(np.concatenate, zip(*parts)), self.n_states, self.singular_values)
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
@@ -115,23 +166,36 @@ def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
     if kappa is None:
         return matrix
     squares = np.bincount(indices.ravel(), weights=data.ravel() ** 2, minlength=matrix.shape[1])
-    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
-    matrix.data *= np.sqrt(n / counts)[matrix.indices]
+    matrix.data *= scales(squares, n, kappa)[matrix.indices]
     return matrix
 
 
+def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
+    """sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
+
+    squares (float64, (d,)): sums of squared values over n nodes.
+    """
+    if kappa is None:
+        return np.ones_like(squares)
+    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
+    return np.sqrt(n / counts)
+
+
 def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
-    """Features with noise, for diverse grammars of several seeds (Narayan and Cohen 2015, section 3).
+    """Features (csr_array, (n, d)) with noise, in place; others as of `noise_factors`."""
+    features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
+    return features
+
+
+def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator) -> np.ndarray:
+    """Noise on d features, for diverse grammars of several seeds (Narayan and Cohen 2015, section 3), float64 (d,).
 
     Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
 
-    features (csr_array, (n, d)): changed in place.
     dropout (float): share of the features that is left out.
     noise (float): standard deviation of the normal factors of the others, of which 1 is the mean.
     """
-    factors = (rng.random(features.shape[1]) >= dropout) * (1 + noise * rng.standard_normal(features.shape[1]))
-    features.data *= factors[features.indices]
-    return features
+    return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
 
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
@@ -150,24 +214,12 @@ def check_noise(dropout: float, noise: float) -> None:
         raise ValueError(f"Expected a noise of at least 0, got {noise}.")
 
 
-def project(
-    inside: csr_array, outside: csr_array, n_states: int, seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Projections Y and Z of one symbol's nodes, each float64 (n, m) with m <= n_states, and Sigma, float64 (m,).
+def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
 
-    inside (csr_array, (n, d)), outside (csr_array, (n, d')): scaled features.
+    omega (csr_array, (d, d')): of one symbol.
     n_states (int): the most states; fewer where Omega has a smaller rank.
     """
-    u, sigma, v = singular_vectors(inside, outside, n_states, seed)
-    return inside @ u, (outside @ v) / sigma, sigma
-
-
-def singular_vectors(
-    inside: csr_array, outside: csr_array, n_states: int, seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U (d, m), Sigma (m,) and V (d', m) of Omega; arguments as of `project`."""
-    n = inside.shape[0]
-    omega = (inside.T @ outside) / n
     if min(omega.shape) <= 2 * n_states + 10:
         u, sigma, vt = np.linalg.svd(omega.toarray(), full_matrices=False)
         flip = np.sign(u[np.abs(u).argmax(axis=0), np.arange(u.shape[1])])

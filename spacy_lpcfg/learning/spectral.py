@@ -8,15 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from operator import add
 
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.assembly import Parameters, Part, Treebank, build_grammar
+from spacy_lpcfg.learning.cooccurrence import paired_sum
 from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
-from spacy_lpcfg.learning.moments import Projections, RuleMoments, group_means, rule_moments
-from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.moments import Projections, ProjectionSums, group_sums, rule_moments
+from spacy_lpcfg.learning.projections import Bases, Projector
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -86,9 +90,23 @@ class Spectral:
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
-            projections = projector.project(treebank, self.n_jobs)
-            moments = rule_moments(treebank.nodes, treebank.counts, projections, self.n_jobs)
-        return SpectralEstimate(treebank, projections, moments)
+            bases = projector.bases(treebank, self.n_jobs)
+            calls = ((part, bases) for part in treebank.parts())
+            sums = paired_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
+        return SpectralEstimate(treebank, bases, sums)
+
+
+def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
+    """The sums over the nodes of a part of a treebank."""
+    nodes, n_symbols = part.nodes, len(bases.n_states)
+    y, z = bases.project(nodes, part.terminal)
+    return ProjectionSums(
+        inside=group_sums(y, nodes.symbol, n_symbols),
+        outside=group_sums(z, nodes.symbol, n_symbols),
+        roots=group_sums(y[nodes.roots], nodes.symbol[nodes.roots], n_symbols),
+        words=part.forms @ z[nodes.leaves],
+        rules=rule_moments(nodes, part.rule, y, z, bases.n_states),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,13 +114,18 @@ class SpectralEstimate:
     """Moments of a treebank under projections of its inside and outside trees.
 
     treebank (Treebank): its nodes and counts.
-    projections (Projections): Y and Z of every node.
-    moments (list[RuleMoments]): of every rule.
+    bases (Bases): what projects them.
+    sums (ProjectionSums): of the projections, and the moments of rules.
     """
 
     treebank: Treebank
-    projections: Projections
-    moments: list[RuleMoments]
+    bases: Bases
+    sums: ProjectionSums
+
+    @cached_property
+    def projections(self) -> Projections:
+        """Y and Z of every node."""
+        return self.bases.project_all(self.treebank)
 
     def grammar(self, smoothing: Smoothing) -> Grammar:
         """The grammar of the smoothed moments."""
@@ -110,17 +133,15 @@ class SpectralEstimate:
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
         """Step 2: the smoothed moments as parameters."""
-        nodes, counts, projections = self.treebank.nodes, self.treebank.counts, self.projections
-        n_symbols, m = len(nodes.symbols), projections.n_states
-        inside_means = group_means(projections.inside, nodes.symbol, n_symbols)
-        outside_means = group_means(projections.outside, nodes.symbol, n_symbols)
+        counts, sums, m = self.treebank.counts, self.sums, self.bases.n_states
+        inside_means, outside_means = (side / counts.symbols[:, None] for side in (sums.inside, sums.outside))
         tensors = [np.empty(0)]
-        for weight, moments, (a, b, c) in zip(counts.rule_weights, self.moments, counts.rules):
+        for rule, (weight, (a, b, c)) in enumerate(zip(counts.rule_weights, counts.rules)):
             means = outside_means[a, : m[a]], inside_means[b, : m[b]], inside_means[c, : m[c]]
-            tensors.append(weight * moments.smoothed(*means, smoothing.c).ravel())
+            tensors.append(weight * sums.rules[rule].smoothed(*means, smoothing.c).ravel())
         return Parameters(
             n_states=m,
-            root_vectors=group_means(projections.inside[nodes.roots], nodes.symbol[nodes.roots], n_symbols),
+            root_vectors=sums.roots / np.maximum(counts.roots, 1.0)[:, None],
             tensors=np.concatenate(tensors),
             emissions=self._emissions(outside_means, smoothing),
             means=inside_means,
@@ -131,7 +152,7 @@ class SpectralEstimate:
         """E[Z | a -> x], that of rare pairs smoothed towards E[Z | a]."""
         nodes, events = self.treebank.nodes, self.treebank.events
         symbols, terminals = events.pairs.T
-        means = events.means(self.projections.outside[nodes.leaves])
+        means = self.sums.words / events.counts[:, None]
         rare = events.counts <= smoothing.most_lexical
         means[rare] = smoothing.nu * means[rare] + (1 - smoothing.nu) * outside_means[symbols[rare]]
         return Emissions(symbols, terminals, events.counts, means, outside_means[: len(nodes.preterminals)])
