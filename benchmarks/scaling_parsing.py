@@ -175,7 +175,7 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
             measure.progress(f"parsing with {m} states by {learner}")
             rows.append({"grammar": learner, "m": m, **measure.in_child(passes, path, golds).result})
     sentences = [(list(gold.words), list(gold.tags)) for gold in golds]
-    for m in states if peer else ():
+    for m in filter(is_power_of_two, states if peer else ()):
         measure.progress(f"parsing with {m} states by the peer")
         rows.append({"grammar": "peer", "m": m, **measure.in_child(peer_states, peer, m, sentences).result})
     curves = [("grammar", "ms / sentence"), ("fine pass of", "of it the fine pass")]
@@ -191,6 +191,11 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
         {f"CPU milliseconds a sentence of {len(golds)}, by states": rows, "Growth with the states": growth},
         {"states": Plot("states (m)", "CPU milliseconds a sentence", plots)},
     )
+
+
+def is_power_of_two(m: int) -> bool:
+    """Whether a parser that splits its states in two has a grammar of so many."""
+    return m & (m - 1) == 0
 
 
 def passes(path: Path, golds: Sequence[Tree]) -> measure.Row:
