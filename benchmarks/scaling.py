@@ -21,7 +21,8 @@ stand beside. Models to parse with are learned from train.mrg, or from its first
 
 A peer is another parser. Its COMMAND is run without a shell, with names in braces for what it is to read and write:
 {words}, sentences a line; {output}, a bracketed tree a line; {jobs}, its threads; of `--peer-states` also {states}, by
-which it finds the grammar; of `--peer-learning` {trees} and {output}, a treebank and a grammar. For example:
+which it finds the grammar, and which is a power of two; of `--peer-learning` {trees} and {output}, a treebank and a
+grammar. For example:
 
     --peer "java -jar PARSER.jar -gr GRAMMAR -inputFile {words} -outputFile {output} -nThreads {jobs}"
 

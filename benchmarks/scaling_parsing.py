@@ -68,20 +68,24 @@ def sentences_of(golds: Sequence[Tree], n_words: int) -> list[Sentence]:
 def length_curves(models: Models, golds: Sequence[Tree], lengths: Sequence[int], peer: str | None) -> Result:
     """Milliseconds a sentence of each length, by each model, and by another parser's command."""
     tested = {n: sentences_of(golds, n) for n in lengths}
-    found = {}
+    found, wholes = {}, {}
     for name in (*MODELS, UNCUT):
-        measure.progress(f"parsing by {name}")
         path = models.path("pivot" if name == UNCUT else name)
-        found[name] = measure.in_child(times, path, name == UNCUT, tested).result
+        measure.progress(f"parsing by {name}")
+        timed = measure.in_child(times, path, name == UNCUT, tested).result
+        found[name] = {n: ms for n, (ms, _) in timed.items()}
+        wholes[name] = {n: n_whole for n, (_, n_whole) in timed.items()}
     tables = {}
     if peer:
         tables["The peer"] = rows = measure.in_child(peer_rows, peer, tested).result
         found["peer"] = {row["words"]: row["ms / sentence"] for row in rows if row["ms / sentence"] is not None}
+    in_one = [{"words": n, **{name: of[n] for name, of in wholes.items()}} for n in lengths]
     by_length = [{"words": n, **{name: of.get(n) for name, of in found.items()}} for n in lengths]
     curves = {name: Series(list(of.items()), [], THEORIES[name].exponent) for name, of in found.items()}
     return Result(
         {
             f"CPU milliseconds a sentence, median of {N_SENTENCES}": by_length,
+            f"Sentences of {N_SENTENCES} with a tree of the model over all of them": in_one,
             "Growth with the length": [growth_row(name, of) for name, of in found.items()],
             **tables,
         },
@@ -89,11 +93,15 @@ def length_curves(models: Models, golds: Sequence[Tree], lengths: Sequence[int],
     )
 
 
-def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict[int, float]:
-    """The median milliseconds of parsing a sentence of each length, by the pipeline in a folder."""
+def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict[int, tuple[float, int]]:
+    """Of each length, the median milliseconds by the pipeline in a folder, and the sentences that it has a tree for."""
     parse = uncut(path) if is_uncut else parse_of(path)
     parse(*next(iter(tested.values()))[0])
-    return {n: 1e3 * statistics.median(seconds(parse, each) for each in sentences) for n, sentences in tested.items()}
+    found = {}
+    for n, sentences in tested.items():
+        costs, are_whole = zip(*(timed(parse, sentence) for sentence in sentences))
+        found[n] = 1e3 * statistics.median(costs), sum(are_whole)
+    return found
 
 
 def uncut(path: Path) -> Parse:
@@ -104,10 +112,11 @@ def uncut(path: Path) -> Parse:
     return lambda words, tags: whole.parse(words)
 
 
-def seconds(parse: Parse, sentence: Sentence) -> float:
+def timed(parse: Parse, sentence: Sentence) -> tuple[float, bool]:
+    """CPU seconds, and whether the model has a tree over the whole sentence; brackets always are."""
     start = time.process_time()
-    parse(*sentence)
-    return time.process_time() - start
+    found = parse(*sentence)
+    return time.process_time() - start, getattr(found, "is_parsed", True)
 
 
 def growth_row(name: str, by_length: dict[int, float]) -> measure.Row:
@@ -166,7 +175,7 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
             measure.progress(f"parsing with {m} states by {learner}")
             rows.append({"grammar": learner, "m": m, **measure.in_child(passes, path, golds).result})
     sentences = [(list(gold.words), list(gold.tags)) for gold in golds]
-    for m in states if peer else ():
+    for m in filter(is_power_of_two, states if peer else ()):
         measure.progress(f"parsing with {m} states by the peer")
         rows.append({"grammar": "peer", "m": m, **measure.in_child(peer_states, peer, m, sentences).result})
     curves = [("grammar", "ms / sentence"), ("fine pass of", "of it the fine pass")]
@@ -182,6 +191,11 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
         {f"CPU milliseconds a sentence of {len(golds)}, by states": rows, "Growth with the states": growth},
         {"states": Plot("states (m)", "CPU milliseconds a sentence", plots)},
     )
+
+
+def is_power_of_two(m: int) -> bool:
+    """Whether a parser that splits its states in two has a grammar of so many."""
+    return m & (m - 1) == 0
 
 
 def passes(path: Path, golds: Sequence[Tree]) -> measure.Row:
