@@ -65,4 +65,4 @@ def preset(
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
 
-_FAST_STATES = 32  # a student has more to learn from than the treebank
+_FAST_STATES = 24  # a student has more to learn from than the treebank
