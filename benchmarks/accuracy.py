@@ -84,7 +84,7 @@ def ensemble_of_8(m: int, seed: int) -> Combination:
 def distilled_learners(m: int, seed: int, text: SentencesOf) -> dict[str, Any]:
     """What learns from the trees of an ensemble or a combination: a grammar of m states, a network, and both."""
     ensemble, balanced = ensemble_of_8(m, seed), preset("balanced", seed=seed)
-    grammar, network = Clusters(n_states=m, seed=seed), ISBNLearner(seed=seed)
+    grammar, network = Pivot(n_states=m, seed=seed), ISBNLearner(seed=seed)
     return {
         f"distilled, m = {m}": Distillation(ensemble, grammar, text),
         f"distilled by balanced, m = {m}": Distillation(balanced, grammar, text),

@@ -157,8 +157,7 @@ def _distilled(
     """A grammar that has learned from an ensemble, or from a combination."""
     from spacy_lpcfg.combination import preset
     from spacy_lpcfg.components.learners import Learner, make_distillation
-    from spacy_lpcfg.learning import Clusters
-    from spacy_lpcfg.learning.ensemble import DIVERSE
+    from spacy_lpcfg.learning import Pivot
 
     seed, lang = settings["seed"], settings["lang"]
     master: Learner
@@ -169,9 +168,9 @@ def _distilled(
         master = preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
         config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
         config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
-    student = Clusters(n_jobs=jobs, **{**DIVERSE, **settings})
+    student = Pivot(n_jobs=jobs, **{"n_states": 24, **settings})
     distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
-    parts = {"teacher": config, "student": _config(student, *settings, *DIVERSE), "text": str(text), "lang": lang}
+    parts = {"teacher": config, "student": _config(student, "n_states", *settings), "text": str(text), "lang": lang}
     return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
 
 
