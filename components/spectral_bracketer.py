@@ -113,6 +113,19 @@ class DocBrackets(NamedTuple):
     brackets: list[Brackets]
 
 
+class Saved(dict[str, Any]):
+    """What spaCy saves of the component beside its model; what it loads is put in by `update`."""
+
+    def update(self, *args: Any, **kwargs: Any) -> None:
+        """Raises BracketerError, and changes nothing, for anything but a mapping of str to str."""
+        new = dict(*args, **kwargs)
+        mapping = new.get("mapping", {})
+        is_mapping = isinstance(mapping, dict) and all(type(text) is str for pair in mapping.items() for text in pair)
+        if new.keys() - {"mapping"} or not is_mapping:
+            raise BracketerError(f"Expected a mapping of tags to universal tags, got {new!r:.80}.")
+        super().update(new)
+
+
 class SpectralBracketerPipe(LearnedPipe):
     """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
 
@@ -146,7 +159,7 @@ class SpectralBracketerPipe(LearnedPipe):
         self.attr = attr
         self.seed = seed
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"mapping": {}}  # which spaCy saves
+        self.cfg = Saved(mapping={})
 
     @property
     def mapping(self) -> dict[str, str]:

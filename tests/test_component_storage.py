@@ -141,6 +141,23 @@ def test_component_that_fails_to_load_is_as_it_was(nlp, name, tmp_path):
     assert answer(nlp, name) == before
 
 
+BAD_SETTINGS = ("", "{", "[1]", '{"mapping": [1]}', '{"mapping": {"NN": 3}}', '{"other": 1}', "[" * 9999)
+
+
+@pytest.mark.parametrize("cfg", BAD_SETTINGS)
+def test_component_settings_are_checked(cfg, tmp_path):
+    nlp = pipeline("spectral_bracketer")
+    learn(nlp, "spectral_bracketer")
+    pipe = nlp.get_pipe("spectral_bracketer")
+    pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
+    assert pipe.from_disk(tmp_path / "pipe", exclude=["vocab"]).mapping == {"#": "SYM"}
+    (tmp_path / "pipe" / "cfg").write_text(cfg)
+    pipe.bracketer = other = Bracketer(pipe.bracketer.metric)
+    with pytest.raises(ValueError, match="holds no saved"):
+        pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
+    assert (pipe.mapping, pipe.bracketer) == ({"#": "SYM"}, other)
+
+
 def test_component_of_other_settings_is_as_it_was(tmp_path):
     """The networks are whole, but others than its config has."""
     nlp = pipeline("isbn_parser")
