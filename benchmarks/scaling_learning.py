@@ -17,7 +17,7 @@ from growth import Plot, PowerLaw, Result, Series
 
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.combination import preset
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
@@ -31,7 +31,7 @@ LEARNERS: dict[str, Any] = {
     "split-merge": SplitMerge(),
     "ensemble": Ensembles.diverse(),
     "isbn": ISBNLearner(),
-    "combined": Combination.preset("balanced"),
+    "combined": preset("balanced"),
     "bracketer": SpectralBracketer(),
 }
 """With the settings that they have by default; all see each tree a number of times that does not depend on how many

@@ -14,7 +14,7 @@ from spacy.language import Language
 
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.combination import preset
 from spacy_lpcfg.learning import Ensembles, Pivot, Spectral
 from spacy_lpcfg.trees import Tree, read_trees
 
@@ -69,7 +69,7 @@ def learn(models: Models, name: str, path: Path) -> None:
 def _learner(name: str) -> Any:
     whole: dict[str, Callable[[], Any]] = {
         "ensemble": Ensembles.diverse,
-        COMBINED: lambda: Combination.preset("balanced"),
+        COMBINED: lambda: preset("balanced"),
     }
     if name in whole:
         return whole[name]()
