@@ -73,7 +73,7 @@ def files(tmp_path_factory) -> TreeFiles:
     """The first sample trees in three files, of which one is compressed."""
     folder = tmp_path_factory.mktemp("shards")
     trees = read_trees(SAMPLE / "train.mrg")
-    for name, n in (("a.mrg", 80), ("b.mrg.gz", 50), ("c.mrg", 70)):
+    for name, n in (("a.mrg", 40), ("b.mrg.gz", 25), ("c.mrg", 35)):
         write_trees(folder / name, islice(trees, n))
     return TreeFiles.of(folder)
 
@@ -81,7 +81,7 @@ def files(tmp_path_factory) -> TreeFiles:
 @pytest.fixture
 def small_shards(monkeypatch):
     """Several shards of as few trees."""
-    monkeypatch.setattr("spacy_lpcfg.learning.assembly.PART_SIZE", 60)
+    monkeypatch.setattr("spacy_lpcfg.learning.assembly.PART_SIZE", 30)
 
 
 def arrays(value: Any, name: str = "") -> dict[str, Any]:

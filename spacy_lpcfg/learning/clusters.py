@@ -27,6 +27,7 @@ from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, groups_of
 from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -86,18 +87,25 @@ class Clusters:
         return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 
 
-def cluster(treebank: Treebank, projections: Projections, agreement: float, seed: int) -> np.ndarray:
+def cluster(
+    treebank: Treebank, projections: Projections, agreement: float, seed: int, n_jobs: int | None = None
+) -> np.ndarray:
     """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
-    groups = groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols))
-    for group, m in zip(groups, projections.n_states):
-        if m > 1:
-            y, z = projections.inside[group, :m], projections.outside[group, :m]
-            states[group] = _k_means(representation(y, z, agreement), m, seed)
+    groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states)
+    several = [(group, m) for group, m in groups if m > 1]
+    calls = ((projections.inside[group, :m], projections.outside[group, :m], agreement, seed) for group, m in several)
+    for (group, _), found in zip(several, in_order(_clusters_of_symbol, calls, n_jobs=n_jobs)):
+        states[group] = found
     return states
+
+
+def _clusters_of_symbol(y: np.ndarray, z: np.ndarray, agreement: float, seed: int) -> np.ndarray:
+    """Of the nodes of a symbol, by their projections."""
+    return _k_means(representation(y, z, agreement), y.shape[1], seed)
 
 
 def representation(y: np.ndarray, z: np.ndarray, agreement: float) -> np.ndarray:

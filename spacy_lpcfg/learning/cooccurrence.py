@@ -111,10 +111,11 @@ class Cooccurrence:
     @classmethod
     def of(cls, context: Context, templates: Templates) -> Cooccurrence:
         """Those of a shard."""
-        sides = node_values(context, templates)
-        features = [Features.of(side, context.nodes.symbol) for side in sides]
-        phi, psi = (side.matrix(of.names, context.nodes.n_nodes) for side, of in zip(sides, features))
-        return cls(*features, csr_array(phi.T @ psi))
+        of_inside, of_outside = node_values(context, templates)
+        symbol, n_nodes = context.nodes.symbol, context.nodes.n_nodes
+        inside, outside = Features.of(of_inside, symbol), Features.of(of_outside, symbol)
+        phi, psi = of_inside.matrix(inside.names, n_nodes), of_outside.matrix(outside.names, n_nodes)
+        return cls(inside, outside, csr_array(phi.T @ psi))
 
     def __add__(self, other: Cooccurrence) -> Cooccurrence:
         inside, outside = self.inside.merged(other.inside), self.outside.merged(other.outside)

@@ -84,7 +84,7 @@ class Posteriors:
     outside (float32, (n_nodes, m)): scaled so that the product of a node's two vectors is the distribution of its
         state; zeros for the nodes of trees that do not count.
     rules (float32, (n_entries,)): expected counts of the tensors' entries.
-    log_likelihood (float): of the trees that count; not finite if one of them has no probability.
+    log_likelihood (float): of the trees that count.
     """
 
     inside: np.ndarray
@@ -131,6 +131,7 @@ class Shard:
         """What the trees say of the states of their nodes.
 
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
+        RAISES (FloatingPointError): If one of them has no probability.
         """
         order, roots = self.order, self.roots
         if trees is not None:
@@ -142,6 +143,10 @@ class Shard:
         counts = np.zeros_like(latent.tensors)
         table = self.parent, self.left, self.right, latent.n_states[self.symbol], latent.starts[self.rule]
         log_likelihood = inside_outside(order, *table, latent.tensors, inside, outside, counts)
+        if not np.isfinite(log_likelihood):
+            raise FloatingPointError(
+                "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
+            )
         return Posteriors(inside, outside, counts * latent.tensors, log_likelihood)
 
     def sums(

@@ -173,6 +173,11 @@ class FeatureTable:
     keys: np.ndarray
     values: np.ndarray
 
+    @classmethod
+    def join(cls, tables: Sequence[FeatureTable]) -> FeatureTable:
+        """Those of all nodes, table after table."""
+        return cls(np.concatenate([each.keys for each in tables]), np.concatenate([each.values for each in tables]))
+
     def rows(self, nodes: np.ndarray) -> FeatureTable:
         return FeatureTable(self.keys[nodes], self.values[nodes])
 

@@ -106,9 +106,7 @@ class Split:
         RAISES (FloatingPointError): If a tree has no probability.
         """
         calls = ((shard, latent, places) for shard, places in self._chosen(trees))
-        found = Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
-        _check_likelihood(found.log_likelihood)
-        return found
+        return Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
 
     def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
         """The shards that have some of the trees, with the places of these in them; None for all."""
@@ -125,11 +123,12 @@ class Split:
         """What the trees say of the states of all nodes; arguments and errors as of `expect`."""
         calls = ((shard, latent) for shard in self.shards)
         found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
-        log_likelihood = sum(part.log_likelihood for part in found)
-        _check_likelihood(log_likelihood)
-        rules = np.sum([part.rules for part in found], axis=0)
-        inside, outside = (np.concatenate([getattr(part, side) for part in found]) for side in ("inside", "outside"))
-        return Posteriors(inside, outside, rules, log_likelihood)
+        return Posteriors(
+            inside=np.concatenate([part.inside for part in found]),
+            outside=np.concatenate([part.outside for part in found]),
+            rules=np.sum([part.rules for part in found], axis=0),
+            log_likelihood=sum(part.log_likelihood for part in found),
+        )
 
     def sums(self, posteriors: Posteriors) -> Expected:
         """The expected counts that posteriors add up to."""
@@ -243,13 +242,6 @@ class Split:
         for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
             totals[a, : self.n_states[a]] += rules[start:end].reshape(self.n_states[a], -1).sum(axis=1)
         return totals
-
-
-def _check_likelihood(log_likelihood: float) -> None:
-    if not np.isfinite(log_likelihood):
-        raise FloatingPointError(
-            "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
-        )
 
 
 _OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states

@@ -105,8 +105,13 @@ class ProjectionSums:
         rules = dict(self.rules)
         for rule, moments in other.rules.items():
             rules[rule] = rules[rule].pooled(moments) if rule in rules else moments
-        sums = ((getattr(self, name), getattr(other, name)) for name in ("inside", "outside", "roots", "words"))
-        return ProjectionSums(*(mine + yours for mine, yours in sums), rules)
+        return ProjectionSums(
+            inside=self.inside + other.inside,
+            outside=self.outside + other.outside,
+            roots=self.roots + other.roots,
+            words=self.words + other.words,
+            rules=rules,
+        )
 
 
 def rule_moments(

@@ -30,7 +30,6 @@ from spacy_lpcfg.learning.features import (
     PAPER_OUTSIDE,
     Context,
     FeatureTable,
-    Template,
     feature_table,
     mix,
 )
@@ -40,6 +39,7 @@ from spacy_lpcfg.learning.merging import check_merge, merged
 from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.projections import check_noise, check_states, noisy, scaled
+from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
@@ -142,11 +142,9 @@ class Pivot:
     def _states(self, treebank: Treebank) -> States:
         """Step 1 for every symbol."""
         nodes = treebank.nodes
-        context = Context(nodes, treebank.terminal)
-        inner, leaf = feature_table(context, INSIDE, self.inside), feature_table(context, INSIDE, self.leaf)
-        outside = feature_table(context, OUTSIDE, self.outside)
-        tau = _pivot_features(context, INSIDE, ("rule", *self.more_inside))
-        rho = _pivot_features(context, OUTSIDE, ("rule_above", *self.more_outside))
+        parts = ((part.nodes, part.terminal) for part in treebank.parts())
+        tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs))
+        inner, leaf, outside, tau, rho = map(FeatureTable.join, tables)
         groups = groups_of(nodes.symbol, len(nodes.symbols))
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
         solve = partial(
@@ -160,8 +158,8 @@ class Pivot:
         calls = (
             (
                 *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
-                tau[group, : 1 if is_leaf[symbol] else None],
-                rho[group],
+                tau.keys[group, : 1 if is_leaf[symbol] else None],
+                rho.keys[group],
                 self._most_states(len(group)),
             )
             for symbol, group in enumerate(groups)
@@ -172,6 +170,19 @@ class Pivot:
         for group in groups:
             row[group] = np.arange(len(group))
         return States(found, row)
+
+    def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
+        """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
+        context = Context(nodes, terminal)
+        tau, rho = ("rule", *self.more_inside), ("rule_above", *self.more_outside)
+        asked = (INSIDE, self.inside), (INSIDE, self.leaf), (OUTSIDE, self.outside), (INSIDE, tau), (OUTSIDE, rho)
+        tables = [feature_table(context, templates, names) for templates, names in asked]
+        for (_, names), table in zip(asked[3:], tables[3:]):
+            if table.values.shape[1]:
+                raise ValueError(
+                    f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}."
+                )
+        return tables
 
     def _representation(self, inside: FeatureTable, outside: FeatureTable, symbol: int) -> tuple[csr_array, csr_array]:
         """Scaled features of the nodes of one symbol, whose number makes their noise its own."""
@@ -220,14 +231,6 @@ def _check(pivot: Pivot) -> None:
     for name in ("inside", "outside", "leaf"):
         if not getattr(pivot, name):
             raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
-
-
-def _pivot_features(context: Context, templates: dict[str, Template], names: tuple[str, ...]) -> np.ndarray:
-    """The values of the named features, uint64 (n_nodes, K)."""
-    table = feature_table(context, templates, names)
-    if table.values.shape[1]:
-        raise ValueError(f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}.")
-    return table.keys
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:

@@ -142,7 +142,8 @@ class Bases:
     def project_all(self, treebank: Treebank) -> Projections:
         """Those of all nodes of the treebank that the bases were learned from."""
         parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
-        return Projections(*map(np.concatenate, zip(*parts)), self.n_states, self.singular_values)
+        y, z = (np.concatenate(side) for side in zip(*parts))
+        return Projections(y, z, self.n_states, self.singular_values)
 
 
 def scaled(table: FeatureTable, kappa: float | None) -> csr_array:

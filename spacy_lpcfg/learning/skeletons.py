@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -87,8 +88,8 @@ class Skeletons:
     def between(self, first: int, end: int) -> Skeletons:
         """The trees from `first` up to `end`, with the symbols and words of all; nodes are numbered from 0."""
         rows = slice(*(int(self.roots[:place].max(initial=NONE)) + 1 for place in (first, end)))
-        part = replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS})
-        return replace(part, **{name: _shifted(getattr(part, name), -rows.start) for name in _NODES})
+        columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
 
 
 class _Builder:
