@@ -15,7 +15,7 @@ from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
-TEMPERATURES = MappingProxyType({"fast": 1.45, "balanced": 0.9, "accurate": 0.8})
+TEMPERATURES = MappingProxyType({"fast": 1.4, "balanced": 0.9, "accurate": 0.8})
 """Of the scores of presets (`trees/calibration.py`): one grammar is too sure of itself, most so of what a teacher has
 taught it, and the mean of several models doubts a little too much."""
 
