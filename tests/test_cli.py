@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -124,6 +125,11 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
 
 
+def printed(learner: Ensembles) -> str:
+    """Its settings, without the last bit of numbers, which spaCy before 3.8.14 loses when it reads a config."""
+    return re.sub(r"\d\.\d{15,}", lambda number: f"{float(number[0]):.12g}", repr(learner))
+
+
 def test_cli_learns_ensembles(folder, tmp_path):
     run(
         "learn", "lpcfg", folder / "train.mrg", "--method", "ensemble", "--grammars", 4, "--states", 2,
@@ -133,7 +139,7 @@ def test_cli_learns_ensembles(folder, tmp_path):
     ensemble = Combination.both_ways(Ensembles.diverse(2, n_states=2))
     assert grammar_of(tmp_path / "four").to_bytes() == ensemble.fit(trees).to_bytes()
     learner = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").learner
-    assert learner == ensemble
+    assert printed(learner) == printed(ensemble)
     options = ("--method", "ensemble", "--grammars", 6, "-o", tmp_path / "six")
     assert "a multiple of 4" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
     parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
