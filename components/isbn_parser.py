@@ -52,6 +52,8 @@ _UNKNOWN = (
         "threshold": 0.0,
         "temperature": 1.0,
         "constraints": None,
+        "max_words": 400,
+        "max_seconds": None,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -77,6 +79,8 @@ def make_isbn_parser(
     temperature: float,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
+    max_words: int,
+    max_seconds: float | None,
 ) -> "ISBNParser":
     """The factory `isbn_parser`; settings as for `ISBNParser`."""
     return ISBNParser(
@@ -95,6 +99,8 @@ def make_isbn_parser(
         temperature=temperature,
         scorer=scorer,
         constraints=constraints,
+        max_words=max_words,
+        max_seconds=max_seconds,
     )
 
 
@@ -129,6 +135,8 @@ class ISBNParser(ParsingPipe):
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`; trees
         in the beam at the end of a sentence that do not satisfy them are left out
+    max_words (int), max_seconds (float or None): as of `ParsingPipe`; time and memory are proportional to the words of
+        a piece and to the beam
     """
 
     error = ISBNError
@@ -153,6 +161,8 @@ class ISBNParser(ParsingPipe):
         temperature: float = 1.0,
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
+        max_words: int = 400,
+        max_seconds: float | None = None,
     ) -> None:
         super().__init__(
             vocab,
@@ -167,6 +177,8 @@ class ISBNParser(ParsingPipe):
             temperature=temperature,
             scorer=scorer,
             constraints=constraints,
+            max_words=max_words,
+            max_seconds=max_seconds,
         )
         self.beam = beam
         self.branching = branching

@@ -6,9 +6,11 @@ enough. An online learner makes its start there, and learns from the trees of ev
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
+from threading import RLock
 from types import MappingProxyType
 from typing import Any, Literal, Optional
 
@@ -18,6 +20,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
+from spacy_lpcfg.chart import Settings
 from spacy_lpcfg.combination import Learned, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
@@ -32,6 +35,9 @@ register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
 Decoding = Literal["brackets", "tree", "reranking"]
+_SETTINGS = Settings()
+_BYTES = 48  # of a rule application in a chart, at the moment when the room for them is doubled
+_MEMORY = _SETTINGS.most_applications * _BYTES / 1e6
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
 _NO_START = (
@@ -57,6 +63,9 @@ _NO_TREES = (
         "temperature": 1.0,
         "decoding": "brackets",
         "constraints": None,
+        "max_words": _SETTINGS.max_words,
+        "max_seconds": None,
+        "max_memory": _MEMORY,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -79,6 +88,9 @@ def make_lpcfg_parser(
     decoding: Decoding,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
+    max_words: int,
+    max_seconds: float | None,
+    max_memory: float,
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
 
@@ -99,7 +111,13 @@ def make_lpcfg_parser(
         decoding=decoding,
         scorer=scorer,
         constraints=constraints,
+        max_words=max_words,
+        max_seconds=max_seconds,
+        max_memory=max_memory,
     )
+
+
+_MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
 class GrammarShim(LearnedShim):
@@ -110,7 +128,7 @@ class GrammarShim(LearnedShim):
 
     is_unread = False
     _make: Callable[[], Learned] | None = None
-    _parsers: Mapping[str, "TextParser"] = MappingProxyType({})
+    _parsers: Mapping[Hashable, "TextParser"] = MappingProxyType({})
 
     @staticmethod
     def read(data: bytes) -> Learned:
@@ -118,9 +136,10 @@ class GrammarShim(LearnedShim):
 
     @property
     def learned(self) -> Learned | None:
-        if self._make is not None:
-            self.learned = self._make()
-        return self._model
+        with _MAKING:
+            if self._make is not None:
+                self.learned = self._make()
+            return self._model
 
     @learned.setter
     def learned(self, grammar: Learned | None) -> None:
@@ -130,13 +149,14 @@ class GrammarShim(LearnedShim):
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parsers, self.is_unread = make, {}, False
 
-    def parser(self, decoding: Decoding) -> Optional["TextParser"]:
+    def parser(self, decoding: Decoding, settings: Settings) -> Optional["TextParser"]:
         """The parser by the grammar that chooses trees so, made when it is first needed."""
-        grammar = self.learned
-        if decoding not in self._parsers and grammar is not None:
-            parser = TextParser(parser_of(grammar, decoding=decoding), known_words(grammar))
-            self._parsers = {**self._parsers, decoding: parser}
-        return self._parsers.get(decoding)
+        with _MAKING:
+            grammar, key = self.learned, (decoding, settings)
+            if key not in self._parsers and grammar is not None:
+                made = TextParser(parser_of(grammar, decoding=decoding, settings=settings), known_words(grammar))
+                self._parsers = {**self._parsers, key: made}
+            return self._parsers.get(key)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
@@ -174,6 +194,9 @@ class LPCFGParser(ParsingPipe):
         combination with a proper grammar, the most probable to all of its models of those that the grammar finds
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
+    max_words (int), max_seconds (float or None): as of `ParsingPipe`; the time of a piece grows with the square to the
+        cube of its words
+    max_memory (float): MB that the chart of a piece may take; a piece with a larger one is cut in two
     """
 
     error = GrammarError
@@ -196,6 +219,9 @@ class LPCFGParser(ParsingPipe):
         decoding: Decoding = "brackets",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
+        max_words: int = _SETTINGS.max_words,
+        max_seconds: float | None = None,
+        max_memory: float = _MEMORY,
     ) -> None:
         super().__init__(
             vocab,
@@ -210,8 +236,13 @@ class LPCFGParser(ParsingPipe):
             temperature=temperature,
             scorer=scorer,
             constraints=constraints,
+            max_words=max_words,
+            max_seconds=max_seconds,
         )
         self.learner = learner
+        if not max_memory > 0:
+            raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
+        self.max_memory = max_memory
         self.decoding: Decoding = decoding
         self._fit: OnlineFit | None = None
 
@@ -244,7 +275,10 @@ class LPCFGParser(ParsingPipe):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
-        return self.model.shims[0].parser(self.decoding)
+        budget = int(self.max_memory * 1e6 / _BYTES)
+        return self.model.shims[0].parser(
+            self.decoding, replace(_SETTINGS, max_words=self.max_words, most_applications=budget)
+        )
 
     # Learning
 

@@ -18,6 +18,7 @@ from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
+from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
 from spacy_lpcfg.trees.calibration import tempered
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 
@@ -43,6 +44,10 @@ class TextParser:
 
     def parse(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Parse:
         return self.parser.parse(self.spell(words), tags, **settings)
+
+    def bounded(self, *, max_words: int, max_seconds: float | None) -> "TextParser":
+        """One that parses longer sentences in pieces, see `BoundedParser`."""
+        return TextParser(BoundedParser(self.parser, max_words=max_words, max_seconds=max_seconds), self._known)
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word, and of the end, float64 (n_words + 1,)."""
@@ -91,6 +96,10 @@ class ParsingPipe(LearnedPipe):
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, see `constraints.py`
+    max_words (int): sentences of more words are parsed in pieces of so many at most, and get no surprisals, nor
+        answers about other trees than their one
+    max_seconds (float or None): CPU seconds after which the words of such a sentence that are left stay without
+        brackets; None for no limit. See `BoundedParser` for both
 
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
     `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing
@@ -117,6 +126,8 @@ class ParsingPipe(LearnedPipe):
         surprisal: bool,
         scorer: Callable[..., dict[str, Any]] | None,
         constraints: ConstraintsOf | None,
+        max_words: int,
+        max_seconds: float | None,
     ) -> None:
         super().__init__(vocab, model, name)
         self.spans_key = spans_key
@@ -130,6 +141,9 @@ class ParsingPipe(LearnedPipe):
         self.surprisal = surprisal
         self.scorer = scorer
         self.constraints = constraints
+        check_bounds(max_words, max_seconds)
+        self.max_words = max_words
+        self.max_seconds = max_seconds
         answers(self)
 
     @property
@@ -193,14 +207,14 @@ class ParsingPipe(LearnedPipe):
         return found
 
     def ready_parser(self) -> TextParser:
-        """The parser; raises ValueError if nothing was learned yet."""
+        """The parser within its bounds; raises ValueError if nothing was learned yet."""
         parser = self.parser
         if parser is None:
             raise ValueError(
                 f"{self.name!r} has no {self.what} yet. Train it (`spacy train`, or `spacy-lpcfg learn "
                 f"{self.command} TREES --output DIR`), or call nlp.initialize with trees."
             )
-        return parser
+        return parser.bounded(max_words=self.max_words, max_seconds=self.max_seconds)
 
     @property
     def parse_settings(self) -> dict[str, Any]:

@@ -19,16 +19,18 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
+from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
 from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, refuse_sample, set_sentence_starts
 from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
+from spacy_lpcfg.trees.bounded import check_bounds
+from spacy_lpcfg.trees.parse import PARSED, SEGMENTED
 
 KEY = "brackets"
 LABEL = "X"
 """The Penn Treebank's label for what is a constituent of no known kind."""
-BRACKETED = "parsed"
 
 _KEPT = "{!r} learns nothing from Docs without tags, and keeps the bracketer that it has."
 _NOT_LEARNED = (
@@ -56,6 +58,7 @@ class BracketLearner(Protocol):
         "spans_key": KEY,
         "attr": "pos",
         "seed": 0,
+        "max_words": MAX_WORDS,
         "scorer": {"@scorers": "spacy-lpcfg.bracket_scorer.v1"},
     },
     default_score_weights={
@@ -72,6 +75,7 @@ def make_spectral_bracketer(
     spans_key: str,
     attr: Attr,
     seed: int,
+    max_words: int,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "SpectralBracketerPipe":
     """The factory `spectral_bracketer`; settings as for `SpectralBracketerPipe`."""
@@ -83,6 +87,7 @@ def make_spectral_bracketer(
         spans_key=spans_key,
         attr=attr,
         seed=seed,
+        max_words=max_words,
         scorer=scorer,
     )
 
@@ -106,11 +111,13 @@ class DocBrackets(NamedTuple):
     sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
     sentences (list of DocSentence): with the words' positions in the Doc
     brackets (list of Brackets): one a sentence, over its words
+    status (list of str): one a sentence: "parsed"; "segmented" if it was bracketed in pieces; or "empty"
     """
 
     sent_starts: list[bool] | None
     sentences: list[DocSentence]
     brackets: list[Brackets]
+    status: list[str]
 
 
 class Saved(dict[str, Any]):
@@ -136,6 +143,8 @@ class SpectralBracketerPipe(LearnedPipe):
     spans_key (str): where the brackets go in `Doc.spans`
     attr (str): the tags: "pos" for `token.pos_`, "tag" for `token.tag_`
     seed (int): of all that is random in learning
+    max_words (int): sentences of more words, punctuation left out, are bracketed in pieces, see `Bracketer.bracket`;
+        it bounds time and memory
     scorer (callable): `examples -> scores`
     """
 
@@ -151,6 +160,7 @@ class SpectralBracketerPipe(LearnedPipe):
         spans_key: str = KEY,
         attr: Attr = "pos",
         seed: int = 0,
+        max_words: int = MAX_WORDS,
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name)
@@ -158,6 +168,8 @@ class SpectralBracketerPipe(LearnedPipe):
         self.spans_key = spans_key
         self.attr = attr
         self.seed = seed
+        check_bounds(max_words)
+        self.max_words = max_words
         self.scorer = scorer
         self.cfg = Saved(mapping={})
 
@@ -290,10 +302,19 @@ class SpectralBracketerPipe(LearnedPipe):
         for doc in docs:
             starts, bounds = self.find_sentences(doc)
             found.append((starts, self._sentences(doc, bounds)))
-        brackets = iter(
-            self.bracketer.bracket_all([each.tagged for _, sentences in found for each in self._retagged(sentences)])
-        )
-        return [DocBrackets(starts, sents, [next(brackets) for _ in sents]) for starts, sents in found]
+        tagged = [each.tagged for _, sentences in found for each in self._retagged(sentences)]
+        brackets = iter(self.bracketer.bracket_all(tagged, max_words=self.max_words))
+        return [
+            DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(each) for each in sents])
+            for starts, sents in found
+        ]
+
+    def _status(self, sentence: DocSentence) -> str:
+        if not sentence.positions:
+            return EMPTY
+        assert self.bracketer is not None
+        is_cut = self.bracketer.is_cut(*sentence.tagged, max_words=self.max_words)
+        return SEGMENTED if is_cut else PARSED
 
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """The brackets of a sentence outside of any Doc.
@@ -305,7 +326,8 @@ class SpectralBracketerPipe(LearnedPipe):
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
-        return self.bracketer.bracket(*_with(TaggedSentence(tuple(words), tuple(tags)), self.mapping))
+        sentence = _with(TaggedSentence(tuple(words), tuple(tags)), self.mapping)
+        return self.bracketer.bracket(*sentence, max_words=self.max_words)
 
     def _sentences(self, doc: Doc, bounds: list[tuple[int, int]]) -> list[DocSentence]:
         try:
@@ -323,6 +345,7 @@ class SpectralBracketerPipe(LearnedPipe):
         for doc, found in zip(docs, scores):
             set_sentence_starts(doc, found.sent_starts)
             set_brackets(doc, found.sentences, found.brackets, key=self.spans_key, set_tags=self.attr != "tag")
+            doc.spans[self.spans_key].attrs["status"] = found.status
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted brackets with the component's scorer."""
@@ -356,7 +379,7 @@ def set_brackets(
     attrs: dict[str, Any] = {
         "format": FORMAT,
         "scores": np.array([score for each in brackets for score in each.scores], dtype=np.float32),
-        "status": [BRACKETED if each.positions else EMPTY for each in sentences],
+        "status": [PARSED if each.positions else EMPTY for each in sentences],
     }
     if set_tags:
         tags = [""] * len(doc)

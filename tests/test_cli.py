@@ -125,7 +125,7 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
 
 
-def printed(learner: Ensembles) -> str:
+def printed(learner: Ensembles | Combination) -> str:
     """Its settings, without the last bit of numbers, which spaCy before 3.8.14 loses when it reads a config."""
     return re.sub(r"\d\.\d{15,}", lambda number: f"{float(number[0]):.12g}", repr(learner))
 

@@ -17,7 +17,8 @@ from spacy_lpcfg.grammar.storage import Stored
 
 __all__ = ["Bracketer", "BracketerError", "Brackets"]
 
-_LONGEST = {"metric": 60, "spans": 400}
+MAX_WORDS = 400
+_LONGEST_BY_METRIC = 60
 
 
 class Brackets(NamedTuple):
@@ -47,11 +48,12 @@ class Bracketer(Stored):
     span_model: SpanModel | None = None
     meta: dict[str, Any] = field(default_factory=dict)
 
-    def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
+    def bracket(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> Brackets:
         """The brackets of a sentence; none of less than two words. They depend on its words and tags alone.
 
-        Sentences of more words than can be bracketed at once (60 by the metric, 400 by scores) are cut into pieces,
-        where possible at punctuation, that hang on each other to the right.
+        max_words (int): sentences of more words, punctuation left out, are cut into pieces, where possible at
+            punctuation, that hang on each other to the right; by the metric those of more than 60 in any case. Time
+            grows with the cube of a piece's length, and memory with the square.
         RAISES (ValueError): If there are not as many tags as words.
         """
         sentence = plain(words, tags)
@@ -59,18 +61,26 @@ class Bracketer(Stored):
         if n < 2:
             return Brackets((), ())
         spans, scores = [(places[0], places[-1] + 1)], [1.0]
-        for (start, end), score in self._below(words, sentence):
+        for (start, end), score in self._below(words, sentence, self._longest(max_words)):
             spans.append((places[start], places[end - 1] + 1))
             scores.append(score)
         return Brackets(tuple(spans), tuple(scores))
 
-    def bracket_all(self, sentences: Iterable[Sentence]) -> list[Brackets]:
-        """The brackets of many sentences; errors as of `bracket`."""
-        return [self.bracket(words, tags) for words, tags in sentences]
+    def bracket_all(self, sentences: Iterable[Sentence], *, max_words: int = MAX_WORDS) -> list[Brackets]:
+        """The brackets of many sentences; arguments and errors as of `bracket`."""
+        return [self.bracket(words, tags, max_words=max_words) for words, tags in sentences]
 
-    def _below(self, words: Sequence[str], sentence: Plain) -> Iterator[tuple[tuple[int, int], float]]:
+    def is_cut(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> bool:
+        """Whether `bracket` cuts a sentence into pieces."""
+        longest = self._longest(max_words)
+        return len(words) > longest and len(plain(words, tags).places) > longest
+
+    def _longest(self, max_words: int) -> int:
+        return min(max_words, _LONGEST_BY_METRIC) if self.span_model is None else max_words
+
+    def _below(self, words: Sequence[str], sentence: Plain, longest: int) -> Iterator[tuple[tuple[int, int], float]]:
         """Brackets among the words of a sentence without the whole of it, with their scores."""
-        n, longest = len(sentence.places), _LONGEST["metric" if self.span_model is None else "spans"]
+        n = len(sentence.places)
         if n <= longest:
             yield from zip(*self._tree(words, sentence))
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -39,6 +39,7 @@ from spacy_lpcfg.trees.parse import (
     check_input,
     with_given,
 )
+from spacy_lpcfg.trees.pieces import cuts_of, joined
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -144,7 +145,7 @@ class Parser:
             return self._parse_constrained(words, tags, tag_weight, constraints)
         longest = self.settings.max_words
         if len(words) > longest:
-            return self._join(words, tags, tag_weight, list(_segments(words, longest)), SEGMENTED)
+            return self._join(words, tags, tag_weight, cuts_of(words, longest), SEGMENTED)
         forest = self.forest(words, tags, tag_weight=tag_weight)
         kept_tags = tags if tag_weight == 0 else None
         if forest.n_items > 0:
@@ -152,7 +153,7 @@ class Parser:
         if len(words) == 1:
             return self._leaf(words, kept_tags)
         if not forest.is_complete:
-            return self._join(words, tags, tag_weight, list(_segments(words, len(words) // 2)), SEGMENTED)
+            return self._join(words, tags, tag_weight, cuts_of(words, len(words) // 2), SEGMENTED)
         forest = self._backoff.forest(words, tags, tag_weight=tag_weight)
         if forest.n_items > 0:
             return replace(self._backoff._decode(words, kept_tags, forest), status=BACKED_OFF)
@@ -180,9 +181,7 @@ class Parser:
         """
         forest = self._whole_forest(words, tags, tag_weight, constraints, likely)
         if forest is None:
-            parse = self.parse(words, tags, tag_weight=tag_weight, constraints=constraints)
-            of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
-            return Posteriors(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags, is_of_one=True)
+            return Posteriors.of(self.parse(words, tags, tag_weight=tag_weight, constraints=constraints))
         marginals, _, items, _ = self._scores(forest)
         return posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
 
@@ -447,18 +446,7 @@ class Parser:
             self.parse(words[start:end], None if tags is None else tags[start:end], tag_weight=tag_weight)
             for start, end in zip([0, *cuts], [*cuts, len(words)])
         ]
-        spans = [(0, len(words), self._top_label)]
-        for start, parse in zip([0, *cuts], parses):
-            spans += [(start + i, start + j, label) for i, j, label in parse.spans]
-        return Parse(
-            words=words,
-            tags=[tag for parse in parses for tag in parse.tags],
-            spans=spans,
-            span_scores=np.concatenate([np.zeros(1, np.float32), *(parse.span_scores for parse in parses)]),
-            tag_scores=np.concatenate([parse.tag_scores for parse in parses]),
-            log_probability=float("nan"),
-            status=status,
-        )
+        return joined(words, parses, self._top_label, status)
 
     def _leaf(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
         """A tree for a word that is no sentence of the grammar."""
@@ -475,17 +463,6 @@ class Parser:
         roots = np.argsort(-self.grammar.root_weights, kind="stable")
         chains = (self.grammar.chains[root][: None if root >= self.grammar.n_preterminals else -1] for root in roots)
         return next((chain[0] for chain in chains if chain), "S")
-
-
-def _segments(words: Sequence[str], longest: int) -> Iterator[int]:
-    """Where to cut a sentence into pieces of at most `longest` words: at the last punctuation in their second half."""
-    start = 0
-    while len(words) - start > longest:
-        marks = [
-            i + 1 for i in range(start + longest // 2, start + longest) if not any(char.isalnum() for char in words[i])
-        ]
-        start = marks[-1] if marks else start + longest
-        yield start
 
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:

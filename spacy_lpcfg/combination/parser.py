@@ -173,16 +173,19 @@ def _votes(trees: Sequence[list[Span]], found: Posteriors) -> dict[Span, float]:
 _TIE = 1e-3  # of a posterior beside a vote
 
 
-def parser_of(model: Learned, *, decoding: str = "brackets") -> Parser | CombinedParser:
+def parser_of(
+    model: Learned, *, decoding: str = "brackets", settings: Settings = Settings()
+) -> Parser | CombinedParser:
     """The parser by a grammar, an ensemble or a combination.
 
     decoding (str): "brackets" and "reranking" as of `CombinedParser`; "tree" for the votes of several models, and the
         tree by its rules of one.
+    settings (Settings): how grammars prune; `decoding` goes before theirs.
     RAISES (ValueError): On another one, or for a model that cannot be decoded so.
     """
     if isinstance(model, Combined):
-        return CombinedParser(model, decoding="votes" if decoding == "tree" else decoding)
-    return chart_parser_of(model, settings=Settings(decoding="rules" if decoding == "tree" else decoding))
+        return CombinedParser(model, decoding="votes" if decoding == "tree" else decoding, settings=settings)
+    return chart_parser_of(model, settings=replace(settings, decoding="rules" if decoding == "tree" else decoding))
 
 
 def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:

@@ -16,6 +16,7 @@ COARSE = "coarse"  # the treebank PCFG's tree: the latent weights of every tree 
 BACKED_OFF = "backed-off"  # a tree with rules that the grammar lacks
 GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
 SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
+OUT_OF_TIME = "out-of-time"  # such a sentence, of which the last pieces are words without brackets
 UNCONSTRAINED = "unconstrained"  # no tree has the spans that were asked for: the model's tree without regard to them
 
 
@@ -32,7 +33,7 @@ class Parse:
         that pruning left: a lower bound, exact with the `EXHAUSTIVE` settings of a chart. nan if the model is not
         proper or has no tree over the whole sentence.
     status (str): "parsed", or the fall-back that made the tree: "coarse", "backed-off", "glued", "segmented",
-        "unconstrained".
+        "out-of-time", "unconstrained".
     """
 
     words: Sequence[str]
@@ -68,6 +69,12 @@ class Posteriors:
     brackets: dict[Span, float]
     tags: list[dict[str, float]]
     is_of_one: bool = False
+
+    @classmethod
+    def of(cls, parse: Parse) -> Posteriors:
+        """Those of what has one tree only."""
+        of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
+        return cls(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags, is_of_one=True)
 
     def mirrored(self) -> Posteriors:
         """Those of the sentence read from right to left; over the same words labels keep their order."""
