@@ -53,7 +53,7 @@ def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, 
     try:
         values = unpack(_KIND, _VERSION, data)
         meta = json.loads(_plain(values, "meta", str))
-    except (StorageError, json.JSONDecodeError) as error:
+    except (StorageError, json.JSONDecodeError, RecursionError) as error:
         raise BracketerError(str(error)) from error
     _require("meta", isinstance(meta, dict))
     spans = _span_model(values) if _plain(values, "has_spans", bool) else None
