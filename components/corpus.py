@@ -1,5 +1,6 @@
 """Treebanks as a spaCy corpus: bracketed files, or the DocBins made of them, become Examples."""
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -152,9 +153,20 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
     Raises ValueError if it is none, or damaged.
     """
     try:
-        yield from DocBin().from_bytes(data).get_docs(vocab)
+        for doc in DocBin().from_bytes(data).get_docs(vocab):
+            _check(doc)
+            yield doc
     except Exception as error:
+        gc.enable()  # srsly turns the garbage collection off, and leaves it off when it fails
         raise ValueError(f"{name} is no .spacy file, or damaged: copy it or make it again ({error})") from error
+
+
+def _check(doc: Doc) -> None:
+    """Look at all words, tags and spans: spaCy finds damage in them no sooner, and raises errors of many kinds."""
+    for token in doc:
+        _ = token.text, token.tag_, token.pos_
+    for group in doc.spans.values():
+        _ = [(span.start, span.end, span.label_) for span in group]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -52,7 +52,8 @@ class TooSlow(BaseException):
 def bounded(seconds: float = SECONDS, memory: int = MEMORY) -> Iterator[None]:
     """A block that raises TooSlow after so much processor time, and MemoryError where it wants too much.
 
-    Where the system has no such limits, on Windows and partly on macOS, it has none.
+    Where the system has no such limits, on Windows and partly on macOS, it has none. Kernels are not interrupted, but
+    ended by the fuzzer's own limit of time.
     """
     with _time_limit(seconds), _memory_limit(memory):
         yield

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
+import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
+from spacy.tokens import DocBin
 from spacy.vocab import Vocab
 
 from fuzz.choices import Choices, bytes_of
 from fuzz.contract import Target, expect, files
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
-from spacy_lpcfg.components.constituents import rooted_trees, trees
-from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.constituents import key_of, rooted_trees, trees
+from spacy_lpcfg.components.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.tagged_text import read_tag_map, tagged_doc
+from spacy_lpcfg.language_model.text import TextError, read_sentences
 from spacy_lpcfg.trees import (
     Tree,
     TreebankError,
@@ -155,6 +161,45 @@ def check_tag_map(text: str) -> None:
     expect(set(found.values()) <= set(UNIVERSAL), "tags that are not universal")
 
 
+# Plain text and Docs ------------------------------------------------------------------------------
+
+
+def check_text(text: str) -> None:
+    """Sentences with words, or an error that names the place."""
+    with files(text) as (path,):
+        try:
+            found = list(read_sentences(path))
+        except TextError as error:
+            expect(str(error).startswith(f"{path}:"), f"no place in {error}")
+            return
+    expect(all(map(all, found)), "words that are empty")
+
+
+@cache
+def _docs() -> bytes:
+    """The Docs of some trees, before they are zipped."""
+    docs = [tree_to_doc(VOCAB, [tree]) for tree in map(normalize_rooted, parse_trees(TREES)) if tree is not None]
+    return zlib.decompress(DocBin(docs=docs).to_bytes())
+
+
+def docs_case(choices: Choices) -> list[list[int]]:
+    """Places of bytes, and what they become."""
+    return choices.some(lambda: [choices.number(0, len(_docs()) - 1), choices.number(0, 255)], 6)
+
+
+def check_docs(case: list[list[int]]) -> None:
+    """Docs whose spans are trees, or a ValueError; the garbage collection goes on."""
+    data = bytearray(_docs())
+    for place, value in case:
+        data[place % len(data)] = value
+    try:
+        for doc in docs_of(zlib.compress(bytes(data)), "docs.spacy", Vocab()):
+            expect(all(isinstance(tree, (Tree, NoneType)) for tree in rooted_trees(doc, key_of(doc))), "no trees")
+    except ValueError as error:
+        expect(len(str(error)) > 10, f"a message that says little: {error!r}")
+    expect(gc.isenabled(), "the garbage collection is off")
+
+
 # EVALB -------------------------------------------------------------------------------------------
 
 
@@ -212,6 +257,8 @@ TARGETS = {
     "brackets": Target(whole_text, check_brackets, seeds_of(TREES, "(A b", "(A (B c) d)\n(A\n (B e))")),
     "tagged": Target(whole_text, check_tagged, seeds_of(TAGGED, TREES)),
     "tag_map": Target(whole_text, check_tag_map, seeds_of("NN NOUN\n\n. PUNCT\n")),
+    "text": Target(whole_text, check_text, seeds_of("The ferry .\n\n\u3000 left")),
+    "docs": Target(docs_case, check_docs),
     "evalb": Target(evalb_case, check_evalb, evalb_seeds),
     "params": Target(whole_text, check_params, seeds_of(PARAMS)),
 }

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fuzz import models, readers, trees
+from fuzz import commands, models, readers, trees
 
-TARGETS = {**readers.TARGETS, **trees.TARGETS, **models.TARGETS}
+TARGETS = {**readers.TARGETS, **trees.TARGETS, **models.TARGETS, **commands.TARGETS}

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import trees
 
-from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees import Tree, TreebankError, brackets, parse_trees, read_trees, write_trees
 
 CAT = "(S (NP (DT the) (NN cat)) (VP (VBD slept)))"
 DOG = "(S (NP (DT the) (NN dog)) (VP (VBD ran)))"
@@ -210,6 +210,17 @@ def test_brackets_damaged_gzip_is_refused(tmp_path, damage):
     path.write_bytes(damage(gzip.compress((CAT * 50).encode())))
     with pytest.raises(TreebankError, match="damaged"):
         list(read_trees(path))
+
+
+def test_brackets_line_without_end_is_refused(tmp_path, monkeypatch):
+    """A small gzip file may hold more than there is memory for."""
+    monkeypatch.setattr(brackets, "LONGEST_LINE", 100)
+    path = tmp_path / "a.mrg.gz"
+    path.write_bytes(gzip.compress(f"{CAT}\n".encode() + b" " * 10**6))
+    with pytest.raises(TreebankError, match=r"a\.mrg\.gz:2: .*at most 100 bytes"):
+        list(read_trees(path))
+    path.write_bytes(gzip.compress(b" " * 98 + b"\n" + f"{CAT}\n".encode()))
+    assert len(list(read_trees(path))) == 1
 
 
 @pytest.mark.parametrize("name", ["a.mrg", "a.mrg.gz"])

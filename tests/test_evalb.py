@@ -69,7 +69,7 @@ def test_params_from_file_reads_every_keyword(tmp_path):
         ("DELETE_LABLE TOP", r"bad\.prm:2: unknown keyword 'DELETE_LABLE'"),
         ("DELETE_LABEL", r"bad\.prm:2: DELETE_LABEL takes one label, got ''"),
         ("EQ_LABEL ADVP", r"bad\.prm:2: EQ_LABEL takes two values, got 'ADVP'"),
-        ("CUTOFF_LEN forty", r"bad\.prm:2: CUTOFF_LEN takes a whole number, got 'forty'"),
+        ("CUTOFF_LEN forty", r"bad\.prm:2: CUTOFF_LEN takes a whole number of at most 9 digits, got 'forty'"),
     ],
 )
 def test_params_from_file_names_the_place_of_a_bad_line(tmp_path, line, message):

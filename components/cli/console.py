@@ -23,6 +23,10 @@ Item = TypeVar("Item")
 STDIN = "-"
 BAD_DATA = 1
 INTERRUPTED = 130  # as of a process that Ctrl-C ends
+_TOO_MUCH: dict[type[BaseException], str] = {
+    MemoryError: "this takes more memory than there is; ask for less. ",
+    OverflowError: "a number is too large; give a smaller one. ",
+}
 _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
 
@@ -44,12 +48,12 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
                 sys.stdout.flush()
         except BrokenPipeError:  # the program that reads our output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except (KeyboardInterrupt, ValueError, OSError, ImportError) as error:
+        except (KeyboardInterrupt, ValueError, OverflowError, MemoryError, OSError, ImportError) as error:
             # numpy, for one, makes errors of its own of an interrupt
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt):
                 log("Error: interrupted")
                 raise typer.Exit(INTERRUPTED) from None
-            log(f"Error: {one_line(error)}")
+            log(f"Error: {_TOO_MUCH.get(type(error), '')}{one_line(error)}")
             raise typer.Exit(BAD_DATA) from error
 
     return reporting

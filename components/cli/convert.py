@@ -105,7 +105,7 @@ def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> I
             yield from parse_trees("" if text is None else text)
         except TreebankError as error:
             _report(TreebankError(error.message, str(path), number), on_error)
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
             _report(TreebankError(message, str(path), number), on_error)
 

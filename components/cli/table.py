@@ -1,6 +1,7 @@
 """`spacy-lpcfg table`: results of several evaluations side by side, in Markdown or LaTeX."""
 
 import json
+import re
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -19,6 +20,7 @@ _SCORES = {
     "n_sentences": "sentences",
 }
 _NO_NUMBER = "-"
+_RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}|>[0-9]{1,9}")  # of lengths of sentences
 _LATEX = {char: "\\" + char for char in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -85,7 +87,8 @@ def _read(result: str) -> tuple[str, dict[str, Any]]:
         parts = [counts for by in (By.labels, By.lengths) for counts in scores[by.value].values()]
         wanted = [*(scores[key] for key in _SCORES), *(counts[key] for counts in parts for key in ("f", "n_gold"))]
         complete = all(isinstance(each, (int, float)) for each in wanted)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        complete = complete and all(map(_RANGE.fullmatch, scores[By.lengths.value]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         complete = False
     if not complete:
         raise ValueError(f"{file} is no result: expected the JSON object that `spacy-lpcfg evaluate --json` prints")

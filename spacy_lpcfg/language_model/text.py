@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Union
 
 import numpy as np
 
-PathLike = Union[str, "os.PathLike[str]"]
+from spacy_lpcfg.trees.brackets import PathLike, TreebankError, read_lines
 
 UNKNOWN = "<unk>"
 EDGE = "<s>"
@@ -30,7 +27,7 @@ def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
     """The tokens of every line of texts that has any, one line at a time.
 
     paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (told by the content).
-    RAISES (TextError): With file and line, for what is not UTF-8 or a damaged gzip file.
+    RAISES (TextError): With file and line, for what is not UTF-8, a damaged gzip file, or a line without an end.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         for line in _read_lines(path):
@@ -40,23 +37,10 @@ def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
 
 
 def _read_lines(path: PathLike) -> Iterator[str]:
-    number = 0
-    with open(path, "rb") as file:
-        is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
-        try:
-            for number, line in enumerate(gzip.GzipFile(fileobj=file) if is_zipped else file, start=1):
-                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            byte = error.object[error.start]
-            raise TextError(
-                f"{os.fspath(path)}:{number}: Expected UTF-8, but got the byte {byte:#04x}. Convert the file, for "
-                "instance with iconv."
-            ) from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise TextError(
-                f"{os.fspath(path)}:{number + 1}: Expected a complete gzip file, but it is damaged: {error}. Fetch or "
-                "make the file again."
-            ) from error
+    try:
+        yield from read_lines(path)
+    except TreebankError as error:
+        raise TextError(str(error)) from error
 
 
 @dataclass(frozen=True)

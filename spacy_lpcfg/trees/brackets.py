@@ -17,12 +17,16 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
+from typing import Protocol
 
 from spacy_lpcfg.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
+LONGEST_LINE = 2**26
+"""The most bytes of a line, so that memory is bounded."""
 _END = ""  # the token that says: here a tree must be complete
 _TREE_NAMES = frozenset({"ID", "METADATA"})
 
@@ -302,6 +306,7 @@ _TWO_WORDS = (
     "Expected one word in {node}, but got {first!r} and {second!r}. Join a word with a space by "
     "an underscore, give each word a tag: (TAG word), and remove lemmas."
 )
+_TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a text, with line breaks?"
 _NO_LABEL = (
     "Expected a label after the opening bracket, but got another bracket. Only the outermost "
     "bracket of a tree may be unlabelled: give this one a label."
@@ -323,15 +328,24 @@ def read_lines(path: PathLike) -> Iterator[str]:
         yield from decode_lines(gzip.GzipFile(fileobj=file) if is_zipped else file, os.fspath(path))
 
 
-def decode_lines(stream: Iterable[bytes], path: str) -> Iterator[str]:
+class Readable(Protocol):
+    """A binary file, or what is read like one."""
+
+    def readline(self, size: int = ..., /) -> bytes: ...
+
+
+def decode_lines(stream: Readable, path: str) -> Iterator[str]:
     """The lines of a stream in UTF-8, with or without a byte order mark.
 
-    stream (iterable of bytes): such as an open file; path (str): what to call it in errors.
-    RAISES (TreebankError): With file and line, for what is not UTF-8 or a damaged gzip file.
+    stream (Readable): such as an open file; path (str): what to call it in errors.
+    RAISES (TreebankError): With file and line, for what is not UTF-8 or a damaged gzip file, and for a line that is too
+        long to be one, as a small gzip file may have it.
     """
     number = 0
     try:
-        for number, line in enumerate(stream, 1):
+        for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), 1):
+            if len(line) > LONGEST_LINE:
+                raise TreebankError(_TOO_LONG.format(n=LONGEST_LINE), path, number)
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
         raise TreebankError(

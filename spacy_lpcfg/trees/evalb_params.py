@@ -19,7 +19,13 @@ _SETTINGS: dict[str, tuple[str, type]] = {
     "EQ_LABEL": ("equal_labels", tuple),
     "EQ_WORD": ("equal_words", tuple),
 }
-_FORMS = {int: "a whole number", bool: "0 or 1", str: "one label", tuple: "two values"}
+_MOST_DIGITS = 9
+_FORMS = {
+    int: f"a whole number of at most {_MOST_DIGITS} digits",
+    bool: "0 or 1",
+    str: "one label",
+    tuple: "two values",
+}
 _QUOTE_WORDS = frozenset({"'", '"', "/"})
 
 
@@ -95,7 +101,7 @@ def _read_setting(line: str, place: str) -> tuple[str, Any]:
         return field, tuple(values)
     if kind is str and len(values) == 1:
         return field, values[0]
-    if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal():
+    if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
         return field, kind(int(values[0]))
     raise ValueError(f"{place}: {keyword} takes {_FORMS[kind]}, got {' '.join(values)!r}")
 

@@ -154,9 +154,10 @@ class _Side:
             for offset, tree in zip(accumulate(map(len, trees), initial=0), trees)
             for start, end, label in tree.spans()
         ]
+        before = accumulate(self.copies, initial=0)
         self.quotes = [
-            _Quote(index, sum(self.copies[:index]), tag in params.deleted)
-            for index, (tag, word) in enumerate(zip(self.tags, self.words))
+            _Quote(index, position, tag in params.deleted)
+            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words))
             if params.may_be_quote(tag, word)
         ]
 
