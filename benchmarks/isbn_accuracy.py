@@ -45,7 +45,7 @@ def main() -> None:
     arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     arguments.add_argument("--networks", type=int, default=1, metavar="K", help="of an ensemble")
-    arguments.add_argument("--cut-off", type=int, default=ISBNLearner.cut_off, metavar="C", help="of known words")
+    arguments.add_argument("--cut-off", type=int, metavar="C", help="of known words, in place of the learner's own")
     arguments.add_argument("--beams", type=int, nargs="+", default=[10, 30], metavar="B")
     arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
     arguments.add_argument("--max-length", type=int, metavar="WORDS")

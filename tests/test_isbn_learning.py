@@ -138,15 +138,24 @@ def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_thread
 
 
 def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
-    few, some, many = (ISBNLearner().ascent(0, n_trees) for n_trees in (100, 3500, 100_000))
+    few, some, many = (ISBNLearner().ascent(0, n, 24 * n) for n in (100, 3500, 100_000))
     assert [ascent.batch_size for ascent in (few, some, many)] == [5, 10, 20]
     assert [ascent.n_epochs for ascent in (few, some, many)] == [14, 14, 4]
-    assert ISBNLearner().ascent(0, 10_224).n_epochs == 12
-    assert ISBNLearner(n_epochs=3).ascent(0, 100_000).n_epochs == 3
+    assert ISBNLearner().ascent(0, 10_224, 168_000).n_epochs == 12
+    assert ISBNLearner(n_epochs=3).ascent(0, 100_000, 10**6).n_epochs == 3
     assert [ascent.learn_rate for ascent in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
     assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
-    assert ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500).batch_size == 7
-    assert ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500).learn_rate == 0.1
+    assert ISBNLearner().ascent(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
+    own = ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500, 84_000)
+    assert (own.batch_size, own.learn_rate) == (7, 0.1)
+
+
+def test_learner_knows_fewer_words_of_small_treebanks():
+    words = frozenset(QUICK.fit(TREES).inventory.words)
+    few = replace(QUICK, cut_off=None).fit(TREES)
+    assert few.meta["learner"]["cut_off"] == 5
+    assert set(few.inventory.words) < words
+    assert (ISBNLearner().cut_off_of(84_000), ISBNLearner(cut_off=4).cut_off_of(84_000)) == (3, 4)
 
 
 def test_learner_learns_an_ensemble_from_consecutive_seeds():
@@ -200,7 +209,7 @@ def test_learner_takes_trees_as_often_as_it_is_told():
 def test_learner_refuses_what_cannot_be():
     with pytest.raises(ValueError, match="Expected trees"):
         QUICK.fit([])
-    wrong = {"n_states": 0, "n_epochs": 0, "batch_size": 0, "n_networks": 0, "n_jobs": 0, "dropout": 1.0}
+    wrong = {"n_states": 0, "n_epochs": 0, "batch_size": 0, "cut_off": 0, "n_networks": 0, "n_jobs": 0, "dropout": 1.0}
     for name, value in {**wrong, "approximation": "sideways", "learn_rate": -1.0, "weight_decay": -1.0}.items():
         with pytest.raises(ValueError, match=name):
             replace(QUICK, **{name: value}).fit(TREES)

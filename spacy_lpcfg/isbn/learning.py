@@ -27,8 +27,9 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
 _RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _LEAST_BATCH trees
-_EPOCHS = 14
-_STEPS, _LEAST_BATCH, _MOST_BATCH = 350, 5, 20  # of an epoch; trees of a step
+_EPOCHS, _MANY_TREES = 14, 7_000  # over so many trees, and fewer over more
+_BATCH_WORDS, _LEAST_BATCH, _MOST_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
+_FEW_WORDS, _CUT_OFF, _CUT_OFF_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
 
 
 class LearningEpoch(NamedTuple):
@@ -59,14 +60,16 @@ class ISBNLearner:
     n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
     n_epochs (int or None): passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
         square root of their number: 12 over 10,000.
-    batch_size (int or None): trees of a step; None for a 350th of all, but from 5 to 20: larger steps cost less.
+    batch_size (int or None): trees of a step; None for one for each 8,400 words of the treebank, but from 5 to 20:
+        larger steps cost less.
     learn_rate (float or None): of Adam at the first step; None for one by n_states and batch_size: 0.003 for 120 and 5,
         and as the square root of batch_size.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
-    cut_off (int): words seen less often with a tag are unknown to it.
+    cut_off (int or None): words seen less often with a tag are unknown to it; None for 3, or 5 in a treebank of fewer
+        than 50,000 words, which says too little of each.
     opening (int): as of `Inventory`; -1 for mirrored trees.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     relations (Relations): of the positions.
@@ -83,7 +86,7 @@ class ISBNLearner:
     dropout: float | None = None
     weight_decay: float = 2.0
     averaging: float = 0.999
-    cut_off: int = 3
+    cut_off: int | None = None
     opening: int = 0
     word_classes: ClassLearner | None = None
     relations: Relations = Relations()
@@ -112,7 +115,8 @@ class ISBNLearner:
         self._check()
         kept, root_label = normalized_trees(trees)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        inventory = take_inventory(kept, cut_off=self.cut_off, opening=self.opening, classes=classes)
+        cut_off = self.cut_off_of(sum(map(len, kept)))
+        inventory = take_inventory(kept, cut_off=cut_off, opening=self.opening, classes=classes)
         events = events_of(kept, inventory, self.relations)
         if repeats is not None:
             events = _repeated(events, repeats)
@@ -125,14 +129,18 @@ class ISBNLearner:
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            ascent = self.ascent(self.seed + number, events.n_sequences)
+            ascent = self.ascent(self.seed + number, events.n_sequences, n_words[0])
             networks.append(ascent.fit(start, events, dev=held_out, on_epoch=note))
-        meta = {**self._meta(events.n_sequences, history), "root_label": root_label}
+        meta = {**self._meta(cut_off, events.n_sequences, history), "root_label": root_label}
         return ISBN(inventory, self.relations, tuple(networks), meta)
 
-    def ascent(self, seed: int, n_trees: int) -> Ascent:
-        """How the network of a seed learns from so many trees."""
-        size = self.batch_size or min(max(round(n_trees / _STEPS), _LEAST_BATCH), _MOST_BATCH)
+    def cut_off_of(self, n_words: int) -> int:
+        """How often words are seen with a tag at least, so that they are known, in a treebank of so many words."""
+        return self.cut_off or (_CUT_OFF_OF_FEW if n_words < _FEW_WORDS else _CUT_OFF)
+
+    def ascent(self, seed: int, n_trees: int, n_words: int) -> Ascent:
+        """How the network of a seed learns from so many trees with so many words."""
+        size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _LEAST_BATCH), _MOST_BATCH)
         usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _LEAST_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
         return Ascent(
@@ -148,13 +156,12 @@ class ISBNLearner:
 
     def passes(self, n_trees: int) -> int:
         """How often it goes over so many trees."""
-        most = _STEPS * _MOST_BATCH
-        return self.n_epochs or max(1, round(_EPOCHS * min(most / max(n_trees, 1), 1.0) ** 0.5))
+        return self.n_epochs or max(1, round(_EPOCHS * min(_MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+    def _meta(self, cut_off: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """How it was learned: nothing in it depends on the machine."""
         not_said = ("n_jobs", "relations", "word_classes")
-        settings = {name: value for name, value in vars(self).items() if name not in not_said}
+        settings = {name: value for name, value in vars(self).items() if name not in not_said} | {"cut_off": cut_off}
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
@@ -164,7 +171,7 @@ class ISBNLearner:
 
     def _check(self) -> None:
         check_approximation(self.approximation)
-        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "n_jobs"):
+        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "cut_off", "n_jobs"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"Expected {name} of at least 1, got {value}.")
