@@ -28,7 +28,7 @@ DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
 NO_IDS = ("tensors.kept", "keys")  # any number is one
 ANY_GREAT = ("classifier.features", "counts")  # any that is not negative
-SAME_AGAIN = ("words", "approximations")  # words stand under several tags
+SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 
 
 def version_of(data: bytes) -> int:

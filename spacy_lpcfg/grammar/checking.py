@@ -21,7 +21,8 @@ class GrammarError(ValueError):
     """A grammar that is damaged, foreign or inconsistent."""
 
 
-_TEXTS = ("symbols", "lexicon.terminals", "lexicon.tags", "lexicon.rare_words", "classes.words")
+_TEXTS = ("lexicon.tags", "classes.words")
+_NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as forms are named
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
@@ -43,7 +44,9 @@ def require(part: str, holds: bool) -> None:
 
 
 def has_type(name: str, value: object) -> bool:
-    """Whether a stored value is of the kind that its name asks for: distinct texts, a number, a flag or an array."""
+    """Whether a stored value is of the kind that its name asks for: texts, a number, a flag or an array."""
+    if name in _NOT_DISTINCT:
+        return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
         return are_texts(value)
     if name in _VALUES:
@@ -73,6 +76,8 @@ def _check_symbols(grammar: Grammar) -> None:
     n_symbols = grammar.n_symbols
     require("symbols", n_symbols > 0 and 0 < grammar.n_preterminals <= n_symbols)
     _check_room(_PAIR * n_symbols**2)
+    for part in (grammar.symbols[: grammar.n_preterminals], grammar.symbols[grammar.n_preterminals :]):
+        require("symbols", are_texts(part))
     require("n_states", _is(grammar.n_states, "int32", n_symbols) and grammar.n_states.min() > 0)
     require("n_states", grammar.n_states.max() <= _MOST_STATES)
     require("symbol_weights", _is_weights(grammar.symbol_weights, n_symbols))
