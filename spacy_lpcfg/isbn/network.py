@@ -185,7 +185,10 @@ class ISBN(Stored):
 _INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
 _CLASSES = ("words", "classes")
-_TEXTS = tuple("labels tags words forms frequent rare_names classes_words latent decisions approximations".split())
+_TEXTS = (
+    *("labels", "tags", "words", "forms", "frequent", "rare_names", "classes_words"),
+    *("latent", "decisions", "approximations"),
+)
 _WHOLE = ("word_offsets", "rare_offsets", "rare_tags", "classes_classes")  # numbers, of type int32
 _REAL = ("rare_counts", "rare_weights", "rare_tag_weights", "rare_class_shares")  # of type float32
 
