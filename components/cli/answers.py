@@ -3,15 +3,11 @@
 Importing this module registers its factory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from spacy.language import Language
-
-if TYPE_CHECKING:
-    from spacy.tokens import Doc
+from spacy.tokens import Doc
 
 FACTORY = "lpcfg_cli_answers"
 KEY = "lpcfg_cli_answers"
