@@ -51,7 +51,7 @@ READS_OTHERS = {
     "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
     "tag-map": "learn bracketer {trees} --tag-map {bad} --preset paper -o {out}",
-    "distil": "learn lpcfg {trees} --method distil --text {bad} --states 2 --grammars 2 -o {out}",
+    "distil": "learn lpcfg {trees} --method distil --text {bad} --states 2 --grammars 4 -o {out}",
 }
 READS = READS_TREES | READS_OTHERS
 TAKES_MODEL = {

@@ -84,7 +84,12 @@ class SpectralBracketer:
         progress (callable or None): called with the name of a step and the number of sentences, or of rounds, done.
         RAISES (ValueError): On too little text for the settings, with how much is needed.
         """
-        say = progress or (lambda step, n: None)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1, user_api="blas"):  # so that sums are the same wherever it runs
+            return self._fit(sentences, seed, progress or (lambda step, n: None))
+
+    def _fit(self, sentences: Sentences, seed: int, say: Progress) -> Bracketer:
         metric = self._metric(sentences, seed, say)
         meta: dict[str, Any] = {"embedding": type(self.embedding).__name__, "m": self.m, "gamma": self.gamma}
         meta |= {"groups": metric.groups.tolist(), "apart": self.apart, "rounds": 0}
