@@ -26,7 +26,7 @@ from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
-_CACHE_SIZE = 100_000
+_CACHE_SIZE = 10_000
 _MOST_CANDIDATES = 8
 _LEAST_LIKELY = 0.002
 
