@@ -33,7 +33,8 @@ def weights_of_trees(grammar, words) -> dict[Tree, float]:
 def case(seed, n, **shape):
     """A random grammar, a sentence, the weights of its trees and their distribution by the parser."""
     grammar = random_grammar(seed, **shape)
-    words = np.random.default_rng(seed).choice(WORDS, n).tolist()
+    known = [word for word in WORDS if word in grammar.lexicon.words]  # the list of trees has those of no other
+    words = np.random.default_rng(seed).choice(known, n).tolist()
     parser = Parser(grammar, settings=EXHAUSTIVE)
     return parser, words, weights_of_trees(grammar, words), parser.distribution(words)
 
