@@ -22,15 +22,13 @@ spaces, and writes a bracketed tree a line to {output}. Its start-up counts. For
 from __future__ import annotations
 
 import random
-import resource
-import shlex
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import measure
+import peers
 import speed
 
 from spacy_lpcfg.combination import PRESETS, TEMPERATURES, learned_from_disk, parser_of, preset
@@ -129,21 +127,14 @@ def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
     """CPU seconds and peak memory in MB of a peer's learning, start-up included."""
     own = trees.with_suffix(".one-a-line")
     own.write_text("".join(f"( {tree})\n" for tree in measure.read_gold(trees)), encoding="utf-8")
-    arguments = [part.format(trees=own, model=model) for part in shlex.split(command)]
-    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return speed.children_seconds(), children_mb()
+    return peers.run(command, trees=own, model=model), peers.children_mb()
 
 
 def parse_by_peer(command: str, dev: Path, model: Path) -> tuple[measure.Row, float]:
     """Scores of a peer's trees, and its peak memory in MB."""
     golds = measure.read_gold(dev)
     found, seconds = speed.run_peer(command.replace("{model}", str(model)), golds)
-    return scored(golds, list(found), seconds), children_mb()
-
-
-def children_mb() -> float:
-    """Most memory that a process ever held which this one has started and seen end."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1.024e-3
+    return scored(golds, list(found), seconds), peers.children_mb()
 
 
 if __name__ == "__main__":
