@@ -83,17 +83,23 @@ def check_brackets(text: str) -> None:
     Where errors are collected, nothing is read before the first of them that is not read where it is raised.
     """
     with files(text) as (path,):
-        first, before = _until_error(read_trees(path))
-        errors: list[TreebankError] = []
-        last, found = _until_error(read_trees(path, on_error=errors.append))
-        expect(found[: len(before)] == before, "other trees where errors are collected")
-        expect(str(first) == str(next(iter([*errors, last]))), f"other errors where they are collected: {first}")
-        for error in filter(None, [*errors, last]):
-            check_treebank_error(error, path, text)
+        found = _read_both_ways(read_trees, path, text, "trees")
         write_trees(path, found)
         expect(list(read_trees(path)) == found, "what was written is read as something else")
     for tree in found:
         check_tree(tree)
+
+
+def _read_both_ways(read: Callable[..., Iterator[Any]], path: Path, text: str, what: str) -> list[Any]:
+    """What is read where errors are collected: what was read before one was raised, and more; errors name the place."""
+    first, before = _until_error(read(path))
+    errors: list[TreebankError] = []
+    last, found = _until_error(read(path, on_error=errors.append))
+    expect(found[: len(before)] == before, f"other {what} where errors are collected")
+    expect(str(first) == str(next(iter([*errors, last]))), f"other errors where they are collected: {first}")
+    for error in filter(None, [*errors, last]):
+        check_treebank_error(error, path, text)
+    return found
 
 
 def _until_error(items: Iterator[Any]) -> tuple[TreebankError | None, list[Any]]:
@@ -137,13 +143,7 @@ def check_tree(tree: Tree) -> None:
 def check_tagged(text: str) -> None:
     """Sentences with a tag for each word, or errors that name the place; Docs can be made of them."""
     with files(text) as (path,):
-        first, before = _until_error(read_tagged(path))
-        errors: list[TreebankError] = []
-        last, found = _until_error(read_tagged(path, on_error=errors.append))
-        expect(found[: len(before)] == before, "other sentences where errors are collected")
-        expect(str(first) == str(next(iter([*errors, last]))), f"other errors where they are collected: {first}")
-        for error in filter(None, [*errors, last]):
-            check_treebank_error(error, path, text)
+        found = _read_both_ways(read_tagged, path, text, "sentences")
     for words, tags in found:
         expect(0 < len(words) == len(tags) and all(words) and all(tags), f"no tag for each word: {words} {tags}")
         doc = tagged_doc(VOCAB, (words, tags))
