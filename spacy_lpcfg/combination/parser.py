@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -35,24 +35,39 @@ Tags = Sequence[str | None]
 DECODINGS = ("brackets", "votes", "reranking")
 
 
-class Reader(Protocol):
-    """What one model thinks of a sentence; arguments as of `CombinedParser.parse`."""
+class Question(NamedTuple):
+    """What a model is asked: of which trees of a sentence; fields as the arguments of `CombinedParser.parse`."""
 
-    def posteriors(
-        self,
-        words: Sequence[str],
-        tags: Tags | None,
-        *,
-        tag_weight: float,
-        constraints: Constraints,
-        likely: Collection[Span] | None,
-    ) -> Posteriors:
+    words: Sequence[str]
+    tags: Tags | None
+    tag_weight: float
+    constraints: Constraints
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All but words and tags, as parsers of grammars take them."""
+        return {"tag_weight": self.tag_weight, "constraints": self.constraints}
+
+    @property
+    def certain_tags(self) -> Tags | None:
+        """For parsers that know tags as given or not at all."""
+        return self.tags if self.tag_weight == 0 else None
+
+    def mirrored(self) -> Question:
+        """The same of the words from right to left."""
+        n_words = len(self.words)
+        tags = self.tags and self.tags[::-1]
+        return Question(self.words[::-1], tags, self.tag_weight, self.constraints.mirrored(n_words))
+
+
+class Reader(Protocol):
+    """What one model thinks of a sentence."""
+
+    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
         """Of its brackets and tags; `likely` as of the chart's `Parser.forest`, and of no use to ISBNs."""
         ...
 
-    def brackets(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
-    ) -> list[Span]:
+    def brackets(self, question: Question) -> list[Span]:
         """Those of its most probable tree, in pre-order."""
         ...
 
@@ -97,11 +112,13 @@ class CombinedParser(Undistributed):
     ) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
         check_input(words, tags)
-        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
+        return self._posteriors(Question(words, tags, tag_weight, constraints))
+
+    def _posteriors(self, question: Question) -> Posteriors:
         found: list[Posteriors] = []
         likely: Collection[Span] | None = None
         for reader, prunes in zip(self._readers, self._prunes):
-            found.append(reader.posteriors(words, tags, likely=likely, **settings))
+            found.append(reader.posteriors(question, likely))
             if likely is None and prunes and not found[-1].is_of_one:
                 likely = found[-1].brackets
         return mean(found, self.combined.weights)
@@ -124,20 +141,21 @@ class CombinedParser(Undistributed):
         RETURNS (Parse): its scores are those means; its log-probability is nan.
         RAISES (ValueError): As of the chart's `Parser.parse`.
         """
-        settings: dict[str, Any] = {"tag_weight": tag_weight, "constraints": constraints}
-        found = self.posteriors(words, tags, **settings)
-        best = self._reranker.best(words, tags, **settings) if self._reranker else None
+        check_input(words, tags)
+        question = Question(words, tags, tag_weight, constraints)
+        found = self._posteriors(question)
+        best = self._reranker.best(words, tags, **question.settings) if self._reranker else None
         if best is not None:
             spans = best.spans()
         elif self.decoding == "votes":
-            trees = [reader.brackets(words, tags, **settings) for reader in self._readers]
+            trees = [reader.brackets(question) for reader in self._readers]
             spans = _consensus(_votes(trees, found), len(words), 0.5, constraints)
         else:
             spans = _consensus(found.brackets, len(words), self.combined.bracket_cost, constraints)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
         return Parse(
             words=words,
-            tags=with_given(own, tags if tag_weight == 0 else None),
+            tags=with_given(own, question.certain_tags),
             spans=spans,
             span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
             tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
@@ -201,10 +219,12 @@ class _ChartReader:
 
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
-        self.posteriors = parser.posteriors
 
-    def brackets(self, words: Sequence[str], tags: Tags | None, **settings: Any) -> list[Span]:
-        return self._parser.parse(words, tags, **settings).spans
+    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
+        return self._parser.posteriors(question.words, question.tags, likely=likely, **question.settings)
+
+    def brackets(self, question: Question) -> list[Span]:
+        return self._parser.parse(question.words, question.tags, **question.settings).spans
 
 
 class _BeamReader:
@@ -213,21 +233,11 @@ class _BeamReader:
     def __init__(self, parser: IncrementalParser) -> None:
         self._parser = parser
 
-    def posteriors(
-        self,
-        words: Sequence[str],
-        tags: Tags | None,
-        *,
-        tag_weight: float,
-        constraints: Constraints,
-        likely: Collection[Span] | None,
-    ) -> Posteriors:
-        return self._parser.posteriors(words, tags if tag_weight == 0 else None, constraints=constraints)
+    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
+        return self._parser.posteriors(question.words, question.certain_tags, constraints=question.constraints)
 
-    def brackets(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
-    ) -> list[Span]:
-        return self._parser.parse(words, tags if tag_weight == 0 else None, constraints=constraints).spans
+    def brackets(self, question: Question) -> list[Span]:
+        return self._parser.parse(question.words, question.certain_tags, constraints=question.constraints).spans
 
 
 class _MirroredReader:
@@ -236,30 +246,12 @@ class _MirroredReader:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def posteriors(
-        self,
-        words: Sequence[str],
-        tags: Tags | None,
-        *,
-        tag_weight: float,
-        constraints: Constraints,
-        likely: Collection[Span] | None,
-    ) -> Posteriors:
-        found = self._reader.posteriors(
-            words[::-1],
-            tags and tags[::-1],
-            tag_weight=tag_weight,
-            constraints=constraints.mirrored(len(words)),
-            likely=None if likely is None else mirrored_spans(likely, len(words)),
-        )
-        return found.mirrored()
+    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
+        mirrored = None if likely is None else mirrored_spans(likely, len(question.words))
+        return self._reader.posteriors(question.mirrored(), mirrored).mirrored()
 
-    def brackets(
-        self, words: Sequence[str], tags: Tags | None, *, tag_weight: float, constraints: Constraints
-    ) -> list[Span]:
-        mirrored = constraints.mirrored(len(words))
-        found = self._reader.brackets(words[::-1], tags and tags[::-1], tag_weight=tag_weight, constraints=mirrored)
-        return mirrored_spans(found, len(words))
+    def brackets(self, question: Question) -> list[Span]:
+        return mirrored_spans(self._reader.brackets(question.mirrored()), len(question.words))
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
