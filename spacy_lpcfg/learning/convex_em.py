@@ -7,13 +7,12 @@ r(f | h) / p(f) = p(h | f) / p(h): p(f) is the same for all states and cancels.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
-
-_CHUNK = 4096  # observations at a time, to bound memory
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,8 @@ class ConvexEM:
 
 def rule_weights(
     counts: np.ndarray,
-    outside: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
+    features: np.ndarray,
+    ratios: Sequence[np.ndarray],
     start: np.ndarray,
     *,
     prior: float,
@@ -53,29 +51,42 @@ def rule_weights(
 ) -> np.ndarray:
     """t(h1, h2, h3 | a -> b c) that maximises equation (1), the sum over observations (g, f2, f3) of one rule.
 
-    With several features the observations are those of every choice of one g, f2 and f3 (section 6.2).
+    With several features the observations are those of every choice of one g, f2 and f3 (section 6.2). Those that share
+    the feature of one side, that with the fewest, are worth two small products together.
 
     counts (float64, (n,)): how often each was seen.
-    outside (float64, (n, m_a)): s(g | h1, a) / p(g | a) of each observation.
-    left, right (float64, (n, m_b), (n, m_c)): r(f2 | h2, b) / p(f2 | b) and r(f3 | h3, c) / p(f3 | c).
+    features (int64, (n, 3)): g, f2 and f3 of each observation, as rows of `ratios`.
+    ratios (three of float64, (F_i, m_i)): of every feature s(g | h1, a) / p(g | a), r(f2 | h2, b) / p(f2 | b) and
+        r(f3 | h3, c) / p(f3 | c).
     start (float64, (m_a, m_b, m_c)): sums to one; what is zero stays zero.
     prior (float): pseudo-observations distributed as `start`; the objective stays concave.
     RETURNS (float64, (m_a, m_b, m_c)): sums to one.
     """
-    n, m_a = counts.sum(), len(start)
-    pseudo = prior * start.reshape(m_a, -1)
-    chunks = [slice(first, first + _CHUNK) for first in range(0, len(counts), _CHUNK)]
+    axes = sorted(range(3), key=lambda side: len(np.unique(features[:, side])))
+    order = np.argsort(features[:, axes[0]], kind="stable")
+    counts, (shared, *others) = counts[order], features[order][:, axes].T
+    of_groups, begins = np.unique(shared, return_index=True)
+    groups = [slice(begin, end) for begin, end in pairwise([*begins, len(counts)])]
+    u = ratios[axes[0]][of_groups]
+    y, z = (ratios[side][column] for side, column in zip(axes[1:], others))
+    first = start.transpose(axes)
+    n, pseudo = counts.sum(), prior * first.reshape(len(first), -1)
+    products = np.empty_like(z)
 
     def step(t: np.ndarray) -> tuple[np.ndarray, float]:
-        credit, objective = np.zeros_like(t), np.sum(pseudo * np.log(t, out=np.zeros_like(t), where=t > 0))
-        for rows in chunks:
-            pairs = (left[rows, :, None] * right[rows, None, :]).reshape(len(counts[rows]), -1)
-            likelihood = np.einsum("nj,nj->n", outside[rows] @ t, pairs)
-            credit += (outside[rows] * (counts[rows] / likelihood)[:, None]).T @ pairs
-            objective += counts[rows] @ np.log(likelihood)
+        of_group = (u @ t).reshape(len(groups), y.shape[1], z.shape[1])
+        for weights, rows in zip(of_group, groups):
+            np.matmul(y[rows], weights, out=products[rows])
+        likelihood = np.einsum("nj,nj->n", products, z)
+        np.multiply(z, (counts / likelihood)[:, None], out=products)
+        for weights, rows in zip(of_group, groups):
+            np.matmul(y[rows].T, products[rows], out=weights)
+        credit = u.T @ of_group.reshape(len(groups), -1)
+        objective = counts @ np.log(likelihood) + np.sum(pseudo * np.log(t, out=np.zeros_like(t), where=t > 0))
         return (t * credit + pseudo) / (n + prior), objective / n
 
-    return settings.maximize(step, start.reshape(m_a, -1)).reshape(start.shape)
+    found = settings.maximize(step, first.reshape(len(first), -1)).reshape(first.shape)
+    return found.transpose(np.argsort(axes))
 
 
 def transition(counts: csr_array, inside: np.ndarray, outside: np.ndarray, settings: ConvexEM) -> np.ndarray:

@@ -245,9 +245,9 @@ def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: Conv
         return start
     triples = np.concatenate([np.stack(columns, axis=1) for columns in product(*(side.columns.T for side in sides))])
     _, first, counts = np.unique(mix(*triples.T), return_index=True, return_counts=True)
-    s, r2, r3 = (side.ratios[column] for side, column in zip(sides, triples[first].T))
     n = len(outside.columns)
-    return rule_weights(counts * (n / len(triples)), s, r2, r3, start, prior=prior, settings=em)
+    ratios = [side.ratios for side in sides]
+    return rule_weights(counts * (n / len(triples)), triples[first], ratios, start, prior=prior, settings=em)
 
 
 def _normalized(found: list[np.ndarray], rules: np.ndarray, weights: np.ndarray, n_states: np.ndarray) -> np.ndarray:
