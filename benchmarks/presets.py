@@ -1,14 +1,15 @@
 """What each preset learns from treebanks of several sizes, beside another parser that learns from the same trees.
 
-    python benchmarks/presets.py TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE] [--seed S]
-        [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
+    python benchmarks/presets.py TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE]
+        [--classes-from FILE] [--seed S] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from N trees of the one, drawn at random so that fewer are a part of
 more, 0 for all, and parses the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences
 that are right as a whole, CPU seconds and peak memory of learning (reading, parsing the text and saving included),
 sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
 of scores at the preset's temperature. All in processes of their own. The text, for the preset `fast` alone, is
-tokenised, with a sentence a line; without one that preset is left out.
+tokenised, with a sentence a line; without one that preset is left out. All presets learn classes of words from the
+other text, if there is one, which counts as learning.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -36,6 +37,7 @@ from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.trees.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.trees.evalb import evaluate
+from spacy_lpcfg.words import ClassLearner
 
 
 def main() -> None:
@@ -44,6 +46,7 @@ def main() -> None:
     arguments.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000, 0], metavar="N", help="0 for all")
     arguments.add_argument("--presets", nargs="*", choices=PRESETS, default=PRESETS, metavar="NAME")
     arguments.add_argument("--text", type=Path, metavar="FILE", help="for the preset fast")
+    arguments.add_argument("--classes-from", type=Path, metavar="FILE")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--peer-train", metavar="COMMAND")
     arguments.add_argument("--peer-parse", metavar="COMMAND")
@@ -79,14 +82,16 @@ def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
 
 def own_row(name: str, args: Any, trees: Path, dev: Path, model: Path) -> measure.Row:
     """What a preset learns from a file of trees, and what that costs."""
-    learning = measure.in_child(learn, name, args.text if name == "fast" else None, args.seed, trees, model)
+    text = args.text if name == "fast" else None
+    learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
     parsing = measure.in_child(parse, model, dev, TEMPERATURES[name])
     return row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model)
 
 
-def learn(name: str, text: Path | None, seed: int, trees: Path, model: Path) -> None:
+def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, trees: Path, model: Path) -> None:
     sentences = None if text is None else SentencesOf(text, None)
-    preset(name, text=sentences, seed=seed).fit(read_trees(trees)).to_disk(model)
+    classes = None if classes_from is None else ClassLearner(SentencesOf(classes_from, None))
+    preset(name, text=sentences, seed=seed, word_classes=classes).fit(read_trees(trees)).to_disk(model)
 
 
 def parse(model: Path, dev: Path, temperature: float) -> measure.Row:
