@@ -148,7 +148,7 @@ def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineL
     return StepwiseEM(start, alpha)
 
 
-def make_ensemble(*learners: Learner, n_seeds: int = 1, combine: str = "product") -> Learner:
+def make_ensemble(*learners: Learner, n_seeds: int | None = 1, combine: str = "product") -> Learner:
     """The learner `spacy-lpcfg.Ensemble.v1`; settings as of `spacy_lpcfg.learning.Ensembles`."""
     return Ensembles(cast("tuple[Seeded, ...]", learners), n_seeds, combine)
 

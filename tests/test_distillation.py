@@ -225,3 +225,10 @@ def test_diverse_ensembles_differ(golds):
     grammars = Ensembles.diverse(4, n_states=3, tokens_per_state=5.0).fit(golds).grammars
     vectors = [grammar.root_vectors for grammar in grammars]
     assert not any(np.array_equal(one, other) for i, one in enumerate(vectors) for other in vectors[:i])
+
+
+def test_small_treebanks_get_more_grammars(golds, monkeypatch):
+    learner = Ensembles.diverse(None, n_states=2)
+    assert len(learner.fit(golds).grammars) == 4
+    monkeypatch.setattr("spacy_lpcfg.learning.ensemble._MANY_TREES", len(golds) - 1)
+    assert len(learner.fit(golds).grammars) == 2

@@ -15,7 +15,7 @@ from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
-TEMPERATURES = MappingProxyType({"fast": 1.4, "balanced": 0.9, "accurate": 0.8})
+TEMPERATURES = MappingProxyType({"fast": 1.4, "balanced": 0.9, "accurate": 0.75})
 """Of the scores of presets (`trees/calibration.py`): one grammar is too sure of itself, most so of what a teacher has
 taught it, and the mean of several models doubts a little too much."""
 
@@ -32,8 +32,8 @@ def preset(
     """The learner of a name.
 
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text;
-        "balanced" one pivot grammar and one network each way; "accurate" two diverse grammars and two networks each
-        way.
+        "balanced" one pivot grammar and one network each way; "accurate" diverse grammars, four or, of more than 7,000
+        trees, two, and two networks each way.
     text (iterable of sequence of str or None): sentences as words, as of `Distillation`; the fast one needs them, and
         the others learn a second time from what they say of them, if there are any.
     seed (int): different ones have no member in common.
@@ -45,22 +45,21 @@ def preset(
     if name not in PRESETS:
         raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
     lexical = LexicalSettings(word_classes=word_classes)
-    diverse = Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical)
     if name == "fast":
         if text is None:
             raise ValueError(
                 "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
                 "give raw text, or take another preset."
             )
-        teacher = Combination.both_ways(diverse, n_jobs=n_jobs)
+        teacher = Combination.both_ways(Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), n_jobs=n_jobs)
         student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
         return Distillation(teacher, student, text, n_jobs=n_jobs)
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
         one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
     else:
-        networks = (replace(network, seed=2 * seed + i) for i in range(2))
-        one_way = [diverse, *networks]
+        grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
+        one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
     models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs)
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 

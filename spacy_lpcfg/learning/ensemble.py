@@ -23,6 +23,8 @@ DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
 PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
 CLUSTERS: dict[str, Any] = {"dropout": 0.1}
 
+_MANY_TREES = 7_000
+
 
 class Seeded(Reading, Protocol):
     """A learner of one grammar that draws at random: `Spectral`, `Pivot`, `Clusters`, `SplitMerge` or `EM`."""
@@ -38,18 +40,19 @@ class Ensembles:
     """Learner of an ensemble: one grammar of every learner and seed.
 
     learners (sequence of Seeded): with the same settings of the lexicon and of binarisation.
-    n_seeds (int): grammars of each learner; their seeds count from the learner's own.
+    n_seeds (int or None): grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
+        more than 7,000 trees, which leave less to chance and take longer.
     combine (str): "product" or "sum", as of `Ensemble`.
     RAISES (ValueError): If there is nothing to learn, on another way to combine, or for learners that read a treebank
         differently.
     """
 
     learners: Sequence[Seeded]
-    n_seeds: int = 1
+    n_seeds: int | None = 1
     combine: str = "product"
 
     def __post_init__(self) -> None:
-        if not self.learners or self.n_seeds < 1:
+        if not self.learners or (self.n_seeds is not None and self.n_seeds < 1):
             raise ValueError(
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
@@ -69,18 +72,21 @@ class Ensembles:
             )
 
     @classmethod
-    def diverse(cls, n_grammars: int = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
+    def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
         """The learner of as many pivot grammars as cluster grammars, of features with noise.
 
         EM would make them more alike, and more states are worth more to several grammars than to one.
 
-        n_grammars (int): even; seed (int): of the first grammar of each learner.
+        n_grammars (int or None): even; None for 4, and 2 of more than 7,000 trees.
+        seed (int): of the first grammar of each learner.
         settings: of both learners, where they differ from `DIVERSE`.
         """
-        if n_grammars < 2 or n_grammars % 2:
+        if n_grammars is not None and (n_grammars < 2 or n_grammars % 2):
             raise ValueError(f"Expected an even number of grammars, at least 2, got {n_grammars}.")
         of_both = {"seed": seed, **DIVERSE, **settings}
-        return cls((Pivot(**PIVOTS, **of_both), Clusters(**CLUSTERS, **of_both)), n_seeds=n_grammars // 2)
+        return cls(
+            (Pivot(**PIVOTS, **of_both), Clusters(**CLUSTERS, **of_both)), n_seeds=n_grammars and n_grammars // 2
+        )
 
     @property
     def lexical(self) -> LexicalSettings:
@@ -105,5 +111,6 @@ class Ensembles:
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         treebank = Treebank.read(trees, self)
-        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(self.n_seeds)]  # type: ignore[type-var]
+        n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > _MANY_TREES else 2)
+        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
         return Ensemble(tuple(learner.fit(treebank) for learner in seeded), self.combine)
