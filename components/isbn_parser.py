@@ -18,7 +18,7 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
-from spacy_lpcfg.components.learned import refuse_sample
+from spacy_lpcfg.components.learned import check_numbers, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
@@ -180,9 +180,11 @@ class ISBNParser(ParsingPipe):
             max_words=max_words,
             max_seconds=max_seconds,
         )
+        check_numbers(beam=beam, branching=branching)
         self.beam = beam
         self.branching = branching
         self.decoding = decoding
+        BeamSettings(beam=beam, branching=branching, decoding=decoding)  # refuses what cannot be
 
     # The networks
 

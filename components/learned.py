@@ -29,6 +29,13 @@ _NO_SENTENCES = (
 )
 
 
+def check_numbers(**settings: Any) -> None:
+    """RAISES (ValueError): If a setting is there and no number: spaCy lets numbers in quotes pass."""
+    for name, value in settings.items():
+        if value is not None and not isinstance(value, int | float):
+            raise ValueError(f"Expected {name} to be a number, without quotes in a config, got {value!r}.")
+
+
 class LearnedShim(Shim):
     """What was learned, if anything was yet, as the part of a thinc Model that is not thinc's."""
 

@@ -6,6 +6,7 @@ enough. An online learner makes its start there, and learns from the trees of ev
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
 """
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,7 @@ from spacy_lpcfg.chart import Settings
 from spacy_lpcfg.combination import Learned, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
+from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.grammar import GrammarError
@@ -240,6 +241,7 @@ class LPCFGParser(ParsingPipe):
             max_seconds=max_seconds,
         )
         self.learner = learner
+        check_numbers(max_memory=max_memory)
         if not max_memory > 0:
             raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
@@ -275,7 +277,7 @@ class LPCFGParser(ParsingPipe):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
-        budget = int(self.max_memory * 1e6 / _BYTES)
+        budget = int(min(self.max_memory * 1e6 / _BYTES, sys.maxsize))
         return self.model.shims[0].parser(
             self.decoding, replace(_SETTINGS, max_words=self.max_words, most_applications=budget)
         )

@@ -15,7 +15,7 @@ from spacy_lpcfg.chart.states import StateVectors
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
-from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
+from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
@@ -130,6 +130,7 @@ class ParsingPipe(LearnedPipe):
         max_seconds: float | None,
     ) -> None:
         super().__init__(vocab, model, name)
+        check_numbers(threshold=threshold, temperature=temperature, max_words=max_words, max_seconds=max_seconds)
         self.spans_key = spans_key
         self.gold_key = gold_key
         self.set_tags = set_tags

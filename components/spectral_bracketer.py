@@ -22,7 +22,14 @@ from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
-from spacy_lpcfg.components.learned import LearnedPipe, LearnedShim, holder, refuse_sample, set_sentence_starts
+from spacy_lpcfg.components.learned import (
+    LearnedPipe,
+    LearnedShim,
+    check_numbers,
+    holder,
+    refuse_sample,
+    set_sentence_starts,
+)
 from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.trees.bounded import check_bounds
@@ -168,6 +175,7 @@ class SpectralBracketerPipe(LearnedPipe):
         self.spans_key = spans_key
         self.attr = attr
         self.seed = seed
+        check_numbers(max_words=max_words, seed=seed)
         check_bounds(max_words)
         self.max_words = max_words
         self.scorer = scorer

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from fuzz import commands, models, readers, trees
+from fuzz import commands, models, readers, settings, trees
 
-TARGETS = {**readers.TARGETS, **trees.TARGETS, **models.TARGETS, **commands.TARGETS}
+TARGETS = {**readers.TARGETS, **trees.TARGETS, **models.TARGETS, **settings.TARGETS, **commands.TARGETS}

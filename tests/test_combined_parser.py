@@ -149,7 +149,7 @@ def test_combined_parser_decodes_as_it_is_told(nlp):
             assert component.parser.parser.parse(words).tree.words == words
     finally:
         component.decoding = "brackets"
-    with pytest.raises(ValueError, match="decoding"):
+    with pytest.raises(ValueError, match="needs a combination"):
         parser_of(component.grammar.members[0], decoding="reranking")
     with pytest.raises(ValueError, match="temperature above 0"):
         spacy.blank("en").add_pipe("lpcfg_parser", config={"temperature": 0})

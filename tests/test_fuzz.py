@@ -21,7 +21,7 @@ from fuzz.contract import TooSlow, bounded, expect  # noqa: E402
 from fuzz.targets import TARGETS  # noqa: E402
 
 CASES = sorted((ROOT / "tests" / "fuzz_cases").glob("*/*.json"))
-EXAMPLES = {"models": 40, "constraints": 50, "commands": 10}
+EXAMPLES = {"models": 40, "settings": 40, "constraints": 50, "commands": 10}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

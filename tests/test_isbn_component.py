@@ -383,6 +383,9 @@ def test_isbn_parser_settings_are_checked():
     for name, value in {"tags": "prior", "decoding": "best", "beam": "wide", "threshold": "high"}.items():
         with pytest.raises(ValueError, match=name):
             pipeline(**{name: value})
+    for name, value in {"beam": "10", "branching": 0, "max_words": "100", "temperature": "1"}.items():
+        with pytest.raises(ValueError, match=f"Expected {name}"):
+            pipeline(**{name: value})
     for name, value in {"n_states": 0, "approximation": "exact", "cut_off": 0}.items():
         with pytest.raises(ValueError, match=name):
             pipeline({name: value})

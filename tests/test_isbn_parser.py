@@ -165,8 +165,10 @@ def test_parse_refuses_no_words():
 def test_settings_refuse_nonsense():
     with pytest.raises(ValueError, match="decoding"):
         BeamSettings(decoding="rules")
-    with pytest.raises(ValueError, match="beam to be at least 1"):
+    with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
         BeamSettings(beam=0)
+    with pytest.raises(ValueError, match="most_pops from 1"):
+        BeamSettings(most_pops=10**30)
 
 
 def test_ensemble_of_equals_is_one_network():

@@ -339,6 +339,13 @@ def test_parser_settings_are_checked():
     for wrong in ({"tags": "some"}, {"threshold": "high"}, {"learner": 3}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
+    for name in ("threshold", "temperature", "max_words", "max_seconds", "max_memory"):
+        with pytest.raises(ValueError, match=f"Expected {name} to be a number, without quotes"):
+            pipeline(**{name: "1"})
+
+
+def test_parser_may_use_any_memory(with_grammar):
+    assert trees(with_grammar(max_memory=1e300)(TEXTS[0])) == trees(with_grammar()(TEXTS[0]))
 
 
 # Saving

@@ -401,6 +401,8 @@ def test_bracketer_settings_are_checked():
     for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "m": "three"}}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
+    with pytest.raises(ValueError, match="max_words to be a number, without quotes"):
+        pipeline(max_words="100")
 
 
 # Scoring

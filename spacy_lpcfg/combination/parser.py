@@ -203,6 +203,11 @@ def parser_of(
     """
     if isinstance(model, Combined):
         return CombinedParser(model, decoding="votes" if decoding == "tree" else decoding, settings=settings)
+    if decoding == "reranking":
+        raise ValueError(
+            "Expected decoding to be 'brackets' or 'tree' for a grammar or an ensemble, got 'reranking', which needs a "
+            "combination with a grammar and a network: learn one, or take another decoding."
+        )
     return chart_parser_of(model, settings=replace(settings, decoding="rules" if decoding == "tree" else decoding))
 
 

@@ -35,6 +35,8 @@ from spacy_lpcfg.trees.tree import Tree
 DECODINGS = ("brackets", "tree")
 _MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
 
+MOST = 100_000_000  # of anything that a search counts
+
 
 @dataclass(frozen=True)
 class BeamSettings:
@@ -52,7 +54,7 @@ class BeamSettings:
     decoding (str): "brackets" finds the brackets that nest and have the largest sum of posteriors, each less
         `bracket_cost` (minimum Bayes risk over the derivations that are left); "tree" the most probable tree.
     bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    RAISES (ValueError): On another way of decoding, or sizes below 1.
+    RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MOST`.
     """
 
     beam: int = 30
@@ -69,8 +71,8 @@ class BeamSettings:
         if self.decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
         for name in ("beam", "branching", "unary_cap", "most_pops"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"Expected {name} to be at least 1, got {getattr(self, name)}.")
+            if not 1 <= getattr(self, name) <= MOST:
+                raise ValueError(f"Expected {name} from 1 to {MOST:,}, got {getattr(self, name)}.")
 
 
 class IncrementalParser:

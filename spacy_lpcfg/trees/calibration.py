@@ -77,7 +77,8 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
     RETURNS (float64, (n,))
     """
     inside = np.clip(scores, _LEAST, 1 - _LEAST, dtype=np.float64)
-    found = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
+    with np.errstate(over="ignore"):
+        found = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
     return np.where((scores <= 0) | (scores >= 1), scores, found)
 
 
