@@ -82,3 +82,15 @@ def test_scripts_penn_sample_refuses_other_files(tmp_path):
         archive.writestr("README", "nothing")
     assert "has no trees" in run("penn_sample.py", tmp_path / "empty.zip", tmp_path / "out", code=2)
     assert not (tmp_path / "out").exists()
+
+
+def test_scripts_conllu_text_takes_sentences_in_the_order_of_files(tmp_path):
+    for name, words in (("b/two", "One  more ."), ("a/one", "It rained.")):
+        path = tmp_path / "ud" / f"{name}.conllu"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# newdoc id = {name}\n# text = {words}\n1\tIt\tit\n\n", encoding="utf-8")
+    assert run("conllu_text.py", tmp_path / "ud", tmp_path / "out" / "raw.txt") == "2 sentences\n"
+    assert (tmp_path / "out" / "raw.txt").read_text("utf-8") == "It rained.\nOne more .\n"
+    (tmp_path / "none").mkdir()
+    assert "found none" in run("conllu_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
+    assert not (tmp_path / "other.txt").exists()
