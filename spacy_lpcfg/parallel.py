@@ -7,9 +7,11 @@ that sums are always taken in one order, and neither the number of workers nor t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+_AT_ONCE = 32  # calls of each worker at a time, where all have to come back before the next ones go
 
 
 def in_order(
@@ -26,12 +28,18 @@ def in_order(
     n_jobs (int or None): as of joblib; None for those of `joblib.parallel_config`, or 1.
     prefer (str or None): "threads" where no backend was chosen; None for processes.
     """
-    from joblib import Parallel, delayed
+    from joblib import Parallel, delayed, effective_n_jobs
 
     # In one tuple: Dask's backend would leave single arrays with one worker, and they would be lost with it.
-    yield from Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")(
-        delayed(_call)((function, arguments)) for arguments in calls
-    )
+    tasks = (delayed(_call)((function, arguments)) for arguments in calls)
+    try:
+        parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+    except ValueError:  # Ray and Spark give lists only
+        with Parallel(n_jobs=n_jobs, prefer=prefer) as parallel:
+            while some := list(islice(tasks, _AT_ONCE * effective_n_jobs(n_jobs))):
+                yield from parallel(some)
+    else:
+        yield from parallel(tasks)
 
 
 def _call(call: tuple[Callable[..., Result], tuple[Any, ...]]) -> Result:

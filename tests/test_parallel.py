@@ -1,0 +1,30 @@
+"""Calls that come back in their order, by every kind of backend that joblib has."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from spacy_lpcfg.parallel import in_order
+
+BACKENDS = ["sequential", "threading", "loky", "multiprocessing"]  # the last has no generators, as Ray and Spark
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_calls_come_back_in_order(backend):
+    calls = ((np.full(3, i), 2) for i in range(150))
+    with parallel_config(backend=backend, n_jobs=2):
+        found = list(in_order(np.multiply, calls))
+    assert [value.tolist() for value in found] == [[2 * i] * 3 for i in range(150)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_a_call_raises_is_raised(backend):
+    with parallel_config(backend=backend, n_jobs=2), pytest.raises(ZeroDivisionError):
+        list(in_order(divmod, [(1, 1), (1, 0)]))
+
+
+def test_settings_of_joblib_are_checked():
+    with pytest.raises(ValueError, match="n_jobs"):
+        list(in_order(abs, [(1,)], n_jobs=0))
