@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -32,7 +33,7 @@ _NO_SENTENCES = (
 def check_numbers(**settings: Any) -> None:
     """RAISES (ValueError): If a setting is there and no number: spaCy lets numbers in quotes pass."""
     for name, value in settings.items():
-        if value is not None and not isinstance(value, int | float):
+        if value is not None and not isinstance(value, Real):
             raise ValueError(f"Expected {name} to be a number, without quotes in a config, got {value!r}.")
 
 
