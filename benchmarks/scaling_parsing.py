@@ -17,7 +17,7 @@ from growth import Plot, Result, Series
 from scaling_models import MODELS, WITH_STATES, Models, parse_of
 from speed import timed_passes
 
-from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart import Parser, Settings
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.evalb import read_evalb
 
@@ -107,9 +107,8 @@ def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict
 
 def uncut(path: Path) -> Parse:
     """Parsing by a grammar that parses sentences of any length as one."""
-    parser = spacy.load(path).get_pipe("lpcfg_parser").ready_parser().parser
-    settings = replace(parser.settings, max_words=10**6, most_applications=10 * parser.settings.most_applications)
-    whole = Parser(parser.grammar, settings=settings)
+    settings = replace(Settings(), max_words=10**6, most_applications=10 * Settings.most_applications)
+    whole = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar, settings=settings)
     return lambda words, tags: whole.parse(words)
 
 
@@ -201,7 +200,7 @@ def is_power_of_two(m: int) -> bool:
 
 def passes(path: Path, golds: Sequence[Tree]) -> measure.Row:
     """How many states all symbols have, and what a sentence costs."""
-    parser = spacy.load(path).get_pipe("lpcfg_parser").ready_parser().parser
+    parser = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar)
     parser.parse(golds[0].words)
     found = [timed_passes(parser, gold.words)[1] for gold in golds]
     *_, fine, whole = (1e3 * sum(times) / len(golds) for times in zip(*found))
