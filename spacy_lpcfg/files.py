@@ -8,6 +8,7 @@ writes there (not on Windows, where one cannot ask whether a process lives).
 from __future__ import annotations
 
 import ctypes
+import errno
 import hashlib
 import os
 import platform
@@ -36,9 +37,13 @@ def write_atomically(path: PathLike, data: bytes) -> None:
 def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
 
-    A link stays: what it points to is replaced.
+    A link stays: what it points to is replaced. So does a device or a pipe, which is written to.
     """
     target = os.path.realpath(path)
+    if is_device(target):
+        with open(target, "wb") as device:
+            yield device
+        return
     temporary = _beside(target)
     try:
         with open(temporary, "xb") as file:
@@ -59,8 +64,12 @@ def replacing_folder(path: PathLike) -> Iterator[Path]:
     Linux exchanges the names of the old and the new folder in one step. Elsewhere there is a moment at which neither
     has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
     back.
+
+    RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays.
     """
     target = os.path.realpath(path)
+    if os.path.exists(target) and not os.path.isdir(target):
+        raise NotADirectoryError(errno.ENOTDIR, "Expected a folder, or nothing, where a folder is to be", str(path))
     temporary = _beside(target)
     try:
         yield Path(temporary)
@@ -71,6 +80,11 @@ def replacing_folder(path: PathLike) -> Iterator[Path]:
         _force_to_disk(os.path.dirname(target))
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+def is_device(path: PathLike) -> bool:
+    """Whether a path is there and neither file nor folder, such as /dev/null or a pipe."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _put_in_place(new: str, target: str) -> None:

@@ -293,6 +293,7 @@ def test_cli_says_where_no_folder_can_be_written(command, known, tmp_path):
     (tmp_path / "file").write_text("It", encoding="utf-8")
     for bad in (tmp_path / "file", tmp_path / "file" / "x"):
         assert "file" in refusal(command, tmp_path, bad=bad, **known)
+    assert "is not a folder" in refusal(command, tmp_path, bad=Path(os.devnull), **known)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="who may do all is refused nothing")

@@ -217,3 +217,27 @@ def test_files_threads_may_write_one_file(tmp_path):
 def test_files_in_no_folder_are_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "nowhere" / "file", b"")
+
+
+@on_posix
+def test_files_write_to_a_pipe_and_leave_it_one(tmp_path):
+    """As to /dev/null, which whoever may do all could replace by a file or a folder."""
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = Thread(target=lambda: read.append(pipe.read_bytes()))
+    reader.start()
+    write_atomically(pipe, b"new")
+    reader.join()
+    assert read == [b"new"]
+    assert pipe.is_fifo()
+    assert beside(pipe) == []
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("pipe", marks=on_posix)])
+def test_files_put_no_folder_in_place_of_something_else(tmp_path, kind):
+    path = tmp_path / kind
+    path.touch() if kind == "file" else os.mkfifo(path)
+    with pytest.raises(NotADirectoryError, match=kind), replacing_folder(path) as folder:
+        folder.mkdir()
+    assert not path.is_dir()
+    assert list(tmp_path.iterdir()) == [path]

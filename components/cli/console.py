@@ -195,7 +195,7 @@ def check_input(path: str, hint: str = "FILE") -> None:
 
 def check_output(path: Path | None, hint: str = "--output") -> None:
     """RAISES (BadParameter): Unless a file can be written there; None is stdout."""
-    if path is None or _is_device(path):
+    if path is None or files.is_device(path):
         return
     if path.is_dir():
         raise typer.BadParameter(f"'{path}' is a folder: name a file", param_hint=hint)
@@ -205,20 +205,11 @@ def check_output(path: Path | None, hint: str = "--output") -> None:
         raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
 
 
-def _is_device(path: Path) -> bool:
-    """Whether a path is there and neither file nor folder: /dev/null or a pipe must not be replaced."""
-    return path.exists() and not path.is_file() and not path.is_dir()
-
-
 @contextmanager
 def replacing(path: Path | None) -> Iterator[IO[bytes]]:
     """A file that appears when the block succeeds and leaves no trace otherwise; stdout for None."""
     if path is None:
         yield sys.stdout.buffer
-        return
-    if _is_device(path):
-        with open(path, "wb") as device:
-            yield device
         return
     with files.replacing(path) as file:
         yield file

@@ -127,7 +127,9 @@ def check_folder(output: Path) -> None:
 
 
 def check_place(output: Path) -> None:
-    """Refuse a place where nothing can be written."""
+    """Refuse a place where no folder can be made."""
+    if output.exists() and not output.is_dir():
+        raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
     above = next(folder for folder in output.resolve().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
