@@ -51,8 +51,7 @@ def test_project_runs_all_and_skips_what_is_done(project):
 def test_project_has_a_command_for_each_learner():
     commands = {command["name"]: command["script"] for command in srsly.read_yaml(ROOT / "project.yml")["commands"]}
     learners = {path.stem for path in (ROOT / "configs").glob("*.cfg")} - {"bracketer"}
-    starts = {name: f"${{vars.all_with}} {name}" for name in commands}
-    assert {name for name, (script, *_) in commands.items() if f"{script} ".startswith(f"{starts[name]} ")} == learners
+    assert {name for name, (script, *_) in commands.items() if f"${{vars.with}} {name} " in f"{script} "} == learners
 
 
 def test_project_takes_another_treebank_and_learner(project):
@@ -65,17 +64,32 @@ def test_project_takes_another_treebank_and_learner(project):
 
 
 def test_project_learns_a_sigmoid_belief_network(project):
-    """With fewer steps than the config has."""
+    """With fewer states and steps than the config has."""
     config = project / "configs" / "isbn.cfg"
     text = config.read_text("utf-8")
     assert "\nsteps = 5600\n" in text
-    config.write_text(text.replace("steps = 5600", "steps = 100"), encoding="utf-8")
-    output = run(project, "isbn", ".", "--vars.treebank", "../other", "--vars.states", 4)
+    text = text.replace("steps = 5600", "steps = 100").replace("states = 120", "states = 4")
+    config.write_text(text, encoding="utf-8")
+    output = run(project, "isbn", ".", "--vars.treebank", "../other")
     assert "SPAN F" in output
     assert "sentences                     10" in output
     assert (project / "training" / "isbn" / "model-best").is_dir()
     surprisal = run(project, "measure-surprisal").splitlines()
     assert [line.split("\t")[-2] for line in surprisal if "\t" in line][-2:] == [".", "</s>"]
+
+
+def test_project_learns_from_raw_text_and_says_when_there_is_none(project):
+    """The text that is meant if none is named has to be fetched first; nothing is learned before that is told."""
+    command = [sys.executable, "-m", "spacy", "project", "run", "distil", ".", "--vars.treebank", "../other"]
+    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8")
+    assert done.returncode != 0
+    assert "corpus/ewt.txt" in done.stdout + done.stderr
+    assert not (project / "training" / "distil").exists()
+    trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))[100:140]
+    (project / "raw.txt").write_text("\n".join(" ".join(tree.words) for tree in trees), encoding="utf-8")
+    output = run(project, "distil", ".", "--vars.treebank", "../other", "--vars.raw", "raw.txt")
+    assert "sentences                     10" in output
+    assert 'text = "raw.txt"' in (project / "training" / "distil" / "model-best" / "config.cfg").read_text("utf-8")
 
 
 def test_project_learns_a_bracketer_from_tags(project):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import Protocol, TypeAlias, cast
 
 from spacy_lpcfg.combination.combined import Combined, Learned
@@ -80,9 +81,11 @@ class Distillation:
         RETURNS (Grammar, Ensemble or Combined): a network is a combination of one.
         RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
         """
+        text = iter(self.text)
+        first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
         golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
         model = as_learned(self.teacher.fit(golds))
-        parsed = list(parse_text(model, self.text, self.most_words, n_jobs=self.n_jobs))
+        parsed = list(parse_text(model, chain(first, text), self.most_words, n_jobs=self.n_jobs))
         if not parsed:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
