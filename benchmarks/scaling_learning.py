@@ -38,7 +38,7 @@ LEARNERS: dict[str, Any] = {
 there are, so that theory has them linear in time, and a peer that learns by EM as well."""
 CONSTANT_MEMORY = {"bracketer"}  # it reads the text anew and keeps a sample; all others keep arrays of all trees
 PEER_SIZES = (500, 1_000, 2_000)
-N_FITTED = 3  # of the largest sizes, for the power law: the smaller ones are of what every run costs
+N_FITTED = 3  # of the largest sizes, for the growth: the smaller ones are of what every run costs
 
 Cost = Callable[[int], measure.Measured]
 
@@ -130,9 +130,16 @@ def _is_dear(rows: list[measure.Row], n_trees: int, limits: Limits) -> bool:
 
 
 def extrapolated(rows: list[measure.Row], n_trees: int, limits: Limits) -> measure.Row:
-    """What the power laws of measured rows say of another number of trees."""
-    seconds, mb = laws(rows, limits)
-    return _row(rows[0]["learner"], n_trees, seconds(n_trees), limits.idle_mb + mb(n_trees), "extrapolated")
+    """What straight lines through the two largest measured sizes say of another, as both grow in theory.
+
+    A power law would carry on what comes to an end, such as the words that the classifier learns from.
+    """
+    measured = [row for row in rows if row["source"] == "measured"]
+    idle = {"trees": 0, "CPU s": 0.0, "peak MB": limits.idle_mb}
+    one, other = [idle, *measured][-2:]
+    beyond = (n_trees - other["trees"]) / (other["trees"] - one["trees"])
+    seconds, mb = (other[key] + beyond * max(other[key] - one[key], 0.0) for key in ("CPU s", "peak MB"))
+    return _row(other["learner"], n_trees, seconds, mb, "extrapolated")
 
 
 def laws(rows: list[measure.Row], limits: Limits) -> tuple[PowerLaw, PowerLaw]:
