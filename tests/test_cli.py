@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, console_script, process, run, trees_in
+from commands import BROKEN, GOLD, RAW, console_script, process, run, sample_part, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
@@ -123,6 +123,15 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
     trees = list(read_trees(folder / "train.mrg"))
     again = learner(n_states=2, n_iterations=best).fit(trees)
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
+
+
+@pytest.mark.parametrize("method", ["spectral", "pivot"])
+def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
+    ten = sample_part(tmp_path / "ten.mrg", "train", 10)
+    said = run("learn", "lpcfg", ten, "--method", method, "-o", tmp_path / "few").stderr
+    assert said.count("Warning: 47 of 47 symbols have fewer than 16 states: 47 seen fewer than 40 times") == 1
+    said = run("learn", "lpcfg", ten, "--method", method, "--states", 1, "-o", tmp_path / "one").stderr
+    assert "Warning" not in said
 
 
 def printed(learner: Ensembles | Combination) -> str:

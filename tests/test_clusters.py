@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.clusters import cluster, representation
 from spacy_lpcfg.learning.projections import Projector, noisy
 from spacy_lpcfg.learning.shards import read_skeletons
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -78,6 +80,22 @@ def test_no_iterations_give_the_grammar_of_the_clusters(sample):
     assert grammar.is_proper
     assert grammar.n_states.max() == 3
     assert all(tree_weight(grammar, tree) > 0 for tree in sample)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_clusters_are_found_by_as_many_jobs_as_asked_for(sample, monkeypatch, n_jobs):
+    """As many as read the trees and project them."""
+    asked = []
+
+    def spied(function, calls, *, n_jobs=None):
+        asked.append(n_jobs)
+        return in_order(function, calls, n_jobs=n_jobs)
+
+    monkeypatch.setattr("spacy_lpcfg.learning.clusters.in_order", spied)
+    learner = Clusters(n_states=3, tokens_per_state=10, n_iterations=0)
+    found = replace(learner, n_jobs=n_jobs).fit(sample)
+    assert asked == [n_jobs]
+    assert found.to_bytes() == learner.fit(sample).to_bytes()
 
 
 def test_same_seed_same_bytes(sample):

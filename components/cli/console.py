@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -85,9 +86,20 @@ def _noticing(interrupted: Event) -> Iterator[None]:
 
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: log(f"Warning: {one_line(message)}")
-        yield
+    """Within, what is warned of and what the library logs as a warning is told by `log`."""
+    logger, handler = logging.getLogger("spacy_lpcfg"), _Telling(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: log(f"Warning: {one_line(message)}")
+            yield
+    finally:
+        logger.removeHandler(handler)
+
+
+class _Telling(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        log(f"{record.levelname.capitalize()}: {self.format(record)}")
 
 
 def log(message: str) -> None:

@@ -27,6 +27,7 @@ from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, groups_of
 from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.state_numbers import log_fewer_states
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
@@ -38,8 +39,8 @@ class Clusters:
     n_states (int): the most latent states of a symbol (m).
     n_iterations (int): of EM, or 0; with held-out trees the most.
     seed (int): of the decompositions, the clusters and the noise.
-    n_jobs (int or None): processes that read the trees and project them, and threads of the E step; None for those of
-        `joblib.parallel_config`, or 1.
+    n_jobs (int or None): processes that read the trees, project and cluster them, and threads of the E step; None for
+        those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
@@ -78,11 +79,11 @@ class Clusters:
         )
         treebank = Treebank.read(trees, self)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
-            states = cluster(
-                treebank, projector.bases(treebank, self.n_jobs).project_all(treebank), self.agreement, self.seed
-            )
+            projections = projector.bases(treebank, self.n_jobs).project_all(treebank)
+            states = cluster(treebank, projections, self.agreement, self.seed, self.n_jobs)
         n_states = np.zeros(len(treebank.nodes.symbols), dtype=np.int32)
         np.maximum.at(n_states, treebank.nodes.symbol, states + 1)
+        log_fewer_states(treebank, n_states, self.n_states, self.tokens_per_state)
         split = Split(treebank, n_states)
         return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 
@@ -93,6 +94,7 @@ def cluster(
     """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
+    n_jobs (int or None): as of `in_order`; the result is the same for any number.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
     groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states)
@@ -104,8 +106,11 @@ def cluster(
 
 
 def _clusters_of_symbol(y: np.ndarray, z: np.ndarray, agreement: float, seed: int) -> np.ndarray:
-    """Of the nodes of a symbol, by their projections."""
-    return _k_means(representation(y, z, agreement), y.shape[1], seed)
+    """Of the nodes of a symbol, by their projections; sums of several threads would differ from run to run."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return _k_means(representation(y, z, agreement), y.shape[1], seed)
 
 
 def representation(y: np.ndarray, z: np.ndarray, agreement: float) -> np.ndarray:

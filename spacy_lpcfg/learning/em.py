@@ -20,7 +20,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.projections import check_states
+from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.trees.evalb import evaluate
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
@@ -187,7 +187,9 @@ class EM:
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at its random start; arguments as of `fit`."""
         check_states(self.n_states, self.tokens_per_state)
-        split = Split.of(Treebank.read(trees, self), self.n_states, self.tokens_per_state)
+        treebank = Treebank.read(trees, self)
+        split = Split.of(treebank, self.n_states, self.tokens_per_state)
+        log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
         return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
 

@@ -18,6 +18,7 @@ from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
 from spacy_lpcfg.learning.lexical import Emissions, Events
+from spacy_lpcfg.learning.state_numbers import most_states
 from spacy_lpcfg.parallel import in_order
 
 
@@ -54,8 +55,7 @@ class Split:
     @classmethod
     def of(cls, treebank: Treebank, most: int, tokens_per_state: float) -> Split:
         """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `most`."""
-        states = np.clip(treebank.counts.symbols / tokens_per_state, 1, most)
-        return cls(treebank, states.astype(np.int32))
+        return cls(treebank, most_states(treebank.counts.symbols, most, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> Split:
         """The same treebank with other numbers of states, int32 (n_symbols,)."""

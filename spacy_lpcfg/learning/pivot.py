@@ -9,7 +9,6 @@ further (`lexical.py`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -38,12 +37,11 @@ from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.merging import check_merge, merged
 from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import check_noise, check_states, noisy, scaled
+from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
 from spacy_lpcfg.learning.skeletons import Skeletons
+from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
-
-logger = logging.getLogger(__name__)
 
 MATCHINGS = ("transition", "direct")
 
@@ -155,21 +153,23 @@ class Pivot:
             precision=self.precision,
             em=self.em,
         )
+        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls = (
             (
                 *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
                 tau.keys[group, : 1 if is_leaf[symbol] else None],
                 rho.keys[group],
-                self._most_states(len(group)),
+                m,
             )
-            for symbol, group in enumerate(groups)
+            for symbol, (group, m) in enumerate(zip(groups, most.tolist()))
         )
         found = list(in_order(solve, calls, n_jobs=self.n_jobs))
-        self._log_fewer(treebank, found)
         row = np.empty(nodes.n_nodes, dtype=np.int64)
         for group in groups:
             row[group] = np.arange(len(group))
-        return States(found, row)
+        states = States(found, row)
+        log_fewer_states(treebank, states.n_states, self.n_states, self.tokens_per_state)
+        return states
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
         """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
@@ -189,19 +189,6 @@ class Pivot:
         rng = np.random.default_rng((self.seed, symbol))
         phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
         return phi, psi
-
-    def _most_states(self, n: int) -> int:
-        """The most states of a symbol with n nodes."""
-        return int(min(self.n_states, max(1, n / self.tokens_per_state)))
-
-    def _log_fewer(self, treebank: Treebank, found: list[tuple[Side, Side]]) -> None:
-        fewer = [
-            f"{name} {len(inside.pi)} of {self._most_states(len(inside.columns))}"
-            for name, (inside, _) in zip(treebank.nodes.symbols, found)
-            if len(inside.pi) < self._most_states(len(inside.columns))
-        ]
-        if fewer:
-            logger.info("Fewer states than asked for, because pivot features tell no more apart: %s", ", ".join(fewer))
 
     def _tensors(self, treebank: Treebank, states: States) -> np.ndarray:
         """Steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""

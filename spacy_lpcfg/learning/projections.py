@@ -18,6 +18,7 @@ from spacy_lpcfg.learning.cooccurrence import Cooccurrence, Templates, node_valu
 from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
 from spacy_lpcfg.learning.moments import Projections
 from spacy_lpcfg.learning.skeletons import Skeletons
+from spacy_lpcfg.learning.state_numbers import check_states, most_states
 from spacy_lpcfg.parallel import in_order
 
 _LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
@@ -68,9 +69,10 @@ class Projector:
             (inside, outside, *self._scales(sums, inside, outside, symbol, n))
             for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols))
         ]
+        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls_of_symbols = (
-            (_scaled_block(sums.products, *each) / n, self._most_states(n), self.seed)
-            for each, n in zip(rows_and_scales, treebank.counts.symbols)
+            (_scaled_block(sums.products, *each) / n, m, self.seed)
+            for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist())
         )
         found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
         bases = Bases(
@@ -98,9 +100,6 @@ class Projector:
             scales(each, n, self.kappa) * noise_factors(len(each), self.dropout, self.noise, rng) for each in squares
         )
         return inside, outside
-
-    def _most_states(self, n: float) -> int:
-        return min(self.n_states, max(1, int(n / self.tokens_per_state)))
 
 
 def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
@@ -197,14 +196,6 @@ def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator
     noise (float): standard deviation of the normal factors of the others, of which 1 is the mean.
     """
     return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
-
-
-def check_states(n_states: int, tokens_per_state: float) -> None:
-    """RAISES (ValueError): For settings of the numbers of states that cannot be."""
-    if n_states < 1 or tokens_per_state <= 0:
-        raise ValueError(
-            f"Expected n_states of at least 1 and tokens_per_state above 0, got {n_states} and {tokens_per_state}."
-        )
 
 
 def check_noise(dropout: float, noise: float) -> None:

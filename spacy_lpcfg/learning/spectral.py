@@ -20,6 +20,7 @@ from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSID
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.projections import Bases, Projector
+from spacy_lpcfg.learning.state_numbers import log_fewer_states
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
@@ -91,6 +92,7 @@ class Spectral:
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
             bases = projector.bases(treebank, self.n_jobs)
+            log_fewer_states(treebank, bases.n_states, self.n_states, self.tokens_per_state)
             calls = ((part, bases) for part in treebank.parts())
             sums = paired_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
         return SpectralEstimate(treebank, bases, sums)

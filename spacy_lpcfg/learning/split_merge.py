@@ -22,8 +22,8 @@ from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
 from spacy_lpcfg.learning.latent import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.merging import check_merge, merged
-from spacy_lpcfg.learning.projections import check_states
 from spacy_lpcfg.learning.state_flows import flow
+from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,10 @@ class SplitMerge:
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM after the last round; arguments as of `fit`."""
         _check(self)
-        split = Split.of(Treebank.read(trees, self), 1, self.tokens_per_state)
+        treebank = Treebank.read(trees, self)
+        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+        log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
+        split = Split.of(treebank, 1, self.tokens_per_state)
         fit = Fit(split, random_start(split, 0.0, self.seed), self.smoothing, self.n_jobs)
         rng = np.random.default_rng(self.seed)
         for number in range(1, (self.n_states - 1).bit_length() + 1):
