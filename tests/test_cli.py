@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, console_script, process, run, sample_part, trees_in
+from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
@@ -134,6 +134,39 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
     assert "Warning" not in said
 
 
+@pytest.mark.parametrize(
+    ("option", "method", "users"),
+    [
+        (("--states", 7), "pcfg", "only spectral, pivot, "),
+        (("--seed", 0), "pcfg", "only spectral, pivot, "),
+        (("--grammars", 12), "pivot", "only ensemble, distil"),
+        (("--teacher", "ensemble"), "ensemble", "only distil"),
+        (("--iterations", 3), "spectral", "only em, split-merge, clusters, pivot"),
+        (("--iterations", 3), "ensemble", "only em, split-merge, clusters, pivot"),
+        (("--grammars", 8, "--teacher", "accurate", "--text", SAMPLE / "dev.mrg"), "distil", "accurate teacher"),
+    ],
+    ids=str,
+)
+def test_cli_refuses_options_that_the_method_has_no_use_for(raw, tmp_path, option, method, users):
+    """Even where their value is the default, and before anything is learned."""
+    said = run("learn", "lpcfg", raw, "--method", method, *option, "-o", tmp_path / "out", code=2).stderr
+    assert option[0] in said
+    assert "has no use for it" in said
+    assert users in " ".join(said.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("method", ["em", "split-merge", "clusters", "pivot"])
+def test_cli_makes_as_many_iterations_as_asked_for(folder, tmp_path, method):
+    options = ("--method", method, "--states", 2, "--iterations", 1)
+    done = run("learn", "lpcfg", folder / "dev.mrg", *options, "-o", tmp_path / "one")
+    nlp = spacy.load(tmp_path / "one")
+    assert nlp.meta["fit"][-1]["iteration"] == 1
+    assert nlp.config["components"]["lpcfg_parser"]["learner"]["n_iterations"] == 1
+    assert "iteration 1: " in done.stderr
+    assert "iteration 2: " not in done.stderr
+
+
 def printed(learner: Ensembles | Combination) -> str:
     """Its settings, without the last bit of numbers, which spaCy before 3.8.14 loses when it reads a config."""
     return re.sub(r"\d\.\d{15,}", lambda number: f"{float(number[0]):.12g}", repr(learner))
@@ -158,8 +191,8 @@ def test_cli_learns_ensembles(folder, tmp_path):
 def test_cli_distils_text(folder, tmp_path):
     text = tmp_path / "text"
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
-    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--grammars", 4, "--states", 2)
-    run(*distil, "--text", text, "-o", tmp_path / "one")
+    distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--states", 2)
+    run(*distil, "--grammars", 4, "--text", text, "-o", tmp_path / "one")
     learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))
     assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()

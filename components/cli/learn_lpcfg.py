@@ -42,8 +42,21 @@ class Teacher(str, Enum):
     accurate = "accurate"
 
 
+_ITERATIVE = (Method.em, Method.split_merge, Method.clusters, Method.pivot)
+_LATENT = tuple(method for method in Method if method != Method.pcfg)
+_USERS = {
+    "states": _LATENT,
+    "iterations": _ITERATIVE,
+    "grammars": (Method.ensemble, Method.distil),
+    "teacher": (Method.distil,),
+    "seed": _LATENT,
+}
+"""The methods that have use for an option, of those that not all have."""
+
+
 @reporting_errors
 def learn_lpcfg(
+    context: typer.Context,
     trees: Trees,
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     dev: Annotated[
@@ -54,6 +67,14 @@ def learn_lpcfg(
     states: Annotated[
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="For em, split-merge, clusters and pivot: iterations of EM, with --dev the most; by default what "
+            "suits the method.",
+        ),
     ] = None,
     grammars: Annotated[
         int,
@@ -78,7 +99,8 @@ def learn_lpcfg(
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
-    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both.
+    under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option that the method
+    has no use for is refused.
 
     \b
     Example:
@@ -89,13 +111,15 @@ def learn_lpcfg(
 
     output = output.resolve()
     check_folder(output)
+    _refuse_unused(context, method, teacher)
     if grammars % 4:
         raise typer.BadParameter("expected a multiple of 4: two kinds, each way", param_hint="--grammars")
     if (method == Method.distil) != (text is not None):
         raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
-    settings: dict[str, Any] = {"seed": seed, "lang": lang, **({} if states is None else {"n_states": states})}
+    given = {"n_states": states, "n_iterations": iterations}
+    settings: dict[str, Any] = {"seed": seed, "lang": lang, **{name: n for name, n in given.items() if n is not None}}
     settings |= {"lexical": LexicalSettings(word_classes=word_classes(classes_from, lang))}
     jobs = n_jobs(jobs)
     with on_cluster(scheduler), busy("learning"), tree_files(trees, skip_bad) as train:
@@ -107,6 +131,18 @@ def learn_lpcfg(
             learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
     save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
+
+
+def _refuse_unused(context: typer.Context, method: Method, teacher: Teacher) -> None:
+    """RAISES (BadParameter): If an option was given that the method has no use for."""
+    given = [name for name in _USERS if getattr(context.get_parameter_source(name), "name", "DEFAULT") != "DEFAULT"]
+    for name in given:
+        if method not in _USERS[name]:
+            users = ", ".join(user.value for user in _USERS[name])
+            raise typer.BadParameter(f"{method.value} has no use for it, only {users}", param_hint=f"--{name}")
+    if "grammars" in given and method == Method.distil and teacher != Teacher.ensemble:
+        message = f"the {teacher.value} teacher has no use for it, only the ensemble"
+        raise typer.BadParameter(message, param_hint="--grammars")
 
 
 # Learning ----------------------------------------------------------------------------------------
