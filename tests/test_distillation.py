@@ -211,7 +211,7 @@ def test_ensembles_learn_each_learner_with_each_seed(golds):
 def test_ensembles_of_learners_that_read_differently_are_refused():
     with pytest.raises(ValueError, match="same settings of the lexicon"):
         Ensembles((Clusters(), Clusters(markov=1)))
-    with pytest.raises(ValueError, match="learners with a seed"):
+    with pytest.raises(ValueError, match="learners of grammars with a seed"):
         Ensembles((Clusters(), TreebankPCFG()))
     with pytest.raises(ValueError, match="at least one learner"):
         Ensembles(())

@@ -291,6 +291,12 @@ def test_iterations_are_chosen_on_held_out_trees(sample):
     assert grammar.to_bytes() == EM(n_states=2, n_iterations=best).fit(sample).to_bytes()
 
 
+def test_the_last_iteration_is_looked_at(sample):
+    history = []
+    EM(n_states=2, n_iterations=3).fit(sample, sample[:5], on_step=history.append)
+    assert [np.isnan(step.f1) for step in history] == [True, True, False]
+
+
 @pytest.mark.parametrize(("learner", "n"), [(EM, 0), (Pivot, -1), (Clusters, -1)])
 def test_too_few_iterations_are_refused(sample, learner, n):
     with pytest.raises(ValueError, match=f"n_iterations of at least {n + 1}, got {n}"):

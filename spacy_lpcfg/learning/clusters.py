@@ -27,6 +27,7 @@ from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, groups_of
 from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.state_numbers import log_fewer_states
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
@@ -48,6 +49,7 @@ class Clusters:
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
     dropout, noise (float): of the features, for diverse grammars of several seeds, as of `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 16
@@ -64,6 +66,10 @@ class Clusters:
     lang: str = "en"
     markov: int = 0
 
+    def __post_init__(self) -> None:
+        check_at_least(0, n_iterations=self.n_iterations, agreement=self.agreement)
+        self._projector()  # which checks what it takes
+
     def fit(
         self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
@@ -74,18 +80,20 @@ class Clusters:
         """EM at the clusters; arguments as of `fit`."""
         from threadpoolctl import threadpool_limits
 
-        projector = Projector(
-            self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout, noise=self.noise
-        )
         treebank = Treebank.read(trees, self)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
-            projections = projector.bases(treebank, self.n_jobs).project_all(treebank)
+            projections = self._projector().bases(treebank, self.n_jobs).project_all(treebank)
             states = cluster(treebank, projections, self.agreement, self.seed, self.n_jobs)
         n_states = np.zeros(len(treebank.nodes.symbols), dtype=np.int32)
         np.maximum.at(n_states, treebank.nodes.symbol, states + 1)
         log_fewer_states(treebank, n_states, self.n_states, self.tokens_per_state)
         split = Split(treebank, n_states)
         return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
+
+    def _projector(self) -> Projector:
+        return Projector(
+            self.n_states, self.tokens_per_state, self.kappa, self.seed, dropout=self.dropout, noise=self.noise
+        )
 
 
 def cluster(

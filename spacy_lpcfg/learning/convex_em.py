@@ -14,17 +14,25 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from spacy_lpcfg.learning.settings import check_at_least
+
 
 @dataclass(frozen=True)
 class ConvexEM:
     """When to stop.
 
     max_iterations (int): iterations at most.
-    tolerance (float): stop when the log-likelihood of an observation grows by less.
+    tolerance (float): stop when the log-likelihood of an observation grows by less; -inf for never.
+    RAISES (ValueError): For less than one iteration, or a tolerance that is no number.
     """
 
     max_iterations: int = 5
     tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        check_at_least(1, max_iterations=self.max_iterations)
+        if self.tolerance != self.tolerance:
+            raise ValueError(f"Expected a tolerance that is a number, got {self.tolerance}.")
 
     def maximize(self, step: Callable[[np.ndarray], tuple[np.ndarray, float]], start: np.ndarray) -> np.ndarray:
         """Iterate a step from `start`.

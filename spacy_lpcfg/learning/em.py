@@ -20,6 +20,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.trees.evalb import evaluate
 from spacy_lpcfg.trees.transforms import clean
@@ -125,7 +126,7 @@ def best_grammar(
     for iteration in range(first, n_iterations + 1):
         log_likelihood = fit.step() if iteration else float("nan")
         seconds, f1 = time.process_time() - clock, float("nan")
-        if golds and iteration % check_every == 0:
+        if golds and (iteration % check_every == 0 or iteration == n_iterations):
             grammar = fit.grammar()
             f1 = held_out_f1(grammar, golds)
             if f1 > best_f1:
@@ -155,8 +156,9 @@ class EM:
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
-    check_every (int): iterations between two looks at the held-out trees.
+    check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 16
@@ -171,6 +173,11 @@ class EM:
     lang: str = "en"
     markov: int = 0
 
+    def __post_init__(self) -> None:
+        check_states(self.n_states, self.tokens_per_state)
+        check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
+        check_at_least(1, check_every=self.check_every)
+
     def fit(
         self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
@@ -179,14 +186,13 @@ class EM:
         trees (Iterable[Tree] or Treebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
-        RAISES (ValueError): If there are no trees, or for settings that cannot be.
+        RAISES (ValueError): If there are no trees, or no iterations to make.
         """
         start = partial(self.start, trees)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at its random start; arguments as of `fit`."""
-        check_states(self.n_states, self.tokens_per_state)
         treebank = Treebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)

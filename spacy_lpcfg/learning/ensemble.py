@@ -57,9 +57,9 @@ class Ensembles:
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
         for learner in self.learners:
-            if not hasattr(learner, "seed"):
+            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov")):
                 raise ValueError(
-                    "Expected learners with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
+                    "Expected learners of grammars with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
                     f"{type(learner).__name__}."
                 )
         if self.combine not in COMBINATIONS:

@@ -18,6 +18,7 @@ from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
 from spacy_lpcfg.learning.lexical import Emissions, Events
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.state_numbers import most_states
 from spacy_lpcfg.parallel import in_order
 
@@ -30,12 +31,17 @@ class StateSmoothing:
     words (float): the same of a word's.
     rare_words (float): pseudo-tokens of each word under a symbol, whose state is independent of the word.
     rare_rules (float): pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
+    RAISES (ValueError): For shares that are none, or pseudo-tokens below 0.
     """
 
     rules: float = 0.03
     words: float = 0.1
     rare_words: float = 10.0
     rare_rules: float = 4.0
+
+    def __post_init__(self) -> None:
+        check_shares(rules=self.rules, words=self.words)
+        check_at_least(0, rare_words=self.rare_words, rare_rules=self.rare_rules)
 
 
 UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)

@@ -17,6 +17,7 @@ from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_terminal
 from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.learning import ClassLearner
@@ -32,6 +33,7 @@ class LexicalSettings:
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
     least_posterior (float): rows less likely than this, given their terminal, are left out.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
+    RAISES (ValueError): For numbers below 0, or a least_posterior that is no share.
     """
 
     rare: int = 3
@@ -39,6 +41,10 @@ class LexicalSettings:
     chain_weight: float = 20.0
     least_posterior: float = 1e-4
     word_classes: ClassLearner | None = None
+
+    def __post_init__(self) -> None:
+        check_at_least(0, rare=self.rare, form_weight=self.form_weight, chain_weight=self.chain_weight)
+        check_shares(least_posterior=self.least_posterior)
 
 
 class Vocabulary:

@@ -103,12 +103,6 @@ def merged(
     return flow(split, found, _least_merges(split, posteriors, found.symbols, n_merges))
 
 
-def check_merge(share: float) -> None:
-    """RAISES (ValueError): For a share that is none."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"Expected merge to be a share of 0 to 1, got {share}.")
-
-
 def _least_merges(split: Split, posteriors: Posteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
     """The merges of all symbols that cost the least, as flows."""
     nodes = split.treebank.nodes

@@ -34,10 +34,11 @@ from spacy_lpcfg.learning.features import (
 )
 from spacy_lpcfg.learning.latent import Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
-from spacy_lpcfg.learning.merging import check_merge, merged
+from spacy_lpcfg.learning.merging import merged
 from spacy_lpcfg.learning.moments import group_means, groups_of
 from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import check_noise, noisy, scaled
+from spacy_lpcfg.learning.projections import check_kappa, check_noise, check_templates, noisy, scaled
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
 from spacy_lpcfg.parallel import in_order
@@ -72,6 +73,7 @@ class Pivot:
     dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
         `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 16
@@ -98,6 +100,17 @@ class Pivot:
     lang: str = "en"
     markov: int = 0
 
+    def __post_init__(self) -> None:
+        check_states(self.n_states, self.tokens_per_state)
+        check_at_least(0, n_iterations=self.n_iterations, shrink=self.shrink, prior=self.prior)
+        check_at_least(0, precision=self.precision)
+        check_noise(self.dropout, self.noise)
+        check_kappa(self.kappa)
+        check_shares(merge=self.merge)
+        if self.matching not in MATCHINGS:
+            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {self.matching!r}.")
+        check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
+
     def fit(
         self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
@@ -106,7 +119,6 @@ class Pivot:
 
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
-        _check(self)
         treebank = Treebank.read(trees, self)
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
@@ -120,9 +132,8 @@ class Pivot:
     def parameters(self, treebank: Treebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
 
-        RAISES (ValueError): On settings that cannot be.
+        RAISES (ValueError): On unknown features.
         """
-        _check(self)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
@@ -205,19 +216,6 @@ class Pivot:
         )
         found = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))
         return _normalized(found, counts.rules, counts.rule_weights, states.n_states)
-
-
-def _check(pivot: Pivot) -> None:
-    check_states(pivot.n_states, pivot.tokens_per_state)
-    if pivot.shrink < 0 or pivot.prior < 0:
-        raise ValueError(f"Expected shrink and prior to be 0 or more, got {pivot.shrink} and {pivot.prior}.")
-    check_noise(pivot.dropout, pivot.noise)
-    check_merge(pivot.merge)
-    if pivot.matching not in MATCHINGS:
-        raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {pivot.matching!r}.")
-    for name in ("inside", "outside", "leaf"):
-        if not getattr(pivot, name):
-            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
 
 
 def _rule_weights(outside: Side, left: Side, right: Side, prior: float, em: ConvexEM) -> np.ndarray:

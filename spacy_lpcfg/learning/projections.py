@@ -7,6 +7,7 @@ Omega is summed over shards before it is scaled (`cooccurrence.py`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
 
@@ -17,6 +18,7 @@ from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
 from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
 from spacy_lpcfg.learning.moments import Projections
+from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.skeletons import Skeletons
 from spacy_lpcfg.learning.state_numbers import check_states, most_states
 from spacy_lpcfg.parallel import in_order
@@ -51,9 +53,8 @@ class Projector:
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
         check_noise(self.dropout, self.noise)
-        for name in ("inside", "outside", "leaf"):
-            if not getattr(self, name):
-                raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
+        check_kappa(self.kappa)
+        check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     @property
     def templates(self) -> Templates:
@@ -202,8 +203,20 @@ def check_noise(dropout: float, noise: float) -> None:
     """RAISES (ValueError): For settings of `noisy` that cannot be."""
     if not 0 <= dropout < 1:
         raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
-    if noise < 0:
-        raise ValueError(f"Expected a noise of at least 0, got {noise}.")
+    check_at_least(0, noise=noise)
+
+
+def check_templates(**templates: Sequence[str]) -> None:
+    """RAISES (ValueError): For a place that has no feature templates."""
+    for name, found in templates.items():
+        if not found:
+            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
+
+
+def check_kappa(kappa: float | None) -> None:
+    """RAISES (ValueError): For a kappa of `scales` that cannot be."""
+    if kappa is not None:
+        check_at_least(0, kappa=kappa)
 
 
 def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

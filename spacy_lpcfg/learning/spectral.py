@@ -20,6 +20,7 @@ from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSID
 from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.projections import Bases, Projector
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.state_numbers import log_fewer_states
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
@@ -32,11 +33,16 @@ class Smoothing:
     c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
     nu (float): weight of a lexical rule's own mean; the rest goes to its symbol's.
     most_lexical (float): lexical rules seen more often than this are not smoothed.
+    RAISES (ValueError): For a c or most_lexical below 0, or a nu that is no share.
     """
 
     c: float = 15.0
     nu: float = 0.25
     most_lexical: float = 20.0
+
+    def __post_init__(self) -> None:
+        check_at_least(0, c=self.c, most_lexical=self.most_lexical)
+        check_shares(nu=self.nu)
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,7 @@ class Spectral:
     inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 16
@@ -68,17 +75,31 @@ class Spectral:
     lang: str = "en"
     markov: int = 0
 
+    def __post_init__(self) -> None:
+        self._projector()  # which checks what it takes
+
     def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or Treebank): read once; raw or normalised.
-        RAISES (ValueError): If there are none, or on settings that cannot be.
+        RAISES (ValueError): If there are none, or on unknown features.
         """
         return self.estimate(trees).grammar(self.smoothing)
 
     def estimate(self, trees: Iterable[Tree] | Treebank) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
-        projector = Projector(
+        treebank = Treebank.read(trees, self)
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
+            bases = self._projector().bases(treebank, self.n_jobs)
+            log_fewer_states(treebank, bases.n_states, self.n_states, self.tokens_per_state)
+            calls = ((part, bases) for part in treebank.parts())
+            sums = paired_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
+        return SpectralEstimate(treebank, bases, sums)
+
+    def _projector(self) -> Projector:
+        return Projector(
             n_states=self.n_states,
             tokens_per_state=self.tokens_per_state,
             kappa=self.kappa,
@@ -87,15 +108,6 @@ class Spectral:
             outside=self.outside,
             leaf=self.leaf,
         )
-        treebank = Treebank.read(trees, self)
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
-            bases = projector.bases(treebank, self.n_jobs)
-            log_fewer_states(treebank, bases.n_states, self.n_states, self.tokens_per_state)
-            calls = ((part, bases) for part in treebank.parts())
-            sums = paired_sum(in_order(_part_sums, calls, n_jobs=self.n_jobs), add)
-        return SpectralEstimate(treebank, bases, sums)
 
 
 def _part_sums(part: Part, bases: Bases) -> ProjectionSums:

@@ -21,7 +21,8 @@ from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
 from spacy_lpcfg.learning.latent import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.merging import check_merge, merged
+from spacy_lpcfg.learning.merging import merged
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.state_flows import flow
 from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
 from spacy_lpcfg.trees.tree import Tree
@@ -47,6 +48,7 @@ class SplitMerge:
     split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges. Few are best: by
         twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 16
@@ -63,6 +65,14 @@ class SplitMerge:
     lang: str = "en"
     markov: int = 0
 
+    def __post_init__(self) -> None:
+        check_states(self.n_states, self.tokens_per_state)
+        check_shares(merge=self.merge)
+        check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
+        if self.noise == 0:
+            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
+        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
+
     def fit(
         self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
     ) -> Grammar:
@@ -72,13 +82,12 @@ class SplitMerge:
         held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
             from raw words.
         on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
-        RAISES (ValueError): If there are none, or for settings that cannot be.
+        RAISES (ValueError): If there are none.
         """
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
         """EM after the last round; arguments as of `fit`."""
-        _check(self)
         treebank = Treebank.read(trees, self)
         most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
@@ -104,18 +113,6 @@ class SplitMerge:
 
     def _fit(self, split: Split, expected: Expected) -> Fit:
         return Fit(split, expected, self.smoothing, self.n_jobs)
-
-
-def _check(learner: SplitMerge) -> None:
-    check_states(learner.n_states, learner.tokens_per_state)
-    check_merge(learner.merge)
-    if learner.noise <= 0:
-        raise ValueError(f"Expected a noise above 0, without which EM never tells halves apart, got {learner.noise}.")
-    if min(learner.split_iterations, learner.merge_iterations) < 1:
-        raise ValueError(
-            "Expected split_iterations and merge_iterations of at least 1, got "
-            f"{learner.split_iterations} and {learner.merge_iterations}."
-        )
 
 
 def _iterate(fit: Fit, n: int) -> float:
