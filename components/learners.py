@@ -82,6 +82,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
     defaults = learner()
 
     def make(**settings: Any) -> Any:
+        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
         for part, own in nested.items():
             given = {name: settings.pop(name) for name in own.split() if name in settings}
             settings[part] = replace(getattr(defaults, part), **given)
@@ -96,12 +97,18 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
 
 
 def _parameters(settings: Any, names: str) -> list[Parameter]:
-    """The named settings as parameters of a function, with their types, and their values as defaults."""
+    """The named settings as parameters of a function, with their types, and their values as defaults.
+
+    A config has lists where a learner has tuples of names.
+    """
     hints = get_type_hints(type(settings))
-    return [
-        Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(settings, name), annotation=hints[name])
-        for name in names.split()
-    ]
+    parameters = []
+    for name in names.split():
+        kind, default = hints[name], getattr(settings, name)
+        if kind == tuple[str, ...]:
+            kind, default = list[str], list(default)
+        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
+    return parameters
 
 
 _SMOOTHING = "rules words rare_words rare_rules"
@@ -114,10 +121,11 @@ make_spectral = factory(
 )
 make_pivot = factory(
     Pivot,
-    f"n_states n_iterations {_READING} matching shrink prior kappa tokens_per_state dropout noise merge",
+    f"n_states n_iterations {_READING} more_inside more_outside matching shrink prior precision kappa tokens_per_state "
+    "dropout noise merge",
     smoothing=_SMOOTHING,
     lexical=_LEXICAL,
-    em="max_iterations",
+    em="max_iterations tolerance",
 )
 make_clusters = factory(
     Clusters,

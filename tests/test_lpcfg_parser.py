@@ -12,6 +12,7 @@ import spacy
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
+from thinc.api import Config
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
@@ -123,6 +124,18 @@ def test_parser_learners_are_those_of_the_library():
         assert make() == learner()
         wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))
         assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare_rules=4.0, rare=1) == wanted
+
+
+@pytest.mark.parametrize("more", [{"more_inside": [], "more_outside": []}, {"more_inside": ["head_tag"]}], ids=str)
+def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
+    """Section 6.2 of Cohen and Collins (2014), and how far their convex programmes are solved."""
+    nlp = spacy.blank("xx")
+    exact = {"precision": 1e-6, "max_iterations": 100, "tolerance": 1e-8}
+    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", **more, **exact}})
+    wanted = Pivot(precision=1e-6, em=ConvexEM(100, 1e-8), **{name: tuple(names) for name, names in more.items()})
+    assert nlp.get_pipe("lpcfg_parser").learner == wanted
+    again = spacy.blank("xx").from_config(Config().from_str(nlp.config.to_str()))
+    assert again.get_pipe("lpcfg_parser").learner == wanted
 
 
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):

@@ -4,7 +4,10 @@ Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the
 rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q and pi.
 Differs from the paper: (1) a symbol gets no more states than its count and its features support; (2) features and
 rules that were seen seldom are smoothed (`shrink`, `prior`; 0 is the paper); (3) the emissions of words are smoothed
-further (`lexical.py`).
+further (`lexical.py`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which fits the noise of a
+finite treebank (`em`); (5) outside features get the inside features' states by the convex alternative of the remark
+below theorem 2, not by step 3 of figure 2 (`matching`; "transition" is the paper); (6) the features of the CCA are
+scaled by sqrt(n / (count + kappa)), as those of Cohen et al. (2013) are (`kappa`; None for none).
 """
 
 from __future__ import annotations
