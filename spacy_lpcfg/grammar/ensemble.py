@@ -23,7 +23,8 @@ class Ensemble(Stored):
 
     grammars (tuple[Grammar, ...]): learned from the same trees with the same settings of the lexicon and of
         binarisation, by any learners. The first prunes for the others.
-    combine (str): the tree is chosen by the "product" of the grammars' marginals of rules, or by their "sum".
+    combine (str): decoded by rules (decoding "tree" of a component), the tree is chosen by the "product" of the
+        grammars' marginals of rules, or by their "sum"; decoded by brackets, the default, it makes no difference.
     RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine.
     """
 
