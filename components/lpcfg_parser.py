@@ -64,6 +64,7 @@ _NO_TREES = (
         "temperature": 1.0,
         "decoding": "brackets",
         "constraints": None,
+        "pruning": None,
         "max_words": _SETTINGS.max_words,
         "max_seconds": None,
         "max_memory": _MEMORY,
@@ -89,6 +90,7 @@ def make_lpcfg_parser(
     decoding: Decoding,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
+    pruning: Settings | None,
     max_words: int,
     max_seconds: float | None,
     max_memory: float,
@@ -112,6 +114,7 @@ def make_lpcfg_parser(
         decoding=decoding,
         scorer=scorer,
         constraints=constraints,
+        pruning=pruning,
         max_words=max_words,
         max_seconds=max_seconds,
         max_memory=max_memory,
@@ -195,6 +198,8 @@ class LPCFGParser(ParsingPipe):
         combination with a proper grammar, the most probable to all of its models of those that the grammar finds
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
+    pruning (Settings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for the
+        library's own; `decoding`, `max_words` and `max_memory` go before it
     max_words (int), max_seconds (float or None): as of `ParsingPipe`; the time of a piece grows with the square to the
         cube of its words
     max_memory (float): MB that the chart of a piece may take; a piece with a larger one is cut in two
@@ -220,6 +225,7 @@ class LPCFGParser(ParsingPipe):
         decoding: Decoding = "brackets",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
+        pruning: Settings | None = None,
         max_words: int = _SETTINGS.max_words,
         max_seconds: float | None = None,
         max_memory: float = _MEMORY,
@@ -245,6 +251,9 @@ class LPCFGParser(ParsingPipe):
         if not max_memory > 0:
             raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
+        if not isinstance(pruning, Settings | None):
+            raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
+        self.pruning = _SETTINGS if pruning is None else pruning
         self.decoding: Decoding = decoding
         self._fit: OnlineFit | None = None
 
@@ -278,9 +287,8 @@ class LPCFGParser(ParsingPipe):
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
         budget = int(min(self.max_memory * 1e6 / _BYTES, sys.maxsize))
-        return self.model.shims[0].parser(
-            self.decoding, replace(_SETTINGS, max_words=self.max_words, most_applications=budget)
-        )
+        settings = replace(self.pruning, max_words=self.max_words, most_applications=budget)
+        return self.model.shims[0].parser(self.decoding, settings)
 
     # Learning
 

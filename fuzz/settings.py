@@ -37,6 +37,7 @@ _USUAL: dict[str, list[Any]] = {
     "spans_key": ["constituents", "sc", ""],
     "gold_key": ["constituents", "sc", ""],
     "constraints": [{"@misc": "spacy-lpcfg.entities.v1"}],
+    "pruning": [{"@misc": "spacy-lpcfg.Pruning.v1", "beam": 0.1, "retry_beam": None}],
 }
 _SPACYS = "[E"  # errors of spaCy itself have a number
 

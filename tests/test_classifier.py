@@ -25,7 +25,7 @@ from spacy_lpcfg.learning.assembly import Treebank, build_lexicon
 from spacy_lpcfg.learning.classifier import LogLinear, boundaries, read_words
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import skeletons
-from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees, split_chain
 from spacy_lpcfg.trees.evalb import evaluate
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
@@ -293,6 +293,24 @@ def test_a_given_tag_that_no_row_has_keeps_its_symbols(grammar):
         found = context(grammar, ["the", "dog"], [tag, None], tag_threshold=0.01)
         assert {grammar.tags[t] for t in grammar.tag_of[found.symbol_weights[0] > 0]} == {tag}
     assert NO_TAG not in grammar.lexicon.tags_of(list(grammar.tags))
+
+
+def test_the_merit_of_boundaries_keeps_true_constituents_among_fewer(grammar, golds):
+    narrow = Settings(beam=0.01, threshold=0.0, edge_threshold=0.0)
+    with_it, without = (charts(grammar, golds, each) for each in (narrow, replace(narrow, boundary_merit=False)))
+    kept, expected = (
+        sum(span in chart for gold, chart in zip(golds, found) for span in gold.spans()) for found in (with_it, without)
+    )
+    assert kept > 0.99 * expected
+    assert sum(map(len, with_it)) < 0.8 * sum(map(len, without))
+    one, other = (charts(grammar, golds[:3], replace(EXHAUSTIVE, boundary_merit=m)) for m in (True, False))
+    assert one == other
+
+
+def charts(grammar, golds, settings):
+    """The spans of the charts of sentences, with each label of their symbols."""
+    tables = [Parser(grammar, settings=settings).forest(gold.words).item_table() for gold in golds]
+    return [{(i, j, label) for i, j, a, _ in table for label in split_chain(grammar.symbols[a])} for table in tables]
 
 
 def test_pruning_by_context_leaves_less_and_costs_little(grammar, golds):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from spacy.training import Example
 from spacy.util import registry
 from thinc.api import Config
 
-from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart import Parser, Settings
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
@@ -36,6 +38,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
+PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
 STEPWISE = {
     "learner": {
         "@misc": "spacy-lpcfg.StepwiseEM.v1",
@@ -314,6 +317,37 @@ def test_parser_below_the_threshold_leaves_spans_out(nlp, with_grammar):
     assert 0 < len(cut.spans[KEY]) == (scores >= middle).sum() < len(full.spans[KEY])
     assert [token.tag_ for token in cut] == [token.tag_ for token in full]
     assert len(with_grammar(threshold=1.1)(full.text).spans[KEY]) == 0
+
+
+def test_parser_prunes_as_told(nlp, with_grammar, tmp_path):
+    told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
+    other = with_grammar(pruning={**PRUNING, **told}, max_words=8)
+    assert other.get_pipe("lpcfg_parser").parser.parser.settings == Settings(**told, max_words=8)
+    words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
+    wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=Settings(**told)).parse(words)
+    found, usual = (each(Doc(each.vocab, words)).spans[KEY].attrs["scores"].tolist() for each in (other, nlp))
+    assert found == wanted.span_scores.tolist() != usual
+    other.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.get_pipe("lpcfg_parser").pruning == Settings(**told)
+    assert loaded.config["components"]["lpcfg_parser"]["pruning"].items() >= {**PRUNING, **told}.items()
+
+
+def test_parser_prunes_as_the_library_does():
+    make = registry.misc.get("spacy-lpcfg.Pruning.v1")
+    assert make() == Settings()
+    for name, parameter in signature(make).parameters.items():
+        other = not parameter.default if isinstance(parameter.default, bool) else 0.25
+        assert make(**{name: other}) == replace(Settings(), **{name: other})
+
+
+def test_parser_pruning_is_checked():
+    for wrong in ({"beam": 0.1}, 1, {"@misc": "spacy-lpcfg.entities.v1"}):
+        with pytest.raises(ValueError, match="pruning"):
+            pipeline(pruning=wrong)
+    for wrong in ({"beam": 2}, {"beam": "0.1"}, {"bean": 0.1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            pipeline(pruning={**PRUNING, **wrong})
 
 
 def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_grammar):

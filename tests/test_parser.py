@@ -182,6 +182,16 @@ def test_unknown_decoding_is_refused():
         Settings(decoding="viterbi")
 
 
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.1", None])
+@pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "cascade", "retry_beam"])
+def test_shares_that_cannot_be_are_refused(name, value):
+    if (name, value) == ("retry_beam", None):
+        assert Settings(retry_beam=None).retry_beam is None
+        return
+    with pytest.raises(ValueError, match=f"Expected {name} to be a number from 0 to 1"):
+        Settings(**{name: value})
+
+
 def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
     """Of (NP (VP (NP (N ant)))) and (N ant), equally likely, the bracket NP has probability a half."""
     model = Model({"NP|VP|NP|N": np.ones(1), "N": np.full(1, 0.9)}, {}, {})
@@ -283,6 +293,19 @@ def test_tag_prior_can_be_overruled(parser):
 
 
 # -------------------------------------------------------------------------------------------- fall-backs
+
+
+def test_a_sentence_that_pruning_leaves_no_tree_is_tried_again(parser, golds):
+    """With a beam of 1 many charts have no tree; what is tried again has the beam and the thresholds of the retry."""
+    narrow = {"beam": 1.0, "tag_threshold": 0.5, "boundary_threshold": 0.5}
+    once, again = (Parser(parser.grammar, settings=Settings(**narrow, retry_beam=share)) for share in (None, 1e-5))
+    wide = Parser(parser.grammar, settings=Settings(beam=1e-5, tag_threshold=0.0, boundary_threshold=0.0))
+    failed = [gold for gold in golds if once.forest(gold.words).n_items == 0]
+    assert len(failed) > 5
+    for gold in failed:
+        np.testing.assert_array_equal(again.forest(gold.words).edge_table(), wide.forest(gold.words).edge_table())
+        assert once.parse(gold.words).status in ("backed-off", "glued")
+        assert again.parse(gold.words).status != "glued"
 
 
 def test_parts_without_a_tree_are_glued():

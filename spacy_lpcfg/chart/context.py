@@ -35,6 +35,10 @@ class Context(NamedTuple):
     may_begin: np.ndarray
     may_end: np.ndarray
 
+    def without_fit(self) -> Context:
+        """The same, but for all symbols fitting equally well everywhere."""
+        return self._replace(left_fit=np.ones_like(self.left_fit), right_fit=np.ones_like(self.right_fit))
+
 
 class ContextModel:
     """Tables of a grammar from which the context of a sentence's words is made."""

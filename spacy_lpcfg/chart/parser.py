@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,16 @@ from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
 DECODINGS = ("brackets", "rules")
+_SHARES = (
+    "threshold",
+    "edge_threshold",
+    "beam",
+    "tag_threshold",
+    "boundary_threshold",
+    "retry_beam",
+    "cascade",
+    "prefix_threshold",
+)
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,10 @@ class Settings:
         the words around are ruled out; 0 keeps all.
     boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
         words, is less likely than this by the words around, there is none; 0 allows all.
+    boundary_merit (bool): compare items for the beam by how well they fit between the words around, too (Caraballo
+        and Charniak 1998); else by their inside and prior probabilities alone.
+    retry_beam (float or None): where pruning left no tree, the chart is made again with this share of the beam, and
+        without thresholds on tags and boundaries; None goes on to the rules of the back-off grammar at once.
     cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it;
         unless it is 0, posteriors of brackets from elsewhere prune too, as those of a combination's first grammar do.
     prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
@@ -70,7 +85,7 @@ class Settings:
         grows with the cube of a piece's length.
     most_applications (int): so are sentences whose coarse chart would hold more rule applications; it bounds the
         memory, at 24 bytes each.
-    RAISES (ValueError): On another way of decoding.
+    RAISES (ValueError): On another way of decoding, or if a share or a probability is not from 0 to 1.
     """
 
     threshold: float = 5e-5
@@ -78,6 +93,8 @@ class Settings:
     beam: float = 1e-3
     tag_threshold: float = 0.01
     boundary_threshold: float = 0.01
+    boundary_merit: bool = True
+    retry_beam: float | None = 1e-4
     cascade: float = 1e-4
     prefix_threshold: float = 1e-6
     decoding: str = "brackets"
@@ -89,6 +106,11 @@ class Settings:
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+        for name in _SHARES:
+            value = getattr(self, name)
+            is_left_out = name == "retry_beam" and value is None
+            if not (is_left_out or (isinstance(value, Real) and 0 <= float(value) <= 1)):
+                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {value!r}.")
 
 
 EXHAUSTIVE = Settings(
@@ -100,7 +122,6 @@ EXHAUSTIVE = Settings(
     cascade=0.0,
     prefix_threshold=0.0,
 )
-_WIDER = 1e-4  # of the beam, where the first one left no parse
 
 
 class Parser:
@@ -298,7 +319,9 @@ class Parser:
         """
         constraints.check(len(words))
         allowed = allowed_by(constraints, len(words), self._sets)
-        attempts = [(allowed, self.settings), (allowed, self._wider)]
+        attempts = [(allowed, self.settings)]
+        if self.settings.retry_beam is not None:
+            attempts.append((allowed, self._wider(self.settings.retry_beam)))
         if likely is not None and not constraints:
             attempts.insert(0, (allowed_by_brackets(likely, len(words), self._sets), self.settings))
         for cells, settings in attempts:
@@ -375,11 +398,9 @@ class Parser:
         """The parser of sentences without a tree under wider settings; of an ensemble, by its first grammar alone."""
         return Parser(with_backoff(self.grammar), settings=self.settings)
 
-    @property
-    def _wider(self) -> Settings:
-        """What a sentence gets that has no tree under the settings."""
-        beam = self.settings.beam * _WIDER
-        return replace(self.settings, beam=beam, tag_threshold=0.0, boundary_threshold=0.0)
+    def _wider(self, share: float) -> Settings:
+        """What a sentence gets that has no tree under the settings: a share of the beam, and no thresholds on words."""
+        return replace(self.settings, beam=self.settings.beam * share, tag_threshold=0.0, boundary_threshold=0.0)
 
     def _inputs(
         self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float, settings: Settings
@@ -397,7 +418,7 @@ class Parser:
             tag_threshold=settings.tag_threshold,
             boundary_threshold=settings.boundary_threshold,
         )
-        return terminals, given, context
+        return terminals, given, context if settings.boundary_merit else context.without_fit()
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, forest: Forest) -> Parse:
         marginals, nodes, items, status = self._choose(forest)
