@@ -38,9 +38,8 @@ from spacy_lpcfg.language_model import (
     read_sentences,
 )
 from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
-from spacy_lpcfg.language_model.anchors import fast_anchor_words
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
-from spacy_lpcfg.language_model.pivot import EXACT, decompose, pivot_aggregate
+from spacy_lpcfg.language_model.pivot import EXACT, _vertices, decompose, pivot_aggregate
 
 seeds = st.integers(0, 10_000)
 
@@ -142,21 +141,50 @@ def test_concave_em_forgets_where_it_began():
     assert found[0] == pytest.approx(found[1], rel=1e-6)
 
 
+# Settings
+
+
+@pytest.mark.parametrize("learner", METHODS.values())
+@pytest.mark.parametrize("settings", [{"n_states": 0}, {"n_states": -1}, {"n_iterations": -1}])
+def test_learners_refuse_settings_that_cannot_be(learner, settings):
+    got = {"n_states": learner().n_states, "n_iterations": learner().n_iterations, **settings}
+    expected = f"n_iterations of at least 0, got {got['n_states']} and {got['n_iterations']}"
+    with pytest.raises(ValueError, match=f"Expected n_states of at least 1 and {expected}"):
+        learner(**settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("candidates", (0, 0.5, -1, np.nan)),
+        ("kappa", (-1, np.inf, np.nan)),
+        ("shrinkage", (-1, np.inf, np.nan)),
+        ("softening", (-0.1, 1.0, np.nan)),
+        ("tolerance", (0, -1, np.inf, np.nan)),
+        ("concave_iterations", (0, -1)),
+    ],
+)
+def test_pivot_settings_refuse_what_cannot_be(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=rf"Expected .*{name}.*, got {value}\."):
+            PivotSettings(**{name: value})
+
+
+def test_decompose_refuses_no_states():
+    with pytest.raises(ValueError, match="n_states of at least 1, got 0"):
+        decompose(sparse.csr_matrix(np.eye(3)), 0)
+
+
 # Pivots
 
 
-@given(seed=seeds)
-@settings(max_examples=30, deadline=None)
-def test_fast_anchor_words_finds_the_vertices(seed):
-    rng = np.random.default_rng(seed)
-    vertices = rng.normal(size=(5, 7))
-    points = np.concatenate([rng.dirichlet(np.ones(5), 40) @ vertices, vertices])
-    assert sorted(fast_anchor_words(points, 5)) == [40, 41, 42, 43, 44]
-    assert len(fast_anchor_words(points, 9)) == 5
-
-
-def test_fast_anchor_words_of_one_place_is_one_word():
-    assert fast_anchor_words(np.ones((4, 3)), 3).tolist() == [0]
+def test_vertices_are_one_more_than_dimensions_and_chosen_again():
+    """The point farthest from the mean is no vertex of the best two, which are on both sides of it."""
+    triangle = np.array([[0.0, 2.0], [1.0, -1.0], [-1.0, -1.0], [0.0, 0.0]])
+    assert sorted(_vertices(triangle, 4)) == [0, 1, 2]
+    points = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.5], *[[0.0, -0.5]] * 9])
+    assert sorted(_vertices(points, 2)) == [0, 1]
+    assert _vertices(np.zeros((4, 3)), 3).tolist() == [0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -181,7 +209,7 @@ def test_pivot_recovers_an_exact_language_model(seed):
     truth = separable(seed)
     first = np.random.default_rng(seed).dirichlet(np.full(15, 5.0))
     bigrams = Bigrams.of_matrix(sparse.csr_matrix(first[:, None] * (truth.states @ truth.words.T)))
-    found = pivot_aggregate(bigrams, 4, settings=EXACT, n_iterations=5000)
+    found = pivot_aggregate(bigrams, 4, settings=EXACT)
     order = [int(np.argmin(np.abs(truth.words - column[:, None]).sum(axis=0))) for column in found.words.T]
     np.testing.assert_allclose(found.words, truth.words[:, order], atol=1e-6)
     np.testing.assert_allclose(found.states, truth.states[:, order], atol=1e-6)

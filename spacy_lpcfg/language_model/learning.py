@@ -27,11 +27,15 @@ class EM:
     """EM from random distributions.
 
     n_states (int): m; seed (int): of the start; n_iterations (int): the most.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 256
     seed: int = 0
     n_iterations: int = 10
+
+    def __post_init__(self) -> None:
+        _check(self.n_states, self.n_iterations)
 
     def start(self, bigrams: Bigrams) -> Aggregate:
         """Where EM begins."""
@@ -43,12 +47,16 @@ class Pivot:
     """The pivot algorithm, and no EM after it.
 
     n_states (int): m; seed (int): of the decomposition; settings (PivotSettings): of the same.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     n_states: int = 128
     seed: int = 0
     settings: PivotSettings = PivotSettings()
     n_iterations: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self.n_states, self.n_iterations)
 
     def start(self, bigrams: Bigrams) -> Aggregate:
         """The pivot algorithm's estimate."""
@@ -61,6 +69,13 @@ class PivotEM(Pivot):
     """EM from the pivot algorithm's estimate (section 6.3 of Cohen and Collins 2014)."""
 
     n_iterations: int = 1
+
+
+def _check(n_states: int, n_iterations: int) -> None:
+    if n_states < 1 or n_iterations < 0:
+        raise ValueError(
+            f"Expected n_states of at least 1 and n_iterations of at least 0, got {n_states} and {n_iterations}."
+        )
 
 
 METHODS = {"em": EM, "pivot": Pivot, "pivot-em": PivotEM}

@@ -4,9 +4,9 @@ Section 5.2 of Cohen and Collins (2014), which solves their matrix decomposition
 phi(g) represents a column g in l = m dimensions; v_f = E[phi(g) | f] lies in the convex hull of the v_f of m pivots,
 and the weights of its mixture are p(h | f).
 
-Differs on sampled counts, and not where `PivotSettings` are zero: (1) only frequent words may be pivots, because the
-extremes of the hull are noise otherwise; (2) the CCA is regularised; (3) rare f have their v_f drawn towards the mean;
-(4) so has every p(h | f), towards p(h), so that no probability is zero.
+Differs on sampled counts, and not under `EXACT`: (1) only frequent words may be pivots, because the extremes of the
+hull are noise otherwise; (2) the CCA is regularised; (3) rare f have their v_f drawn towards the mean; (4) so has every
+p(h | f), towards p(h), so that no probability is zero; (5) the concave EM of section 8 ends early.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
-from spacy_lpcfg.language_model.anchors import fast_anchor_words
-from spacy_lpcfg.learning.anchors import simplex_regression, squared_distances
+from spacy_lpcfg.learning.anchors import fast_anchor_words, simplex_regression, squared_distances
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
 _MOST_STEPS = 100_000  # of the regression, for pivots that nearly coincide
@@ -31,13 +30,15 @@ logger = logging.getLogger("spacy_lpcfg")
 
 @dataclass(frozen=True)
 class PivotSettings:
-    """What keeps the noise of counts out of the decomposition; none of it where the matrix is exact.
+    """What keeps the noise of counts out of the estimate; `EXACT` are those where the matrix is exact.
 
     candidates (float): pivots are sought among so many times m of the most frequent f.
     kappa (float): added to the counts that scale the CCA.
     shrinkage (float): occurrences of the mean that are added to those of every f.
     softening (float): share of every p(h | f) that p(h) takes.
     tolerance (float): `least_gain` of the simplex regression, as a share of the pivots' mean squared distance.
+    concave_iterations (int): of EM for r(h | w1) alone. The paper does not say how many; many overfit rare w1.
+    RAISES (ValueError): For settings that cannot be.
     """
 
     candidates: float = 6.0
@@ -45,9 +46,25 @@ class PivotSettings:
     shrinkage: float = 10.0
     softening: float = 0.1
     tolerance: float = 1e-3
+    concave_iterations: int = 2
+
+    def __post_init__(self) -> None:
+        if not self.candidates >= 1:
+            raise ValueError(f"Expected candidates of at least 1, which may be infinite, got {self.candidates}.")
+        for name in ("kappa", "shrinkage"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"Expected {name} to be 0 or more, and finite, got {getattr(self, name)}.")
+        if not 0 <= self.softening < 1:
+            raise ValueError(f"Expected a softening of at least 0 and below 1, got {self.softening}.")
+        if not 0 < self.tolerance < np.inf:
+            raise ValueError(f"Expected a tolerance above 0, and finite, got {self.tolerance}.")
+        if self.concave_iterations < 1:
+            raise ValueError(f"Expected concave_iterations of at least 1, got {self.concave_iterations}.")
 
 
-EXACT = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14)
+EXACT = PivotSettings(
+    candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +87,19 @@ def decompose(
     """Find p(h) and p(f | h), up to a permutation of the states, if each state has a pivot among the f.
 
     counts (csr_matrix, (n_rows, n_columns)): Q, or counts.
-    n_states (int): m; there are fewer, and a logged reason, if there are fewer pivots.
+    n_states (int): m, at least 1; there are fewer, and a logged reason, if there are fewer pivots.
     seed (int): of the randomised decomposition of large matrices.
-    RAISES (ValueError): If all counts are zero.
+    RAISES (ValueError): If all counts are zero, or for less than one state.
     """
+    if n_states < 1:
+        raise ValueError(f"Expected n_states of at least 1, got {n_states}.")
     totals = np.asarray(counts.sum(axis=1)).ravel()
     if not totals.any():
         raise ValueError("Expected counts to decompose, got none but zeros.")
     points = _points(counts, totals, n_states, seed, settings)
     n_candidates = int(min(settings.candidates * n_states, float(np.count_nonzero(totals))))
     candidates = np.argsort(-totals, kind="stable")[:n_candidates]
-    pivots = candidates[fast_anchor_words(points[candidates], n_states)]
+    pivots = candidates[_vertices(points[candidates], n_states)]
     if len(pivots) < n_states:
         logger.warning(
             "%d states instead of %d: the %d most frequent words are mixtures of so many pivots among them",
@@ -98,6 +117,16 @@ def decompose(
     mixtures = (1 - settings.softening) * mixtures + settings.softening * prior
     joint = shares[:, None] * mixtures
     return Decomposition(pivots, prior, joint / joint.sum(axis=0))
+
+
+def _vertices(points: np.ndarray, n_vertices: int) -> np.ndarray:
+    """Step 3: places of vertices of the hull, int64 (k,); k < n_vertices if the points lie in fewer dimensions.
+
+    A coordinate more, the same for all, makes vertices independent whose mean is zero.
+    """
+    longest = np.linalg.norm(points, axis=1).max()
+    lifted = np.column_stack([points, np.full(len(points), longest if longest > 0 else 1.0)])
+    return fast_anchor_words(lifted, n_vertices)
 
 
 def _points(
@@ -132,12 +161,11 @@ def _inverse_roots(values: np.ndarray) -> np.ndarray:
 
 
 def pivot_aggregate(
-    bigrams: Bigrams, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings(), n_iterations: int = 2
+    bigrams: Bigrams, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
 ) -> Aggregate:
     """The pivot algorithm for the language model: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
 
-    n_iterations (int): of the concave EM. The paper does not say how many; more than a few overfit rare w1.
-    Other arguments as of `decompose`.
+    Arguments as of `decompose`.
     """
     found = decompose(bigrams.matrix(bigrams.counts).T.tocsr(), n_states, seed=seed, settings=settings)
-    return fit_states(bigrams, found.rows, found.prior, n_iterations)
+    return fit_states(bigrams, found.rows, found.prior, settings.concave_iterations)
