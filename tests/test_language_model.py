@@ -20,6 +20,7 @@ from scipy import sparse
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.tensor_form import tree_log_probability
+from spacy_lpcfg.components.cli.learn_lm import _as_json
 from spacy_lpcfg.components.surprisal import token_surprisal
 from spacy_lpcfg.grammar.storage import pack
 from spacy_lpcfg.language_model import (
@@ -39,6 +40,7 @@ from spacy_lpcfg.language_model import (
 )
 from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
+from spacy_lpcfg.language_model.learning import Iteration
 from spacy_lpcfg.language_model.pivot import EXACT, _vertices, decompose, pivot_aggregate
 
 seeds = st.integers(0, 10_000)
@@ -458,6 +460,26 @@ def test_cli_learns_language_models(texts, method):
     expected = fit(TEXT, METHODS[method](n_states=4, seed=1), dev=DEV).model
     assert LanguageModel.from_disk(texts / "lm" / "language_model").to_bytes() == expected.to_bytes()
     assert f"perplexity {scores['perplexity']:.2f}" in run("perplexity", texts / "lm", texts / "dev.txt").stdout
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_cli_keeps_the_history_beside_the_language_model(texts, dev):
+    held_out = ("--dev", texts / "dev.txt") if dev else ()
+    learn = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 3)
+    run(*learn, *held_out, "-o", texts / "lm")
+    kept = json.loads((texts / "lm" / "history.json").read_text("utf-8"))
+    expected = fit(TEXT, EM(n_states=4, n_iterations=3), dev=DEV if dev else ()).history
+    assert [step["iteration"] for step in kept] == [0, 1, 2, 3]
+    assert [step["log_likelihood"] for step in kept] == [step.log_likelihood for step in expected]
+    assert [step["dev_perplexity"] for step in kept] == [step.dev and step.dev.perplexity for step in expected]
+    assert all(0 <= before["seconds"] <= after["seconds"] for before, after in itertools.pairwise(kept))
+
+
+def test_cli_history_is_json_where_a_likelihood_is_not_finite():
+    step = Iteration(0, -np.inf, None, 0.5)
+    assert json.loads(json.dumps(_as_json(step), allow_nan=False)) == {
+        "iteration": 0, "log_likelihood": None, "dev_perplexity": None, "seconds": 0.5,
+    }  # fmt: skip
 
 
 def test_cli_mixes_language_models_with_n_grams(texts):

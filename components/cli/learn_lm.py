@@ -1,5 +1,7 @@
 """`spacy-lpcfg learn lm`: the language model of Saul and Pereira."""
 
+import json
+import math
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -9,11 +11,14 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import check_place
+from spacy_lpcfg.files import write_atomically
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model import LanguageModel
+    from spacy_lpcfg.language_model import Fit
+    from spacy_lpcfg.language_model.learning import Iteration
 
 FILE = "language_model"  # the file of a language model in its folder
+HISTORY = "history.json"  # and of what its iterations found
 
 
 class Method(str, Enum):
@@ -48,7 +53,8 @@ def learn_lm(
     """Learn a language model of plain text: p(w2 | w1) by latent states.
 
     A line of TEXT is a sentence, with blanks between its tokens. With --dev the perplexity of that text is printed, and
-    the best number of iterations is kept; without it all are made.
+    the best number of iterations is kept; without it all are made. Beside the model, history.json has the
+    log-likelihood (nats), the perplexity of the --dev text and the CPU seconds so far of every iteration.
 
     \b
     Example:
@@ -69,7 +75,7 @@ def learn_lm(
     if iterations is not None:
         settings["n_iterations"] = iterations
     with busy("learning"):
-        model = _fit(method, settings, sentences, held_out, rare)
+        model, history = _fit(method, settings, sentences, held_out, rare)
         if kneser_ney:
             model = interpolate(model, sentences, held_out)
     if kneser_ney:
@@ -79,17 +85,28 @@ def learn_lm(
         print(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
     output.mkdir(parents=True, exist_ok=True)
     model.to_disk(output / FILE)
+    write_atomically(output / HISTORY, json.dumps(list(map(_as_json, history)), indent=2).encode("utf-8"))
     print(f"saved to {output}")
 
 
 def _fit(
     method: Method, settings: dict[str, Any], sentences: Sequence[list[str]], held_out: Sequence[list[str]], rare: int
-) -> "LanguageModel":
-    """The model of the sentences; logs its iterations."""
+) -> "Fit":
+    """The model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model import METHODS, fit
 
-    model, history = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
-    for n, log_likelihood, score, seconds in history:
+    found = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
+    for n, log_likelihood, score, seconds in found.history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
-    return model
+    return found
+
+
+def _as_json(step: "Iteration") -> dict[str, Any]:
+    """An iteration by names, with null for what is not known or not finite."""
+    values = {
+        "log_likelihood": step.log_likelihood,
+        "dev_perplexity": math.nan if step.dev is None else step.dev.perplexity,
+        "seconds": step.seconds,
+    }
+    return {"iteration": step.n, **{name: value if math.isfinite(value) else None for name, value in values.items()}}
