@@ -41,11 +41,11 @@ class PivotSettings:
     RAISES (ValueError): For settings that cannot be.
     """
 
-    candidates: float = 6.0
-    kappa: float = 50.0
-    shrinkage: float = 10.0
-    softening: float = 0.1
-    tolerance: float = 1e-3
+    candidates: float = 12.0
+    kappa: float = 100.0
+    shrinkage: float = 30.0
+    softening: float = 0.2
+    tolerance: float = 1e-4
     concave_iterations: int = 2
 
     def __post_init__(self) -> None:
