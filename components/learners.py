@@ -221,7 +221,7 @@ def make_distillation(
     most_words: int = Distillation.most_words,
     share: float = Distillation.share,
     n_jobs: int = Distillation.n_jobs,
-) -> Learner:
+) -> Distillation:
     """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.combination.Distillation`.
 
     text (Path): a file with a sentence a line

@@ -29,6 +29,7 @@ from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, r
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.learning.em import Step, fit_in_steps
 from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.trees import Tree
 
@@ -303,7 +304,7 @@ class LPCFGParser(ParsingPipe):
         """Learn the grammar from the reference trees, or begin to, or take a ready one.
 
         get_examples (callable): gives the whole training corpus
-        nlp (Language): the pipeline, for its training settings
+        nlp (Language): the pipeline, for its training settings; its meta gets the steps of EM as "fit"
         labels (list of str): categories that the grammar may have; None allows all
         grammar (callable): gives a ready grammar; the examples are not used
 
@@ -329,8 +330,11 @@ class LPCFGParser(ParsingPipe):
             self._fit = self.learner.online(chain([first], treebank))
             self.model.shims[0].grammar_of(self._fit.grammar)
         else:
-            self.grammar = self.learner.fit(chain([first], treebank))
+            steps: list[Step] = []
+            self.grammar = fit_in_steps(self.learner, chain([first], treebank), steps.append)
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
+            if nlp is not None and steps:
+                nlp.meta["fit"] = [step.to_values() for step in steps]
 
     def update(
         self,

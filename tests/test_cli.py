@@ -180,8 +180,13 @@ def test_cli_learns_ensembles(folder, tmp_path):
     trees = list(read_trees(folder / "train.mrg"))
     ensemble = Combination.both_ways(Ensembles.diverse(2, n_states=2))
     assert grammar_of(tmp_path / "four").to_bytes() == ensemble.fit(trees).to_bytes()
-    learner = spacy.load(tmp_path / "four").get_pipe("lpcfg_parser").learner
-    assert printed(learner) == printed(ensemble)
+    nlp = spacy.load(tmp_path / "four")
+    assert printed(nlp.get_pipe("lpcfg_parser").learner) == printed(ensemble)
+    told = [(step["grammar"], step["iteration"]) for step in nlp.meta["fit"]]
+    pivots, clusters = [0], list(range(6))
+    steps = [pivots, clusters, pivots, clusters]
+    assert told == [(number, iteration) for number, each in enumerate(steps, 1) for iteration in each]
+    assert all(step["seconds"] > 0 for step in nlp.meta["fit"])
     options = ("--method", "ensemble", "--grammars", 6, "-o", tmp_path / "six")
     assert "a multiple of 4" in run("learn", "lpcfg", folder / "train.mrg", *options, code=2).stderr
     parsed = run("parse", tmp_path / "four", "-", text="The old ferry was sold.\n").stdout
@@ -193,7 +198,9 @@ def test_cli_distils_text(folder, tmp_path):
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
     distil = ("learn", "lpcfg", folder / "train.mrg", "--method", "distil", "--states", 2)
     run(*distil, "--grammars", 4, "--text", text, "-o", tmp_path / "one")
-    learner = spacy.load(tmp_path / "one").get_pipe("lpcfg_parser").learner
+    nlp = spacy.load(tmp_path / "one")
+    assert [step["iteration"] for step in nlp.meta["fit"]] == [0, 1, 2]
+    learner = nlp.get_pipe("lpcfg_parser").learner
     again = learner.fit(read_trees(folder / "train.mrg"))
     assert grammar_of(tmp_path / "one").to_bytes() == again.to_bytes()
     run(*distil, "--text", text, "--teacher", "balanced", "-o", tmp_path / "other")

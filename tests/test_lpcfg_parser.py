@@ -141,6 +141,18 @@ def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
     assert again.get_pipe("lpcfg_parser").learner == wanted
 
 
+def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
+    nlp = spacy.blank("xx")
+    settings = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 3}
+    nlp.add_pipe("lpcfg_parser", config={"learner": settings})
+    nlp.initialize(lambda: treebank()(nlp))
+    nlp.to_disk(tmp_path)
+    steps = spacy.load(tmp_path).meta["fit"]
+    assert [step["iteration"] for step in steps] == [1, 2, 3]
+    assert steps[0]["log_likelihood"] < steps[2]["log_likelihood"] < 0
+    assert steps[0]["f1"] is None
+
+
 def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):
     parser = nlp.get_pipe("lpcfg_parser")
     assert {"S", "NP", "VP"} <= set(parser.labels)

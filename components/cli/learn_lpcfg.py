@@ -168,7 +168,9 @@ def _learn(
 
 def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
     ensemble, config = _both_ways(n_grammars, settings, jobs)
-    return Learned(ensemble.fit(train), config, {})
+    steps: list[Step] = []
+    learned = ensemble.fit(train, on_step=steps.append)
+    return Learned(learned, config, {"fit": [step.to_values() for step in steps]})
 
 
 def _both_ways(n_grammars: int, settings: dict[str, Any], jobs: int) -> tuple["Combination", dict[str, Any]]:
@@ -205,9 +207,11 @@ def _distilled(
         config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
         config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
     student = Pivot(n_jobs=jobs, **{"n_states": 24, **settings})
-    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train)
+    steps: list[Step] = []
+    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train, on_step=steps.append)
     parts = {"teacher": config, "student": _config(student, "n_states", *settings), "text": str(text), "lang": lang}
-    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, {})
+    meta = {"fit": [step.to_values() for step in steps]}
+    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, meta)
 
 
 def _config(learner: Any, *names: str) -> dict[str, Any]:
@@ -262,7 +266,7 @@ def _iterative(
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
     config = {**_config(learner, *settings), "n_iterations": best.iteration}
-    return Learned(grammar, config, {"fit": [_as_json(step) for step in steps]})
+    return Learned(grammar, config, {"fit": [step.to_values() for step in steps]})
 
 
 def _log_step(step: "Step") -> None:
@@ -288,8 +292,3 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
         f"at most {grammar.n_states.max()} states"
     )
     nlp.meta.update(learned.meta)
-
-
-def _as_json(step: "Step") -> dict[str, Any]:
-    """A step by its names, with null for what is not known."""
-    return {name: None if value != value else value for name, value in step._asdict().items()}

@@ -21,6 +21,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.assembly import Reading, Treebank
+from spacy_lpcfg.learning.em import OnStep, fit_in_steps
 from spacy_lpcfg.learning.lexical import count_words
 from spacy_lpcfg.learning.shards import read_skeletons
 from spacy_lpcfg.learning.skeletons import join
@@ -74,10 +75,11 @@ class Distillation:
         if not 0 < self.share <= 1:
             raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
 
-    def fit(self, trees: Iterable[Tree]) -> Learned:
+    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Learned:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
+        on_step (callable or None): called with the steps of the student, if that is one learner by EM.
         RETURNS (Grammar, Ensemble or Combined): a network is a combination of one.
         RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
         """
@@ -90,12 +92,12 @@ class Distillation:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
             )
-        return self.learn(golds, [each.tree for each in most_certain(parsed, self.share)])
+        return self.learn(golds, [each.tree for each in most_certain(parsed, self.share)], on_step=on_step)
 
-    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree]) -> Learned:
+    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree], *, on_step: OnStep | None = None) -> Learned:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
-        return as_learned(Lessons(golds, parsed, weight).teach(self.student))
+        return as_learned(Lessons(golds, parsed, weight, on_step).teach(self.student))
 
 
 def as_learned(model: Member | Combined) -> Learned:
@@ -109,29 +111,32 @@ class Lessons:
 
     golds, parsed (sequence of Tree): of the treebank and of the text, normalised, with their root labels.
     weight (int): how often a tree of the treebank counts.
+    on_step (callable or None): called with the steps of a student that is one learner by EM.
     """
 
     golds: Sequence[Tree]
     parsed: Sequence[Tree]
     weight: int
+    on_step: OnStep | None = None
 
     def teach(self, student: Student) -> Member | Combined:
         """What a student learns."""
         if isinstance(student, Combination):
-            return student.combine([self._member(learner) for learner in student.learners])
+            silent = replace(self, on_step=None)
+            return student.combine([silent._member(learner) for learner in student.learners])
         return self._member(student)
 
     def _member(self, student: MemberLearner) -> Member:
         if not isinstance(student, MirroredLearner):
             return self._straight(student)
         golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
-        return Mirrored(Lessons(golds, parsed, self.weight)._straight(student.backwards))
+        return Mirrored(Lessons(golds, parsed, self.weight, self.on_step)._straight(student.backwards))
 
     def _straight(self, student: StraightLearner) -> Straight:
         """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
-            return learner.fit(self._treebank(learner))
+            return cast(Straight, fit_in_steps(learner, self._treebank(learner), self.on_step))
         repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
         patient = replace(student, n_epochs=max(1, round(student.passes(len(self.golds)) / self.weight)))
         return patient.fit([*self.golds, *self.parsed], repeats=repeats)

@@ -12,6 +12,7 @@ from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -34,10 +35,10 @@ class MirroredLearner:
 
     learner: StraightLearner
 
-    def fit(self, trees: Iterable[Tree]) -> Mirrored:
-        """Learn from trees; raw or normalised, and errors as of the learner."""
+    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Mirrored:
+        """Learn from trees; raw or normalised, and `on_step` and errors as of the learner."""
         kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
-        return Mirrored(self.backwards.fit(kept))
+        return Mirrored(fit_in_steps(self.backwards, kept, on_step))
 
     @property
     def backwards(self) -> StraightLearner:
@@ -79,18 +80,33 @@ class Combination:
         """With as many members that read from right to left as from left to right, of the same learners."""
         return cls((*learners, *map(MirroredLearner, learners)), beam=beam, n_jobs=n_jobs)
 
-    def fit(self, trees: Iterable[Tree]) -> Combined:
+    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Combined:
         """Learn from trees.
 
         trees (iterable of Tree): read once; raw or normalised.
+        on_step (callable or None): called at the end with the steps of each grammar that is learned by EM, networks
+            counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         kept = list(trees)
-        return self.combine(Parallel(n_jobs=self.n_jobs)(delayed(learner.fit)(kept) for learner in self.learners))
+        found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept) for learner in self.learners)
+        n_before = 0
+        for member, steps in found:
+            if on_step is not None:
+                for step in steps:
+                    on_step(step._replace(grammar=step.grammar + n_before))
+            n_before += len(getattr(straight(member), "grammars", (member,)))
+        return self.combine([member for member, _ in found])
 
     def combine(self, members: Sequence[Member]) -> Combined:
         """What the learners have learned, in their order, as one."""
         return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost, self.beam)
+
+
+def _learned(learner: MemberLearner, trees: Iterable[Tree]) -> tuple[Member, list[Step]]:
+    """What a learner learns, and its steps, which come back from another process so."""
+    steps: list[Step] = []
+    return fit_in_steps(learner, trees, steps.append), steps
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from inspect import signature
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,15 +36,35 @@ class Step(NamedTuple):
     f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
     seconds (float): CPU seconds of this process, those of parsing the held-out trees not counted; of the first step
         with all that came before it.
+    grammar (int): 1 for the first of several grammars, or for the only one.
     """
 
     iteration: int
     log_likelihood: float
     f1: float
     seconds: float
+    grammar: int = 1
+
+    def to_values(self) -> dict[str, float | None]:
+        """By name, as JSON can have it: with None for what is not known."""
+        return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
 OnStep = Callable[[Step], None]
+
+
+def fit_in_steps(learner: Any, trees: Any, on_step: OnStep | None) -> Any:
+    """What any learner learns from trees; `on_step` is called as of `EM.fit` if the learner goes by steps."""
+    if on_step is None or "on_step" not in signature(learner.fit).parameters:
+        return learner.fit(trees)
+    return learner.fit(trees, on_step=on_step)
+
+
+def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
+    """What is to be called with the steps of a learner whose grammars stand behind so many others."""
+    if on_step is None:
+        return None
+    return lambda step: on_step(step._replace(grammar=step.grammar + n_before))
 
 
 class Fit:

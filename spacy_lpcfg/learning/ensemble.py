@@ -14,6 +14,7 @@ from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Reading, Treebank
 from spacy_lpcfg.learning.clusters import Clusters
+from spacy_lpcfg.learning.em import OnStep, fit_in_steps, renumbered
 from spacy_lpcfg.learning.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.trees.tree import Tree
@@ -104,13 +105,15 @@ class Ensembles:
     def n_jobs(self) -> int | None:
         return self.learners[0].n_jobs
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Ensemble:
+    def fit(self, trees: Iterable[Tree] | Treebank, *, on_step: OnStep | None = None) -> Ensemble:
         """Learn from trees.
 
         trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        on_step (callable or None): called with the steps of each grammar that is learned by EM.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
         treebank = Treebank.read(trees, self)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > _MANY_TREES else 2)
         seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
-        return Ensemble(tuple(learner.fit(treebank) for learner in seeded), self.combine)
+        grammars = (fit_in_steps(one, treebank, renumbered(on_step, i)) for i, one in enumerate(seeded))
+        return Ensemble(tuple(grammars), self.combine)
