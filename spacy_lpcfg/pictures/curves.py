@@ -104,11 +104,11 @@ def _by_name(step: Any) -> Mapping[str, Any]:
 
 
 def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[tuple[str, dict[str, list[tuple[float, float]]]]]:
-    """The known points of each quantity, of each network of a fit."""
+    """The known points of each quantity, of each network or grammar of a fit."""
     found: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    several = len({step.get("network") for step in steps}) > 1
+    several = [kind for kind in ("network", "grammar") if len({step.get(kind) for step in steps}) > 1]
     for step in steps:
-        points = found.setdefault(f"{name}, network {step['network']}" if several else name, {})
+        points = found.setdefault(", ".join([name, *(f"{kind} {step.get(kind)}" for kind in several)]), {})
         at = next((step[counter] for counter in _COUNTERS if counter in step), None)
         for quantity in _QUANTITIES:
             value = step.get(quantity)
