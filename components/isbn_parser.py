@@ -50,7 +50,7 @@ _UNKNOWN = (
         "tags": "model",
         "surprisal": False,
         "threshold": 0.0,
-        "temperature": 1.0,
+        "temperature": None,
         "constraints": None,
         "max_words": 400,
         "max_seconds": None,
@@ -76,7 +76,7 @@ def make_isbn_parser(
     tags: TagUse,
     surprisal: bool,
     threshold: float,
-    temperature: float,
+    temperature: float | None,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
     max_words: int,
@@ -131,7 +131,7 @@ class ISBNParser(ParsingPipe):
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one that it knows
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     threshold (float): score below which a span is left out; 0 keeps all
-    temperature (float): as of `ParsingPipe`
+    temperature (float or None): as of `ParsingPipe`; that of networks is 1
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`; trees
         in the beam at the end of a sentence that do not satisfy them are left out
@@ -158,7 +158,7 @@ class ISBNParser(ParsingPipe):
         tags: TagUse = "model",
         surprisal: bool = False,
         threshold: float = 0.0,
-        temperature: float = 1.0,
+        temperature: float | None = None,
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
         max_words: int = 400,

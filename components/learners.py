@@ -173,9 +173,10 @@ def make_combined(
     weights: list[float] | None = None,
     bracket_cost: float = Combination.bracket_cost,
     beam: int = Combination.beam,
+    temperature: float = Combination.temperature,
 ) -> Learner:
     """The learner `spacy-lpcfg.Combined.v1`; settings as of `spacy_lpcfg.combination.Combination`."""
-    return Combination(learners, weights, bracket_cost, beam)
+    return Combination(learners, weights, bracket_cost, beam, temperature=temperature)
 
 
 def make_mirrored(learner: StraightLearner) -> MirroredLearner:
@@ -221,6 +222,7 @@ def make_distillation(
     most_words: int = Distillation.most_words,
     share: float = Distillation.share,
     n_jobs: int = Distillation.n_jobs,
+    temperature: float | None = Distillation.temperature,
 ) -> Distillation:
     """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.combination.Distillation`.
 
@@ -228,7 +230,8 @@ def make_distillation(
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
     sentences = SentencesOf(text, lang)
-    return Distillation(cast(Teacher, teacher), cast(Student, student), sentences, weight, most_words, share, n_jobs)
+    parts = cast(Teacher, teacher), cast(Student, student), sentences
+    return Distillation(*parts, weight, most_words, share, n_jobs, temperature)
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ _NO_TREES = (
         "tags": "model",
         "surprisal": False,
         "threshold": 0.0,
-        "temperature": 1.0,
+        "temperature": None,
         "decoding": "brackets",
         "constraints": None,
         "pruning": None,
@@ -87,7 +87,7 @@ def make_lpcfg_parser(
     tags: TagUse,
     surprisal: bool,
     threshold: float,
-    temperature: float,
+    temperature: float | None,
     decoding: Decoding,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
@@ -193,7 +193,7 @@ class LPCFGParser(ParsingPipe):
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for; by
         one proper grammar only
     threshold (float): posterior probability below which a span is left out; 0 keeps all
-    temperature (float): as of `ParsingPipe`
+    temperature (float or None): as of `ParsingPipe`; None for that of the grammar
     decoding (str): "brackets": the tree of least expected loss, for the most brackets right; "tree": the most probable
         one, or of several models the one that most of them have, for the most trees right; "reranking": of a
         combination with a proper grammar, the most probable to all of its models of those that the grammar finds
@@ -222,7 +222,7 @@ class LPCFGParser(ParsingPipe):
         tags: TagUse = "model",
         surprisal: bool = False,
         threshold: float = 0.0,
-        temperature: float = 1.0,
+        temperature: float | None = None,
         decoding: Decoding = "brackets",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
@@ -283,6 +283,11 @@ class LPCFGParser(ParsingPipe):
     def root_label(self) -> str:
         """The artificial root of the treebank's trees."""
         return self.grammar.root_label if self.grammar else ""
+
+    @property
+    def learned_temperature(self) -> float:
+        """That of the grammar."""
+        return self.grammar.temperature if self.grammar else 1.0
 
     @property
     def parser(self) -> TextParser | None:

@@ -17,10 +17,12 @@ from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
+from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
 from spacy_lpcfg.trees.calibration import tempered
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
+from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 
@@ -91,8 +93,8 @@ class ParsingPipe(LearnedPipe):
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
-    temperature (float): the log-odds of the spans' scores are divided by it, for scores that are right as often as they
-        say (`spacy-lpcfg calibrate` finds it); 1 for the model's own posteriors
+    temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
+        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, see `constraints.py`
@@ -122,7 +124,7 @@ class ParsingPipe(LearnedPipe):
         set_tags: bool,
         tags: str,
         threshold: float,
-        temperature: float,
+        temperature: float | None,
         surprisal: bool,
         scorer: Callable[..., dict[str, Any]] | None,
         constraints: ConstraintsOf | None,
@@ -136,8 +138,8 @@ class ParsingPipe(LearnedPipe):
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
-        if temperature <= 0:
-            raise ValueError(f"Expected a temperature above 0, got {temperature}.")
+        if temperature is not None:
+            check_temperature(temperature)
         self.temperature = temperature
         self.surprisal = surprisal
         self.scorer = scorer
@@ -156,6 +158,16 @@ class ParsingPipe(LearnedPipe):
     def root_label(self) -> str:
         """The artificial root of the trees that were learned from; "" if they had none."""
         raise NotImplementedError
+
+    @property
+    def learned_temperature(self) -> float:
+        """That of what was learned; 1 before training."""
+        return 1.0
+
+    @property
+    def score_temperature(self) -> float:
+        """What scores are divided by: the setting, or else what was learned."""
+        return self.learned_temperature if self.temperature is None else self.temperature
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -237,15 +249,26 @@ class ParsingPipe(LearnedPipe):
         if found is None:
             return None
         parse: Parse = parser.parser.parse(found.words, found.tags, **found.settings)
-        if self.temperature == 1:
-            return parse
-        return replace(parse, span_scores=tempered(parse.span_scores, self.temperature).astype(np.float32))
+        return replace(parse, span_scores=self._tempered(parse.span_scores))
+
+    def _tempered(self, scores: np.ndarray) -> np.ndarray:
+        """Scores of brackets, float32 (n,), divided by the temperature."""
+        temperature = self.score_temperature
+        return scores if temperature == 1 else tempered(scores, temperature).astype(np.float32)
+
+    def _tempered_brackets(self, brackets: dict[Span, float]) -> dict[Span, float]:
+        scores = np.array([*brackets.values()], dtype=np.float32)
+        return dict(zip(brackets, self._tempered(scores).tolist()))
 
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
-        """Probabilities of all brackets and tags that pruning left, from 0 to 1; also what `threshold` leaves out."""
-        return self._ask(doc, lambda core, each: core.posteriors(each.words, each.tags, **each.settings))
+        """Probabilities of all brackets and tags that pruning left, from 0 to 1; also what `threshold` leaves out.
+
+        Those of brackets are tempered as the scores on the Doc are.
+        """
+        found = self._ask(doc, lambda core, each: core.posteriors(each.words, each.tags, **each.settings))
+        return [each and replace(each, brackets=self._tempered_brackets(each.brackets)) for each in found]
 
     def n_best(self, doc: Doc, n: int) -> list[list[Analysis] | None]:
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).

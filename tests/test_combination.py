@@ -93,7 +93,8 @@ def test_combination_storage(combined):
     assert found.spans == expected.spans
     assert np.array_equal(found.span_scores, expected.span_scores)
     assert again.labels == combined.labels
-    assert Combined.from_bytes(replace(combined, beam=7).to_bytes()).beam == 7
+    for name, value in (("beam", 7), ("temperature", 0.75)):
+        assert getattr(Combined.from_bytes(replace(combined, **{name: value}).to_bytes()), name) == value
     for damaged in (b"", data[:-10], data[:500] + b"x" + data[501:], combined.members[0].to_bytes()):
         with pytest.raises(GrammarError):
             Combined.from_bytes(damaged)
@@ -123,6 +124,9 @@ def test_combination_learns_its_members(trees, members, combined):
     found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
     assert found.to_bytes() == combined.to_bytes()
     assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
+    assert Combination(learners, temperature=0.9).fit(trees).temperature == 0.9
+    with pytest.raises(ValueError, match="temperature above 0"):
+        Combination(learners, temperature=0)
     assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
     assert Combination(learners[1:]).fit(trees).weights == (1.0,)
     assert Combination(learners[:1]).fit(trees).weights == (1.0,)
@@ -262,6 +266,9 @@ def test_presets():
     taught = preset("balanced", text=text)
     assert taught.teacher.learners == taught.student.learners == balanced
     assert [*TEMPERATURES] == [*PRESETS]
+    for name in PRESETS:
+        assert preset(name, text=text).temperature == (TEMPERATURES[name] if name == "fast" else None)
+        assert name == "fast" or preset(name).temperature == TEMPERATURES[name]
     with pytest.raises(ValueError, match="fast, balanced, accurate"):
         preset("best")
     with pytest.raises(ValueError, match="Expected a text"):

@@ -1,6 +1,8 @@
 """Combinations in an `lpcfg_parser`: by a config, by the command, saved and loaded."""
 
 import re
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,7 @@ def test_command_learns_a_combination(tmp_path):
     ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
     assert nlp(TEXT)._.constituency
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
 
 
 def test_command_learns_a_combination_from_text_too(tmp_path):
@@ -97,6 +100,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert result.exit_code == 0, result.output
     parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
     assert len(parser.grammar.members) == 4
+    assert parser.grammar.temperature == TEMPERATURES["balanced"]
     for part in (parser.learner.teacher, parser.learner.student):
         assert part.learners == preset("balanced").learners
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
@@ -114,7 +118,7 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     assert result.exit_code == 0, result.output
     parser = spacy.load(output).get_pipe("lpcfg_parser")
     assert isinstance(parser.grammar, Grammar)
-    assert parser.temperature == TEMPERATURES["fast"]
+    assert (parser.grammar.temperature, parser.temperature) == (TEMPERATURES["fast"], None)
     assert parser.learner.student == preset("fast", text=()).student
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
@@ -130,13 +134,44 @@ def test_scores_are_calibrated(nlp, tmp_path):
     assert float(fitted) <= float(as_they_are)
     again = spacy.load(tmp_path / "calibrated")
     temperature = again.get_pipe("lpcfg_parser").temperature
-    assert f"temperature {temperature:5.3f}, fitted" in result.output
+    assert f"temperature {temperature:5.3f}, fitted to these trees" in result.output
     docs = nlp(TEXT), again(TEXT)
     before, after = (doc.spans["constituents"] for doc in docs)
     assert [(span.start, span.end, span.label_) for span in before] == [
         (span.start, span.end, span.label_) for span in after
     ]
     assert after.attrs["scores"] == pytest.approx(tempered(before.attrs["scores"], temperature), abs=1e-6)
+
+
+def test_temperature_goes_where_the_model_goes(nlp, tmp_path):
+    """By files and bytes of the component and of the pipeline; the setting of the component overrules it."""
+    component = nlp.get_pipe("lpcfg_parser")
+    raw = nlp(TEXT).spans["constituents"].attrs["scores"]
+    plain, saved = component.grammar, tmp_path / "pipe"
+    component.grammar = replace(plain, temperature=2.0)
+    try:
+        warm = nlp(TEXT).spans["constituents"].attrs["scores"]
+        component.to_disk(saved)
+        data, whole = component.to_bytes(), nlp.to_bytes()
+    finally:
+        component.grammar = plain
+    assert warm == pytest.approx(tempered(raw, 2.0), abs=1e-6)
+    again = spacy.blank("en")
+    again.add_pipe("sentencizer")
+    other = again.add_pipe("lpcfg_parser")
+    for load in (partial(other.from_disk, saved), partial(other.from_bytes, data), partial(again.from_bytes, whole)):
+        other.grammar = None
+        load()
+        assert again(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(warm)
+    other.temperature = 1.0
+    assert again(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(raw)
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1e300])
+@pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser"])
+def test_temperature_is_checked(name, bad):
+    with pytest.raises(ValueError, match="temperature above 0"):
+        spacy.blank("en").add_pipe(name, config={"temperature": bad})
 
 
 def test_combined_parser_decodes_as_it_is_told(nlp):
@@ -151,5 +186,3 @@ def test_combined_parser_decodes_as_it_is_told(nlp):
         component.decoding = "brackets"
     with pytest.raises(ValueError, match="needs a combination"):
         parser_of(component.grammar.members[0], decoding="reranking")
-    with pytest.raises(ValueError, match="temperature above 0"):
-        spacy.blank("en").add_pipe("lpcfg_parser", config={"temperature": 0})

@@ -11,7 +11,7 @@ import pytest
 
 from spacy_lpcfg.chart import parser_of
 from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, known_words
-from spacy_lpcfg.combination.distillation import as_learned
+from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
@@ -40,7 +40,7 @@ def test_the_student_learns_from_trees_and_text(golds, text):
     parsed = [tree for tree, _ in parse_text(teacher.fit(golds), text, 40)]
     assert 0 < len(parsed) <= len(text)
     by_hand = student.fit([*golds * 3, *parsed])
-    assert replace(learned, classifier=by_hand.classifier).to_bytes() == by_hand.to_bytes()
+    assert replace(learned, classifier=by_hand.classifier).to_bytes() == replace(by_hand, temperature=TAUGHT).to_bytes()
 
 
 def test_the_treebank_is_a_third_of_all_words(golds, text):
@@ -66,7 +66,7 @@ def test_networks_and_combinations_may_be_students(golds, text):
         Distillation(pcfg, student, text, weight=2).fit(golds)
         for student in (NETWORK, pcfg, Combination((pcfg, NETWORK)))
     )
-    assert both.members[0].to_bytes() == grammar.to_bytes()
+    assert replace(both.members[0], temperature=TAUGHT).to_bytes() == grammar.to_bytes()
     assert both.members[1].to_bytes() == network.members[0].to_bytes()
     assert both.weights == Combination((pcfg, NETWORK)).fit(golds).weights
     parsed = [tree for tree, _ in parse_text(pcfg.fit(golds), text, 40)]
@@ -85,7 +85,7 @@ def test_mirror_images_may_be_students(golds, text):
     by_hand = Distillation(pcfg, pcfg, text, weight=2).learn(
         *([mirror(tree) for tree in some] for some in (golds, parsed))
     )
-    assert found.members[0].model.to_bytes() == by_hand.to_bytes()
+    assert replace(found.members[0].model, temperature=TAUGHT).to_bytes() == by_hand.to_bytes()
     network = Distillation(pcfg, MirroredLearner(NETWORK), text).fit(golds).members[0].model
     assert network.inventory.opening == -1
 
@@ -182,6 +182,16 @@ def test_sentences_of_odd_lengths_are_left_out(golds):
     assert list(parse_text(grammar, [[], ["the"], ["the"] * 41], 40)) == []
 
 
+def test_what_is_taught_has_a_temperature(golds, text):
+    """That of grammars, or of a combination's learner; or the one that is given."""
+    pcfg = TreebankPCFG()
+    both = Combination((pcfg, MirroredLearner(pcfg)), temperature=0.8)
+    for student, own in ((pcfg, TAUGHT), (Ensembles.diverse(2, n_states=2), TAUGHT), (both, 0.8)):
+        learner = Distillation(pcfg, student, text)
+        assert learner.fit(golds[:20]).temperature == own
+        assert replace(learner, temperature=1.2).fit(golds[:20]).temperature == 1.2
+
+
 def test_bad_settings_and_text_are_refused(golds):
     pcfg = TreebankPCFG()
     with pytest.raises(ValueError, match="of at least 1"):
@@ -189,6 +199,8 @@ def test_bad_settings_and_text_are_refused(golds):
     for share in (0, 1.1):
         with pytest.raises(ValueError, match="share above 0"):
             Distillation(pcfg, pcfg, [], share=share)
+    with pytest.raises(ValueError, match="temperature above 0"):
+        Distillation(pcfg, pcfg, [], temperature=0)
     with pytest.raises(ValueError, match="none that the teacher can parse"):
         Distillation(pcfg, pcfg, []).fit(golds)
     with pytest.raises(ValueError, match="at least one tree"):

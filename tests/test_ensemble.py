@@ -168,6 +168,8 @@ def test_damaged_bytes_are_refused(proper):
             grammar_from_bytes(damaged)
     values = unpack(_KIND, _VERSION, data)
     for name in values:
+        if "temperature" in name:
+            continue  # older files have none
         with pytest.raises(GrammarError):
             Ensemble.from_bytes(pack(_KIND, _VERSION, {key: value for key, value in values.items() if key != name}))
     for n in (0, 4, 10**9, "3", True):

@@ -204,7 +204,7 @@ def test_inconsistent_parts_are_refused(name, store):
         assert Parser(grammar).parse(["ant", "bee", "cat"]).tree.words == ["ant", "bee", "cat"]
 
 
-@pytest.mark.parametrize("name", VALUES["sparsify"])
+@pytest.mark.parametrize("name", [name for name in VALUES["sparsify"] if name != "temperature"])
 def test_missing_parts_are_named(name):
     others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
     with pytest.raises(GrammarError, match=f"lacks '{name}'"):

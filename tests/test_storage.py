@@ -13,6 +13,7 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import pytest
 import srsly
 from stored_models import KINDS, model
 
+from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.grammar.reader import LIMIT_NAME, Reader, Room
 from spacy_lpcfg.grammar.storage import StorageError, compressed, kind_of, pack, read_meta, unpack
 
@@ -28,6 +30,7 @@ DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
 NO_IDS = ("tensors.kept", "keys")  # any number is one
 ANY_GREAT = ("classifier.features", "counts")  # any that is not negative
+IN_NO_OLDER_FILE = ("lexicon.class_shares", "temperature")
 SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 
 
@@ -179,9 +182,25 @@ def test_storage_names_what_lacks(kind):
     values = values_of(data)
     for name in values:
         others = {other: value for other, value in values.items() if other != name}
-        if not name.startswith("classes.") and name != "lexicon.class_shares":
+        if not name.startswith("classes.") and name.lstrip("01.") not in IN_NO_OLDER_FILE:
             with pytest.raises(ValueError, match=r"\w"):
                 KINDS[kind].read(pack(kind_of(data), version_of(data), others))
+
+
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "combined"])
+def test_storage_keeps_the_temperature(kind):
+    """In older files there is none, which is 1; numbers of numpy are numbers."""
+    read, data = KINDS[kind].read, model(kind).to_bytes()
+    assert read(replace(model(kind), temperature=np.float32(1.5)).to_bytes()).temperature == 1.5
+    older = {name: value for name, value in values_of(data).items() if not name.endswith("temperature")}
+    assert len(older) < len(values_of(data))
+    found = read(pack(kind, version_of(data), older))
+    assert (found.temperature, found.to_bytes()) == (1.0, data)
+    for bad in (0, -1.0, math.nan, math.inf, "1.5", None):
+        with pytest.raises(ValueError, match="temperature"):
+            replace(model(kind), temperature=bad)
+        with pytest.raises(GrammarError, match="temperature"):
+            read(repacked(data, temperature=bad))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -30,7 +30,8 @@ def learn_combined(
     preset: Annotated[
         Preset,
         typer.Option(
-            help="One grammar that four have taught; one grammar and one network that read each way; or two of both."
+            help="One grammar that four have taught; a grammar and a network that read each way; or four grammars, "
+            "of many trees two, and two networks each way."
         ),
     ] = Preset.balanced,
     text: Annotated[
@@ -59,7 +60,7 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
-    from spacy_lpcfg.combination import TEMPERATURES, parser_of
+    from spacy_lpcfg.combination import parser_of
     from spacy_lpcfg.components.learners import make_preset
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
@@ -73,8 +74,7 @@ def learn_combined(
     classes = word_classes(classes_from, lang)
     learner = make_preset(**config, n_jobs=n_jobs(jobs), word_classes=classes)
     config = {"@misc": "spacy-lpcfg.Preset.v1", **config, **class_settings(classes_from, lang)}
-    settings = {"learner": config, "temperature": TEMPERATURES[preset.value]}
-    component = nlp.add_pipe("lpcfg_parser", config=settings)
+    component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     with busy("learning"):
         component.grammar = learned = learner.fit(read_treebank(trees, skip_bad))

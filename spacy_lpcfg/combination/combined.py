@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label_of, words_of
-from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.parts import is_array, is_number
@@ -26,16 +26,19 @@ class Combined(Stored):
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
-    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam that is none.
+    temperature (float): as of `Grammar`; those of members do not matter.
+    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam or temperature that is none.
     """
 
     members: tuple[Member, ...]
     weights: tuple[float, ...]
     bracket_cost: float = 0.42
     beam: int = 30
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.members))
+        check_temperature(self.temperature)
         if not 1 <= self.beam <= _WIDEST:
             raise ValueError(f"Expected a beam of 1 to {_WIDEST:,}, got {self.beam}.")
 
@@ -57,8 +60,8 @@ class Combined(Stored):
     def to_bytes(self) -> bytes:
         """The members as they are saved alone, with a checksum over all."""
         members = {f"member_{i}": member.to_bytes() for i, member in enumerate(self.members)}
-        settings = {"weights": np.array(self.weights), "bracket_cost": self.bracket_cost, "beam": self.beam}
-        return pack(_KIND, _VERSION, {**settings, **members})
+        settings = {"bracket_cost": self.bracket_cost, "beam": self.beam, "temperature": float(self.temperature)}
+        return pack(_KIND, _VERSION, {"weights": np.array(self.weights), **settings, **members})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Combined:
@@ -67,15 +70,16 @@ class Combined(Stored):
         RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
         """
         try:
-            values = unpack(_KIND, _VERSION, data)
-            n = len(values) - 3
-            names = {"weights", "bracket_cost", "beam", *(f"member_{i}" for i in range(n))}
+            values = {"temperature": 1.0, **unpack(_KIND, _VERSION, data)}
+            n = len(values) - len(_SETTINGS)
+            names = {*_SETTINGS, *(f"member_{i}" for i in range(n))}
             if values.keys() != names or not is_array(values["weights"], "float64", n):
                 raise StorageError(f"Expected {n} members and as many weights: copy or learn this combination again.")
             if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
                 raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
             members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(n))
-            return cls(members, tuple(values["weights"].tolist()), float(values["bracket_cost"]), values["beam"])
+            weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
+            return cls(members, weights, cost, values["beam"], values["temperature"])
         except GrammarError:
             raise
         except ValueError as error:
@@ -86,6 +90,7 @@ Learned: TypeAlias = Grammar | Ensemble | Combined
 """What the parser by a chart, or by several models, takes."""
 
 _KIND, _VERSION = "combined", 2
+_SETTINGS = ("weights", "bracket_cost", "beam", "temperature")
 _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
 

@@ -16,6 +16,7 @@ from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.learner import Combination, MemberLearner, MirroredLearner, StraightLearner
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
+from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -44,6 +45,9 @@ class GrammarLearner(Reading, Protocol):
 Student: TypeAlias = MemberLearner | Combination
 """A learner of a grammar, an ensemble, a network, a mirror image of these, or a combination."""
 
+TAUGHT = 1.4
+"""The temperature of a grammar that has learned from parsed text: in the trees of one teacher all is more regular."""
+
 
 @dataclass(frozen=True)
 class Distillation:
@@ -58,7 +62,10 @@ class Distillation:
     share (float): of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
         tree's brackets: its expected precision. 1 for all.
     n_jobs (int): threads that parse the text; the result is the same for any number.
-    RAISES (ValueError): For a weight or length below 1, or a share that is not above 0 and at most 1.
+    temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, and of a combination
+        for that of its learner.
+    RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
+        that is not finite and above 0.
     """
 
     teacher: Teacher
@@ -68,12 +75,15 @@ class Distillation:
     most_words: int = 40
     share: float = 1.0
     n_jobs: int = 1
+    temperature: float | None = None
 
     def __post_init__(self) -> None:
         if (self.weight is not None and self.weight < 1) or self.most_words < 1:
             raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
         if not 0 < self.share <= 1:
             raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
+        if self.temperature is not None:
+            check_temperature(self.temperature)
 
     def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Learned:
         """Learn from trees.
@@ -97,7 +107,9 @@ class Distillation:
     def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree], *, on_step: OnStep | None = None) -> Learned:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
-        return as_learned(Lessons(golds, parsed, weight, on_step).teach(self.student))
+        model = as_learned(Lessons(golds, parsed, weight, on_step).teach(self.student))
+        own = model.temperature if isinstance(model, Combined) else TAUGHT
+        return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
 def as_learned(model: Member | Combined) -> Learned:

@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 
 from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
+from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps
@@ -58,9 +59,9 @@ class Combination:
         one ISBN, since each searches by itself, and those of different directions more than those of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int): as of `Combined`.
+    bracket_cost (float), beam (int), temperature (float): as of `Combined`.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
-    RAISES (ValueError): If there is nothing to learn, or on weights that are no shares.
+    RAISES (ValueError): If there is nothing to learn, on weights that are no shares, or a temperature that is none.
     """
 
     learners: Sequence[MemberLearner]
@@ -68,17 +69,26 @@ class Combination:
     bracket_cost: float = 0.42
     beam: int = 30
     n_jobs: int = 1
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.learners:
             raise ValueError("Expected at least one learner, got none.")
         if self.weights is not None:
             check_weights(self.weights, len(self.learners))
+        check_temperature(self.temperature)
 
     @classmethod
-    def both_ways(cls, *learners: StraightLearner, beam: int = Combined.beam, n_jobs: int = 1) -> Combination:
+    def both_ways(
+        cls,
+        *learners: StraightLearner,
+        beam: int = Combined.beam,
+        n_jobs: int = 1,
+        temperature: float = Combined.temperature,
+    ) -> Combination:
         """With as many members that read from right to left as from left to right, of the same learners."""
-        return cls((*learners, *map(MirroredLearner, learners)), beam=beam, n_jobs=n_jobs)
+        members = (*learners, *map(MirroredLearner, learners))
+        return cls(members, beam=beam, n_jobs=n_jobs, temperature=temperature)
 
     def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Combined:
         """Learn from trees.
@@ -100,7 +110,8 @@ class Combination:
 
     def combine(self, members: Sequence[Member]) -> Combined:
         """What the learners have learned, in their order, as one."""
-        return Combined(tuple(members), tuple(self.weights or default_weights(members)), self.bracket_cost, self.beam)
+        weights = tuple(self.weights or default_weights(members))
+        return Combined(tuple(members), weights, self.bracket_cost, self.beam, self.temperature)
 
 
 def _learned(learner: MemberLearner, trees: Iterable[Tree]) -> tuple[Member, list[Step]]:

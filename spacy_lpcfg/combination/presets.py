@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from spacy_lpcfg.combination.distillation import Distillation
+from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
 from spacy_lpcfg.combination.learner import Combination, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning.ensemble import Ensembles
@@ -15,9 +15,9 @@ from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
-TEMPERATURES = MappingProxyType({"fast": 1.4, "balanced": 0.9, "accurate": 0.75})
-"""Of the scores of presets (`trees/calibration.py`): one grammar is too sure of itself, most so of what a teacher has
-taught it, and the mean of several models doubts a little too much."""
+TEMPERATURES = MappingProxyType({"fast": TAUGHT, "balanced": 0.9, "accurate": 0.75})
+"""What the models of presets have as `temperature` (`trees/calibration.py`): one grammar is too sure of itself, most so
+of what a teacher has taught it, and the mean of several models doubts a little too much."""
 
 
 def preset(
@@ -53,14 +53,14 @@ def preset(
             )
         teacher = Combination.both_ways(Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), n_jobs=n_jobs)
         student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
-        return Distillation(teacher, student, text, n_jobs=n_jobs)
+        return Distillation(teacher, student, text, n_jobs=n_jobs, temperature=TEMPERATURES[name])
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
         one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
     else:
         grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
-    models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs)
+    models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name])
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
 

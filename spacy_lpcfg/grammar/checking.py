@@ -9,7 +9,7 @@ import numpy as np
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
-from spacy_lpcfg.grammar.parts import are_offsets, are_texts, are_within, is_array, is_moderate
+from spacy_lpcfg.grammar.parts import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
 from spacy_lpcfg.grammar.reader import StorageError, check_room
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
 
@@ -37,6 +37,12 @@ def _check_room(n_bytes: float) -> None:
         raise GrammarError(f"This grammar is too large. {error}") from error
 
 
+def check_temperature(temperature: object) -> None:
+    """RAISES (GrammarError): Unless the log-odds of scores can be divided by it."""
+    if not is_temperature(temperature):
+        raise GrammarError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")
+
+
 def require(part: str, holds: bool) -> None:
     """RAISES (GrammarError): Naming the part, unless it holds."""
     if not holds:
@@ -49,6 +55,8 @@ def has_type(name: str, value: object) -> bool:
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
         return are_texts(value)
+    if name == "temperature":
+        return is_temperature(value)
     if name in _VALUES:
         return type(value) is _VALUES[name]
     return isinstance(value, np.ndarray) and value.ndim > 0

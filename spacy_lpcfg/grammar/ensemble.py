@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
@@ -25,17 +25,21 @@ class Ensemble(Stored):
         binarisation, by any learners. The first prunes for the others.
     combine (str): decoded by rules (decoding "tree" of a component), the tree is chosen by the "product" of the
         grammars' marginals of rules, or by their "sum"; decoded by brackets, the default, it makes no difference.
-    RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine.
+    temperature (float): as of `Grammar`; those of the grammars do not matter.
+    RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine, or on a
+        temperature that is not finite and above 0.
     """
 
     grammars: tuple[Grammar, ...]
     combine: str = "product"
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.grammars:
             raise ValueError("Expected at least one grammar, got none.")
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+        check_temperature(self.temperature)
         values = self.grammars[0].to_values()
         for grammar in self.grammars[1:]:
             other = grammar.to_values()
@@ -85,7 +89,8 @@ class Ensemble(Stored):
         values = [grammar.to_values() for grammar in self.grammars]
         shared = {name: values[0][name] for name in _SHARED}
         own = {f"{i}.{name}": one[name] for i, one in enumerate(values) for name in _OWN}
-        return pack(_KIND, _VERSION, {"n_grammars": len(values), "combine": self.combine, **shared, **own})
+        settings = {"n_grammars": len(values), "combine": self.combine, "temperature": float(self.temperature)}
+        return pack(_KIND, _VERSION, {**settings, **shared, **own})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Ensemble:
@@ -104,7 +109,8 @@ class Ensemble(Stored):
             raise GrammarError("This ensemble is inconsistent in how it combines them: copy or learn it again.")
         shared = {name: values[name] for name in _SHARED if name in values}
         parts = [{name: values[f"{i}.{name}"] for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
-        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"])
+        grammars = tuple(Grammar.from_values({**shared, **own}) for own in parts)
+        return cls(grammars, values["combine"], values.get("temperature", 1.0))
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -133,6 +139,6 @@ _OWN = tuple(
     name
     for name in GRAMMAR_PARTS
     if name.startswith("tensors.")
-    or name in ("n_states", "root_vectors", "is_proper", "lexicon.vector_offsets", "lexicon.vectors")
+    or name in ("n_states", "root_vectors", "is_proper", "temperature", "lexicon.vector_offsets", "lexicon.vectors")
 )
 _SHARED = tuple(name for name in GRAMMAR_PARTS if name not in _OWN)

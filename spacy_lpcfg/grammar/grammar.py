@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.checking import GrammarError, check, has_type, require
+from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
@@ -42,6 +42,9 @@ class Grammar(Stored):
     classifier (Classifier): of words in their context, for pruning.
     tags_before, tags_after (float64, (n_symbols, n_tags + 1)): P(tag of the word before, after | symbol); the last tag
         is the sentence's edge.
+    temperature (float): what the log-odds of posteriors are to be divided by, so that they are right as often as they
+        say; posteriors are those of the grammar, and components that write scores divide.
+    RAISES (GrammarError): On a temperature that is not finite and above 0.
     """
 
     symbols: tuple[str, ...]
@@ -59,6 +62,10 @@ class Grammar(Stored):
     classifier: Classifier
     tags_before: np.ndarray
     tags_after: np.ndarray
+    temperature: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_temperature(self.temperature)
 
     @property
     def n_symbols(self) -> int:
@@ -114,7 +121,7 @@ class Grammar(Stored):
 
     def to_values(self) -> dict[str, Any]:
         """All parts by the names under which they are stored."""
-        own = {name: getattr(self, name) for name in _OWN}
+        own = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}
         tensors = {f"tensors.{name}": getattr(self.tensors, name) for name in _TENSORS}
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
@@ -127,6 +134,7 @@ class Grammar(Stored):
 
         RAISES (GrammarError): If parts are lacking, or do not fit together.
         """
+        values = {"temperature": 1.0, **values}
         if not _WITHOUT_CLASSES.keys() & values.keys():
             values = {**_WITHOUT_CLASSES, **values}
         try:
@@ -176,6 +184,7 @@ _OWN = (
     "is_proper",
     "tags_before",
     "tags_after",
+    "temperature",
 )
 _TENSORS = ("shapes", "forms", "ranks", "exact", "factors", "scales", "kept", "entries", "rests")
 _LEXICON = (

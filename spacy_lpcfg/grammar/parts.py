@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,11 @@ def are_texts(value: Any) -> bool:
 def is_number(value: Any) -> bool:
     """Whether it is a number no larger than `LARGEST`, and no flag."""
     return type(value) in (int, float) and abs(value) <= LARGEST
+
+
+def is_temperature(value: Any) -> bool:
+    """Whether log-odds can be divided by it: a number above 0 and no larger than `LARGEST`, and no flag."""
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) <= LARGEST
 
 
 def is_array(value: Any, dtype: str, *shape: int) -> bool:
