@@ -19,6 +19,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import spacy
 
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
@@ -27,6 +28,7 @@ from spacy_lpcfg.files import write_atomically
 from spacy_lpcfg.grammar.storage import compressed
 from spacy_lpcfg.models import bundled_path
 from spacy_lpcfg.trees import Tree, clean, read_trees
+from spacy_lpcfg.trees.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.trees.evalb import evaluate
 
 TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
@@ -71,7 +73,7 @@ def main() -> None:
         "learner": f"`{json.dumps(learner)}`",
         **file_rows(path),
         **cost_rows(nlp.lang),
-        **scores(parser.ready_parser(), args.trees),
+        **scores(parser.ready_parser(), args.trees, parser.grammar.temperature),
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
     card = path.with_suffix(".md")
@@ -101,20 +103,28 @@ def cost_rows(lang: str) -> dict[str, str]:
     }
 
 
-def scores(parser: TextParser, trees: Path) -> dict[str, str]:
-    """Scores of a parser on gold trees, from their words alone."""
+def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str]:
+    """Scores of a parser on gold trees, from their words alone, and whether its own are right as often as they say."""
     golds = [tree for tree in map(clean, read_trees(trees)) if tree is not None]
     start = time.process_time()
     parses = [parser.parse(gold.words) for gold in golds]
     seconds = time.process_time() - start
     tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses)]
-    found = evaluate(golds, tests).scores()
+    found = evaluate(golds, tests)
+    by_temperature = [_calibration_error(*outcomes(parses, golds), t) for t in (1.0, temperature)]
     return {
-        "sentences to score by": f"{len(golds):,}",
-        **{name: f"{found[key]:.2f}" for name, key in SCORES.items()},
+        "sentences scored": f"{found.total().n_valid:,}",
+        **{name: f"{found.scores()[key]:.2f}" for name, key in SCORES.items()},
+        "temperature": f"{temperature:g}",
+        "expected calibration error, %": by_temperature[1],
+        "the same without the temperature, %": by_temperature[0],
         "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
+
+
+def _calibration_error(scores: np.ndarray, right: np.ndarray, temperature: float) -> str:
+    return f"{100 * reliability(tempered(scores, temperature), right).expected_error:.2f}"
 
 
 if __name__ == "__main__":

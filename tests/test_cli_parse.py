@@ -121,6 +121,15 @@ def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
             assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-5)
 
 
+def test_cli_parse_marginals_are_tempered_as_scores_are():
+    """By the grammar that comes with the package, whose temperature is not 1."""
+    found = json_in(run("parse", "en", "-", "--marginals", "--format", "json", text=TEXT).stdout)
+    for each in found:
+        spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
+        for span in each["spans"]:
+            assert spans[span["start"], span["end"], span["label"]] == pytest.approx(span["score"], abs=1e-3)
+
+
 def test_cli_parse_n_best_have_given_tags(pcfg_model, parses):
     """The n best have the given tags."""
     _, component = parses

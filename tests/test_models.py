@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import spacy
 
+from spacy_lpcfg.combination import TEMPERATURES
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
@@ -118,6 +119,11 @@ def test_models_other_languages_have_none():
     nlp.add_pipe("lpcfg_parser")
     with pytest.raises(ValueError, match=r"no grammar yet.*spacy train.*spacy-lpcfg learn lpcfg"):
         nlp("Geh.")
+
+
+def test_models_english_says_how_sure_it_may_be(nlp):
+    assert bundled_grammar("en").temperature == TEMPERATURES["fast"]
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["fast"]
 
 
 def test_models_english_is_a_proper_grammar_of_ten_megabytes_at_most():
