@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.calibration import Reliability
 
 
+_FITTED = "fitted to these trees"
+
+
 @reporting_errors
 def calibrate(
     model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
@@ -30,8 +33,9 @@ def calibrate(
     """Tell whether brackets are right as often as their scores say.
 
     The words of the trees are parsed. The expected calibration error is the mean distance of the brackets' scores and
-    the share of them that is right, in tenths of probability. The log-odds of all scores are then divided by
-    one temperature, the setting of the component, which makes the error least: trees stay as they are.
+    the share of them that is right, in tenths of probability. The log-odds of all scores are then divided by the one
+    temperature that makes the error least on these trees: trees stay as they are. On others the error will be a little
+    larger. What is saved has it as the setting of the component, which overrules that of the model.
 
     \b
     Example:
@@ -48,7 +52,7 @@ def calibrate(
     parser = pipe.ready_parser().parser
     scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
     temperature = fit_temperature(scores, right)
-    for name, value in (("as they are", 1.0), ("of the component", pipe.temperature), ("fitted", temperature)):
+    for name, value in (("as they are", 1.0), ("of the component", pipe.score_temperature), (_FITTED, temperature)):
         found = reliability(tempered(scores, value), right)
         print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
     _print_table(reliability(tempered(scores, temperature), right))

@@ -1,7 +1,8 @@
 """How far probabilities of brackets are to be believed: reliability, and one temperature that mends it.
 
 Guo et al. (2017), "On calibration of modern neural networks": the log-odds of every probability are divided by one
-number, fitted on trees that nothing was learned from, which changes no order and no tree.
+number, fitted on trees that nothing was learned from, which changes no order and no tree. Differs: `fit_temperature`
+makes the binned error least, not the likelihood greatest.
 """
 
 from __future__ import annotations
@@ -84,6 +85,8 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
 
 def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
     """The temperature of least expected calibration error; arguments as of `reliability`.
+
+    Guo et al. fit it by likelihood, which bets on the few brackets that are all but certain; this is what is reported.
 
     RAISES (ValueError): If there are no brackets.
     """
