@@ -1,15 +1,15 @@
 """What each preset learns from treebanks of several sizes, beside another parser that learns from the same trees.
 
     python benchmarks/presets.py TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE]
-        [--classes-from FILE] [--seed S] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
+        [--classes-from FILE] [--decodings NAME...] [--seed S] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from N trees of the one, drawn at random so that fewer are a part of
 more, 0 for all, and parses the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences
 that are right as a whole, CPU seconds and peak memory of learning (reading, parsing the text and saving included),
 sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
-of scores at the preset's temperature. All in processes of their own. The text, for the preset `fast` alone, is
+of scores at the model's temperature. All in processes of their own. The text, for the preset `fast` alone, is
 tokenised, with a sentence a line; without one that preset is left out. All presets learn classes of words from the
-other text, if there is one, which counts as learning.
+other text, if there is one, which counts as learning. With several decodings each has a row.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -32,7 +32,8 @@ import measure
 import peers
 import speed
 
-from spacy_lpcfg.combination import PRESETS, TEMPERATURES, learned_from_disk, parser_of, preset
+from spacy_lpcfg.combination import PRESETS, learned_from_disk, parser_of, preset
+from spacy_lpcfg.combination.parser import CHOICES
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.trees.calibration import outcomes, reliability, tempered
@@ -47,6 +48,7 @@ def main() -> None:
     arguments.add_argument("--presets", nargs="*", choices=PRESETS, default=PRESETS, metavar="NAME")
     arguments.add_argument("--text", type=Path, metavar="FILE", help="for the preset fast")
     arguments.add_argument("--classes-from", type=Path, metavar="FILE")
+    arguments.add_argument("--decodings", nargs="+", choices=CHOICES, default=CHOICES[:1], metavar="NAME")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--peer-train", metavar="COMMAND")
     arguments.add_argument("--peer-parse", metavar="COMMAND")
@@ -74,18 +76,20 @@ def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
             names: dict[str, Any] = {"trees": len(some)}
             for name in args.presets:
                 if name != "fast" or args.text:
-                    yield {**names, "parser": name, **own_row(name, args, path, dev, model)}
+                    yield from ({**names, **each} for each in own_rows(name, args, path, dev, model))
             if args.peer_train:
                 peer = peer_row(args.peer_train, args.peer_parse, path, dev, model)
                 yield {**names, "parser": "peer", **peer}
 
 
-def own_row(name: str, args: Any, trees: Path, dev: Path, model: Path) -> measure.Row:
-    """What a preset learns from a file of trees, and what that costs."""
+def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Iterator[measure.Row]:
+    """What a preset learns from a file of trees, and what that costs; a row for each way to decode."""
     text = args.text if name == "fast" else None
     learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
-    parsing = measure.in_child(parse, model, dev, TEMPERATURES[name])
-    return row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model)
+    for decoding in args.decodings:
+        parsing = measure.in_child(parse, model, dev, decoding)
+        parser = name if decoding == CHOICES[0] else f"{name}, {decoding}"
+        yield {"parser": parser, **row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model)}
 
 
 def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, trees: Path, model: Path) -> None:
@@ -94,12 +98,12 @@ def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, tr
     preset(name, text=sentences, seed=seed, word_classes=classes).fit(read_trees(trees)).to_disk(model)
 
 
-def parse(model: Path, dev: Path, temperature: float) -> measure.Row:
+def parse(model: Path, dev: Path, decoding: str) -> measure.Row:
     """Parse the words of trees, and score the parses."""
-    golds = measure.read_gold(dev)
-    parses, seconds = measure.parse_all(parser_of(learned_from_disk(model)), golds, "model")
+    golds, learned = measure.read_gold(dev), learned_from_disk(model)
+    parses, seconds = measure.parse_all(parser_of(learned, decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
-    error = reliability(tempered(scores, temperature), right).expected_error
+    error = reliability(tempered(scores, learned.temperature), right).expected_error
     return {**scored(golds, [parse.tree for parse in parses], seconds), "calibration error, %": 100 * error}
 
 

@@ -8,6 +8,7 @@ The grammar lies in a thinc Model, which spaCy saves, copies and averages as it 
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -22,7 +23,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart import Settings
-from spacy_lpcfg.combination import Learned, known_words, learned_from_bytes, parser_of
+from spacy_lpcfg.combination import Learned, check_decoding, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, refuse_sample
@@ -196,7 +197,8 @@ class LPCFGParser(ParsingPipe):
     temperature (float or None): as of `ParsingPipe`; None for that of the grammar
     decoding (str): "brackets": the tree of least expected loss, for the most brackets right; "tree": the most probable
         one, or of several models the one that most of them have, for the most trees right; "reranking": of a
-        combination with a proper grammar, the most probable to all of its models of those that the grammar finds
+        combination with a proper grammar, alone or in an ensemble, the most probable to all of its models of those that
+        the grammar finds. Initializing and loading raise an error where that cannot be
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     pruning (Settings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for the
@@ -255,8 +257,18 @@ class LPCFGParser(ParsingPipe):
         if not isinstance(pruning, Settings | None):
             raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
         self.pruning = _SETTINGS if pruning is None else pruning
-        self.decoding: Decoding = decoding
+        self.decoding = decoding
         self._fit: OnlineFit | None = None
+
+    @property
+    def decoding(self) -> Decoding:
+        """How trees are chosen."""
+        return self._decoding
+
+    @decoding.setter
+    def decoding(self, decoding: Decoding) -> None:
+        check_decoding(decoding)
+        self._decoding = decoding
 
     # The grammar
 
@@ -323,6 +335,7 @@ class LPCFGParser(ParsingPipe):
         else:
             self._learn(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
+        check_decoding(self.decoding, self.grammar)
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
@@ -368,6 +381,31 @@ class LPCFGParser(ParsingPipe):
         elif isinstance(self.learner, OnlineLearner) and trees:
             self.warn_once(_NO_START)
         return losses
+
+    # Storage
+
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
+        with self._decodable():
+            super().from_bytes(bytes_data, exclude=exclude)
+        return self
+
+    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LPCFGParser":
+        with self._decodable():
+            super().from_disk(path, exclude=exclude)
+        return self
+
+    @contextmanager
+    def _decodable(self) -> Iterator[None]:
+        """Within, a grammar is loaded; if it cannot be decoded as is set, that before it comes back."""
+        shim = self.model.shims[0]
+        before = vars(shim).copy()
+        yield
+        try:
+            if not shim.is_unread:
+                check_decoding(self.decoding, self.grammar)
+        except ValueError as error:
+            vars(shim).update(before)
+            raise GrammarError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
 
     # Parsing
 

@@ -112,6 +112,7 @@ class ParsingPipe(LearnedPipe):
 
     what: ClassVar[str]
     command: ClassVar[str]
+    decoding: Any  # each parser has choices of its own
 
     def __init__(
         self,

@@ -14,14 +14,16 @@ from spacy_lpcfg.combination import (
     CombinedParser,
     Mirrored,
     MirroredLearner,
+    check_decoding,
+    parser_of,
     preset,
 )
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.combination.reranking import Reranker
-from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.grammar import Ensemble, GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
-from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.constraints import ANY, Constraints
 from spacy_lpcfg.trees.parse import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
@@ -220,6 +222,37 @@ def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
     assert CombinedParser(combined, decoding="reranking").parse(["?"] * 200).tree.words == ["?"] * 200
     with pytest.raises(ValueError, match="proper grammar"):
         Reranker((members[1], mirrored), (0.5, 0.5))
+
+
+def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, mirrored):
+    """Whose grammars have equal parts of its weight; those that read from right to left judge, but list no trees."""
+    grammars = tuple(EM(n_states=2, n_iterations=1, tokens_per_state=1, seed=seed).fit(trees) for seed in range(2))
+    ensemble, network = Ensemble(grammars), members[1]
+    models = Combined((Mirrored(grammars[0]), network, ensemble), (0.1, 0.3, 0.6))
+    listed = [analysis.tree for analysis in Parser(grammars[0]).n_best(SENTENCE, n=30)]
+    assert len(listed) > 1
+    scores = [
+        0.3 * sum(Parser(grammar).tree_log_probability(tree) for grammar in grammars)
+        + 0.3 * IncrementalParser(network).tree_log_probability(tree)
+        + 0.1 * Parser(grammars[0]).tree_log_probability(mirror(tree))
+        for tree in listed
+    ]
+    assert Reranker(models.members, models.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
+    parse = parser_of(models, decoding="reranking").parse(SENTENCE)
+    assert parse.spans == listed[int(np.argmax(scores))].spans()
+    unheard = Reranker((*members, Mirrored(grammars[0])), (0.5, 0.5, 0.0)).scores([*listed, mirror(listed[0])])
+    assert not np.isnan(unheard).any()
+
+
+def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
+    spectral = Spectral(n_states=2).fit(trees)
+    for models in (members[0], Ensemble((members[0],)), Combined((spectral, members[1]), (0.5, 0.5))):
+        for decoding in ("brackets", "tree"):
+            check_decoding(decoding, models)
+        with pytest.raises(ValueError, match=r"'brackets' or 'tree' for this .*'reranking'"):
+            parser_of(models, decoding="reranking")
+    with pytest.raises(ValueError, match="one of brackets, tree, reranking; got 'votes'"):
+        parser_of(members[0], decoding="votes")
 
 
 def test_two_votes_are_settled_by_posteriors(members):

@@ -10,10 +10,10 @@ import spacy
 from spacy.training import Example
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import TEMPERATURES, Combined, parser_of, preset
+from spacy_lpcfg.combination import TEMPERATURES, Combined, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.calibration import tempered
 
@@ -184,5 +184,50 @@ def test_combined_parser_decodes_as_it_is_told(nlp):
             assert component.parser.parser.parse(words).tree.words == words
     finally:
         component.decoding = "brackets"
-    with pytest.raises(ValueError, match="needs a combination"):
-        parser_of(component.grammar.members[0], decoding="reranking")
+    with pytest.raises(ValueError, match="one of brackets, tree, reranking; got 'trees'"):
+        component.decoding = "trees"
+
+
+def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
+    """When the component learns or loads what cannot be reranked; what it had before stays."""
+    pcfg = {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}
+    plain = spacy.blank("en")
+    plain.add_pipe("lpcfg_parser", config={"learner": pcfg})
+    plain.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=20)(plain))
+    plain.to_disk(tmp_path)
+    both = spacy.blank("en")
+    parser = both.add_pipe("lpcfg_parser", config={"decoding": "reranking", "learner": pcfg})
+    with pytest.raises(ValueError, match="'brackets' or 'tree' for this Grammar"):
+        both.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=20)(both))
+    parser.from_bytes(nlp.get_pipe("lpcfg_parser").to_bytes())
+    combined = parser.grammar
+    for load in (
+        lambda: parser.from_disk(tmp_path / "lpcfg_parser", exclude=["vocab"]),
+        lambda: parser.from_bytes(plain.get_pipe("lpcfg_parser").to_bytes()),
+    ):
+        with pytest.raises(GrammarError, match=r"cannot parse by what was loaded.*'brackets' or 'tree'"):
+            load()
+        assert parser.grammar is combined
+    assert both(TEXT)._.constituency
+    with pytest.raises(ValueError, match="'brackets' or 'tree' for this Grammar"):
+        spacy.load(tmp_path, config={"components.lpcfg_parser.decoding": "reranking"})
+    with pytest.raises(ValueError, match="reranking"):
+        spacy.blank("en").add_pipe("lpcfg_parser", config={"decoding": "rerank"})
+
+
+def test_command_decodes_as_it_is_told(nlp, tmp_path):
+    """Whatever the pipeline was saved with."""
+    nlp.to_disk(tmp_path / "model")
+    (tmp_path / "text").write_text(TEXT)
+    for decoding in ("brackets", "tree", "reranking"):
+        component = nlp.get_pipe("lpcfg_parser")
+        component.decoding = decoding
+        expected = nlp(TEXT)._.constituency[0].bracketed
+        component.decoding = "brackets"
+        arguments = ["parse", str(tmp_path / "model"), str(tmp_path / "text"), "--decoding", decoding]
+        result = CliRunner().invoke(lpcfg_cli, arguments)
+        assert result.exit_code == 0, result.output
+        assert expected in result.output
+    refused = CliRunner().invoke(lpcfg_cli, ["parse", "en", str(tmp_path / "text"), "--decoding", "reranking"])
+    assert refused.exit_code == 2
+    assert "'tree'" in refused.output

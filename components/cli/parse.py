@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     Writer: TypeAlias = Callable[[Path | None, Iterable[Parsed], str, str | None], None]
 
 _FINE = ("parsed", EMPTY)
+
+
+class Decoding(str, Enum):
+    brackets = "brackets"
+    tree = "tree"
+    reranking = "reranking"
 
 
 @reporting_errors
@@ -56,6 +63,13 @@ def parse(
     ] = None,
     beam: Annotated[
         int | None, typer.Option(min=1, help="Of an isbn_parser: more is slower and better. [default: as it is set]")
+    ] = None,
+    decoding: Annotated[
+        Decoding | None,
+        typer.Option(
+            help="The most brackets right; the most trees right; or the best to all models of the trees that a grammar "
+            "finds. [default: as it is set]"
+        ),
     ] = None,
     component: Component = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
@@ -106,6 +120,8 @@ def parse(
     pipe = find_parser_or_bracketer(nlp, component)
     if beam is not None:
         _set_beam(pipe, beam)
+    if decoding is not None:
+        _set_decoding(pipe, decoding)
     source = source_of(nlp, pipe, file, kind, tags)
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
@@ -134,6 +150,18 @@ def _set_beam(pipe: "Pipe", beam: int) -> None:
     if not isinstance(pipe, ISBNParser):
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
     pipe.beam = beam
+
+
+def _set_decoding(pipe: "Pipe", decoding: Decoding) -> None:
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    if not isinstance(pipe, ParsingPipe):
+        raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
+    try:
+        pipe.decoding = decoding.value
+        pipe.ready_parser()
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--decoding") from error
 
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:

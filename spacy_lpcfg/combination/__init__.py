@@ -4,7 +4,7 @@ from spacy_lpcfg.combination.combined import Combined, Learned, known_words, lea
 from spacy_lpcfg.combination.distillation import Distillation
 from spacy_lpcfg.combination.learner import Combination, MirroredLearner
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.combination.parser import CombinedParser, parser_of
+from spacy_lpcfg.combination.parser import CombinedParser, check_decoding, parser_of
 from spacy_lpcfg.combination.presets import PRESETS, TEMPERATURES, preset
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Learned",
     "Mirrored",
     "MirroredLearner",
+    "check_decoding",
     "known_words",
     "learned_from_bytes",
     "learned_from_disk",

@@ -87,8 +87,8 @@ class Combination:
         temperature: float = Combined.temperature,
     ) -> Combination:
         """With as many members that read from right to left as from left to right, of the same learners."""
-        members = (*learners, *map(MirroredLearner, learners))
-        return cls(members, beam=beam, n_jobs=n_jobs, temperature=temperature)
+        mirrored = map(MirroredLearner, learners)
+        return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature)
 
     def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Combined:
         """Learn from trees.

@@ -13,7 +13,7 @@ from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
-from spacy_lpcfg.combination.reranking import Reranker
+from spacy_lpcfg.combination.reranking import Reranker, can_rerank
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
@@ -33,6 +33,8 @@ from spacy_lpcfg.trees.tree import Span
 
 Tags = Sequence[str | None]
 DECODINGS = ("brackets", "votes", "reranking")
+CHOICES = ("brackets", "tree", "reranking")
+"""The decodings of `parser_of`."""
 
 
 class Question(NamedTuple):
@@ -201,14 +203,23 @@ def parser_of(
     settings (Settings): how grammars prune; `decoding` goes before theirs.
     RAISES (ValueError): On another one, or for a model that cannot be decoded so.
     """
+    check_decoding(decoding, model)
     if isinstance(model, Combined):
         return CombinedParser(model, decoding="votes" if decoding == "tree" else decoding, settings=settings)
-    if decoding == "reranking":
-        raise ValueError(
-            "Expected decoding to be 'brackets' or 'tree' for a grammar or an ensemble, got 'reranking', which needs a "
-            "combination with a grammar and a network: learn one, or take another decoding."
-        )
     return chart_parser_of(model, settings=replace(settings, decoding="rules" if decoding == "tree" else decoding))
+
+
+def check_decoding(decoding: str, model: Learned | None = None) -> None:
+    """RAISES (ValueError): On another decoding than those of `parser_of`, or for a model that cannot be decoded so."""
+    if decoding not in CHOICES:
+        raise ValueError(f"Expected decoding to be one of {', '.join(CHOICES)}; got {decoding!r}.")
+    can = isinstance(model, Combined) and can_rerank(model.members)
+    if decoding == "reranking" and model is not None and not can:
+        raise ValueError(
+            f"Expected decoding to be 'brackets' or 'tree' for this {type(model).__name__}, got 'reranking', which "
+            "needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that reads from left "
+            "to right: learn one, such as the presets balanced and accurate, or take another decoding."
+        )
 
 
 def _reader(model: Member, settings: Settings, beam_settings: BeamSettings) -> Reader:

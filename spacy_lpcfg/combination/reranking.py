@@ -6,13 +6,14 @@ features: sum_i w_i ln P_i(tree, words). A list of trees has less in it than pos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
+from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import IncrementalParser
@@ -21,43 +22,47 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class Reranker:
-    """Chooses among the trees of the first proper grammar of several models.
+    """Chooses among the trees of the first proper grammar of several models, alone or of an ensemble.
 
-    members (sequence of Member), weights (sequence of float): as of `Combined`; ensembles and grammars that are not
-        proper, which have no probabilities of trees, have no say.
+    members (sequence of Member), weights (sequence of float): as of `Combined`; the grammars of an ensemble have equal
+        parts of its weight. Grammars that are not proper and several networks of one ISBN, which have no probabilities
+        of trees, have no say.
     n (int): trees to choose from.
     RAISES (ValueError): If no model is a proper grammar that reads from left to right.
     """
 
     def __init__(self, members: Sequence[Member], weights: Sequence[float], *, n: int = 30) -> None:
         self._n = n
-        self._judges = [(_Judge(each), weight) for each, weight in zip(members, weights) if _is_judge(straight(each))]
-        parsers = [judge.parser for judge, _ in self._judges if not judge.is_mirrored]
-        self._lister = next((parser for parser in parsers if isinstance(parser, Parser)), None)
-        if self._lister is None:
+        if not can_rerank(members):
             raise ValueError(
-                "Expected a proper grammar (such as EM, Pivot and TreebankPCFG learn) among the models, whose trees "
-                f"are to be reranked; got {', '.join(type(each).__name__ for each in members)}."
+                "Expected a proper grammar (such as EM, Pivot and TreebankPCFG learn) that reads from left to right "
+                "among the models, whose trees are to be reranked; got "
+                f"{', '.join(type(each).__name__ for each in members)}."
             )
+        self._judges = [pair for each, weight in zip(members, weights) for pair in _judges(each, weight)]
+        parsers = (judge.parser for judge, _ in self._judges if not judge.is_mirrored)
+        self._lister = next(parser for parser in parsers if isinstance(parser, Parser))
 
     def best(self, words: Sequence[str], tags: Sequence[str | None] | None, **settings: Any) -> Tree | None:
         """The tree; arguments as of `Parser.n_best`. None if the grammar has no tree over the whole sentence."""
-        assert self._lister is not None
         trees = [analysis.tree for analysis in self._lister.n_best(words, tags, n=self._n, **settings)]
         return trees[int(np.argmax(self.scores(trees)))] if trees else None
 
     def scores(self, trees: Sequence[Tree]) -> np.ndarray:
         """The weighted sums of the models' ln P(tree, words), in nats, float64 (n_trees,)."""
-        return np.sum([weight * judge.log_probabilities(trees) for judge, weight in self._judges], axis=0)
+        found = np.zeros(len(trees))
+        for judge, weight in self._judges:
+            if weight:  # 0 times -inf would be no number
+                found += weight * judge.log_probabilities(trees)
+        return found
 
 
 class _Judge:
-    """The parser by a member, for the probabilities of trees."""
+    """The parser by one model, for the probabilities of trees."""
 
-    def __init__(self, member: Member) -> None:
-        model = straight(member)
-        self.is_mirrored = isinstance(member, Mirrored)
-        self.parser = IncrementalParser(model) if isinstance(model, ISBN) else Parser(model)  # type: ignore[arg-type]
+    def __init__(self, model: Grammar | ISBN, *, is_mirrored: bool) -> None:
+        self.is_mirrored = is_mirrored
+        self.parser = IncrementalParser(model) if isinstance(model, ISBN) else Parser(model)
 
     def log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """ln P(tree, words) of each, float64 (n_trees,)."""
@@ -67,8 +72,23 @@ class _Judge:
         return np.array([self.parser.tree_log_probability(tree) for tree in own])
 
 
-def _is_judge(model: object) -> bool:
-    """Whether a model has probabilities of trees."""
+def can_rerank(members: Sequence[Member]) -> bool:
+    """Whether there is a proper grammar that reads from left to right among the models, or in an ensemble of theirs."""
+    straights = [each for each in members if not isinstance(each, Mirrored)]
+    return any(isinstance(model, Grammar) for each in straights for model in _with_probabilities(each))
+
+
+def _judges(member: Member, weight: float) -> Iterator[tuple[_Judge, float]]:
+    """Those of a member, with parts of its weight."""
+    models = _with_probabilities(member)
+    for model in models:
+        yield _Judge(model, is_mirrored=isinstance(member, Mirrored)), weight / len(models)
+
+
+def _with_probabilities(member: Member) -> list[Grammar | ISBN]:
+    """What of a member has probabilities of trees: nothing, one model, or grammars of an ensemble."""
+    model = straight(member)
     if isinstance(model, ISBN):
-        return len(model.networks) == 1
-    return isinstance(model, Grammar) and model.is_proper
+        return [model] if len(model.networks) == 1 else []
+    grammars = model.grammars if isinstance(model, Ensemble) else (model,)
+    return [grammar for grammar in grammars if grammar.is_proper]
