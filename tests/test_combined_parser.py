@@ -7,17 +7,21 @@ from pathlib import Path
 
 import pytest
 import spacy
+from spacy.cli.train import train
 from spacy.training import Example
+from spacy.util import load_config, load_model_from_config
 from typer.testing import CliRunner
 
-from spacy_lpcfg.combination import TEMPERATURES, Combined, preset
+from spacy_lpcfg.combination import PRESETS, TEMPERATURES, Combined, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.trees import read_trees
 from spacy_lpcfg.trees.calibration import tempered
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample"
+ROOT = Path(__file__).resolve().parents[1]
+SAMPLE, CONFIGS = ROOT / "assets" / "sample", ROOT / "configs"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
@@ -121,6 +125,44 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     assert (parser.grammar.temperature, parser.temperature) == (TEMPERATURES["fast"], None)
     assert parser.learner.student == preset("fast", text=()).student
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+
+
+@pytest.fixture
+def paths(tmp_path):
+    """Overrides of a config: a few trees, and two sentences of text."""
+    trees, text = tmp_path / "train.mrg", tmp_path / "text"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    text.write_text("The old ferry was sold.\nMy sister missed the last one.\n", encoding="utf-8")
+    return {"paths.train": str(trees), "paths.dev": str(trees), "paths.text": str(text)}
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_config_has_the_learner_of_its_preset(name, paths):
+    """With a text and without, and no settings of the component besides."""
+    for text in [paths["paths.text"]] if name == "fast" else [paths["paths.text"], None]:
+        config = load_config(CONFIGS / f"{name}.cfg", overrides={**paths, "paths.text": text, "system.seed": 3})
+        assert {*config["components"]["lpcfg_parser"]} == {"factory", "learner"}
+        parser = load_model_from_config(config, auto_fill=True).get_pipe("lpcfg_parser")
+        sentences = text and parser.learner.text
+        assert text is None or [words[0] for words in sentences] == ["The", "My"]
+        assert parser.learner == preset(name, text=sentences, seed=3)
+        assert (parser.decoding, parser.temperature) == ("brackets", None)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_config_trains(name, paths, tmp_path, monkeypatch):
+    """By `spacy train`; networks have fewer states and passes, for the time."""
+    monkeypatch.setattr("spacy_lpcfg.combination.presets.ISBNLearner", partial(ISBNLearner, n_states=4, n_epochs=1))
+    if name != "fast":
+        paths["paths.text"] = None
+    train(CONFIGS / f"{name}.cfg", tmp_path / "out", overrides=paths)
+    nlp = spacy.load(tmp_path / "out" / "model-last")
+    parser = nlp.get_pipe("lpcfg_parser")
+    assert parser.score_temperature == parser.grammar.temperature == TEMPERATURES[name]
+    assert nlp(TEXT)._.constituency
+    if name != "fast":
+        parser.decoding = "reranking"
+        assert nlp(TEXT)._.constituency
 
 
 def test_scores_are_calibrated(nlp, tmp_path):
