@@ -19,7 +19,7 @@ from thinc.api import Model, Shim
 from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.files import PathLike, write_atomically
 from spacy_lpcfg.grammar.reader import check_room
-from spacy_lpcfg.grammar.storage import Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.grammar.storage import Stored, kind_of, pack, read_file, refuse_others, unpack
 
 Read = TypeVar("Read")
 
@@ -78,7 +78,7 @@ def read_learned(data: bytes, read: Callable[[bytes], Read]) -> Read | None:
     """The inverse of `bytes_of`; `read` is that of the `to_bytes` of what was learned."""
     if kind_of(data) != _NOTHING:
         return read(data)
-    unpack(_NOTHING, _FORMAT, data)
+    refuse_others(unpack(_NOTHING, _FORMAT, data), ())
     return None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -204,6 +205,21 @@ def test_storage_keeps_the_temperature(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_storage_names_what_it_does_not_know(kind):
+    data = model(kind).to_bytes()
+    for value in (1, "text", np.zeros(3), model("grammar").to_bytes()):
+        with pytest.raises(ValueError, match=r"parts that this spacy-lpcfg does not know, got '9\.another'|members"):
+            KINDS[kind].read(repacked(data, **{"9.another": value}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", [None, "text", 3])
+def test_storage_refuses_what_is_no_bytes(kind, other):
+    with pytest.raises(ValueError, match=f"Expected the bytes of a saved .*, got {type(other).__name__}"):
+        KINDS[kind].read(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_storage_tells_other_versions_apart(kind):
     data = model(kind).to_bytes()
     version, values = version_of(data), values_of(data)
@@ -345,6 +361,18 @@ def test_storage_refuses_what_takes_too_much_memory(tmp_path):
     for path, (grown, message) in zip(paths, found):
         assert int(grown) < 150e6
         print(f"{path.name}: {path.stat().st_size:,} bytes, at most {int(grown):,} more bytes of memory: {message}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has the devices of Linux")
+@pytest.mark.parametrize("what", ["pipe", "device"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_refuses_what_might_not_end(kind, what, tmp_path):
+    """A link to a pipe that nobody writes to, and to zeros without an end."""
+    os.mkfifo(tmp_path / "fifo")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "fifo" if what == "pipe" else "/dev/zero")
+    with pytest.raises(ValueError, match=r"Expected a file, got '.*link', a pipe or a device"):
+        type(model(kind)).from_disk(link)
 
 
 def test_storage_limit_may_be_another(monkeypatch, tmp_path):

@@ -13,13 +13,15 @@ from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.grammar.parts import are_texts, are_within, is_array, is_moderate, is_number
-from spacy_lpcfg.grammar.storage import StorageError, pack, read_meta, unpack
+from spacy_lpcfg.grammar.storage import StorageError, pack, read_meta, refuse_others, unpack
 
 _KIND = "bracketer"
 _VERSION = 1
 _METRIC = {"groups": "int32", "distances": "float64", "sequence_tags": "uint8", "sequence_distances": "float64"}
 _METRIC |= {"sequence_lengths": "int32"}
+_PARTS = (*_METRIC, "apart", "meta", "has_spans")
 _SPANS = {"keys": "int64", "values": "float32", "unseen": "float64", "top_values": "float32"}
+_SPAN_PARTS = (*_SPANS, "is_flat", "lexical", "top_first")
 
 
 class BracketerError(ValueError):
@@ -54,9 +56,11 @@ def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, 
     try:
         values = unpack(_KIND, _VERSION, data)
         meta = read_meta(values.get("meta"))
+        has_spans = _plain(values, "has_spans", bool)
+        refuse_others(values, (*_PARTS, *_SPAN_PARTS) if has_spans else _PARTS)
     except StorageError as error:
         raise BracketerError(str(error)) from error
-    spans = _span_model(values) if _plain(values, "has_spans", bool) else None
+    spans = _span_model(values) if has_spans else None
     return _metric_model(values), spans, meta
 
 

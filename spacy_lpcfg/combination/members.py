@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, unpack
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, refuse_others, unpack
 from spacy_lpcfg.isbn.network import ISBN
 
 Straight: TypeAlias = Grammar | Ensemble | ISBN
@@ -45,8 +45,9 @@ class Mirrored(Stored):
         RAISES (ValueError): On bytes that are damaged, foreign, or of another format.
         """
         try:
-            model = unpack(_KIND, _VERSION, data).get("model")
-            return cls(_straight_from_bytes(model))
+            values = unpack(_KIND, _VERSION, data)
+            refuse_others(values, ("model",))
+            return cls(_straight_from_bytes(values.get("model")))
         except StorageError as error:
             raise GrammarError(str(error)) from error
 

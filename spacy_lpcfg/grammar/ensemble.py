@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
 
 COMBINATIONS = ("product", "sum")
 
@@ -99,18 +99,23 @@ class Ensemble(Stored):
         RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
         """
         try:
-            values = unpack(_KIND, _VERSION, data)
+            return cls._from_values(unpack(_KIND, _VERSION, data))
         except StorageError as error:
             raise GrammarError(str(error)) from error
+
+    @classmethod
+    def _from_values(cls, values: dict[str, Any]) -> Ensemble:
+        """RAISES (GrammarError, StorageError): If parts are lacking or unknown, or do not fit together."""
         n = values.get("n_grammars")
         if type(n) is not int or not 0 < n <= len(values):
             raise GrammarError("This ensemble is inconsistent in its number of grammars: copy or learn it again.")
         if values.get("combine") not in COMBINATIONS:
             raise GrammarError("This ensemble is inconsistent in how it combines them: copy or learn it again.")
-        shared = {name: values[name] for name in _SHARED if name in values}
-        parts = [{name: values[f"{i}.{name}"] for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
-        grammars = tuple(Grammar.from_values({**shared, **own}) for own in parts)
-        return cls(grammars, values["combine"], values.get("temperature", 1.0))
+        temperature = values.pop("temperature", 1.0)
+        shared = {name: values.pop(name) for name in _SHARED if name in values}
+        parts = [{name: values.pop(f"{i}.{name}") for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
+        refuse_others(values, ("n_grammars", "combine"))
+        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
+from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
@@ -132,12 +132,13 @@ class Grammar(Stored):
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
         """The grammar of the parts that `to_values` gave.
 
-        RAISES (GrammarError): If parts are lacking, or do not fit together.
+        RAISES (GrammarError): If parts are lacking or unknown, or do not fit together.
         """
         values = {"temperature": 1.0, **values}
         if not _WITHOUT_CLASSES.keys() & values.keys():
             values = {**_WITHOUT_CLASSES, **values}
         try:
+            refuse_others(values, GRAMMAR_PARTS)
             for name in GRAMMAR_PARTS:
                 require(name, has_type(name, values[name]))
             grammar = cls(
@@ -151,6 +152,8 @@ class Grammar(Stored):
             )
         except KeyError as error:
             raise GrammarError(f"This grammar lacks {error}: copy or learn it again.") from error
+        except StorageError as error:
+            raise GrammarError(str(error)) from error
         check(grammar)
         return grammar
 

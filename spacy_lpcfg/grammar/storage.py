@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import zlib
+from collections.abc import Iterable
 from importlib import metadata
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,7 @@ _CODING = "zlib of byte planes"  # of signed integers, their differences
 _HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
 _MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes were 0
 _LONGEST_META = 2**20  # characters
+_NAMED = 3  # of unknown parts, in an error
 _DEEPEST = 2  # models within models: networks, mirrored, in a combination
 
 
@@ -51,10 +53,22 @@ class Stored:
 def read_file(path: PathLike) -> bytes:
     """What a file holds.
 
-    RAISES (StorageError): If that is more than one may read. (OSError): If there is no such file.
+    RAISES (StorageError): If that is more than one may read, or if it is a pipe or a device, which might not end.
+        (OSError): If there is no such file.
     """
-    check_room(os.path.getsize(path))
-    return Path(path).read_bytes()
+    with open(path, "rb", opener=_without_waiting) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise StorageError(
+                f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first."
+            )
+        check_room(status.st_size)
+        return file.read(status.st_size)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A file that is open even if it is a pipe that nobody writes to."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 # To bytes ----------------------------------------------------------------------------------------
@@ -149,6 +163,16 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     return {name: _decode(name, value) for name, value in encoded.items()}
 
 
+def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
+    """RAISES (StorageError): If there are parts of other names than those that are known."""
+    others = sorted(set(values) - set(known))
+    if others:
+        names = ", ".join(f"{name!r:.50}" for name in others[:_NAMED])
+        raise StorageError(
+            f"Expected no parts that this spacy-lpcfg does not know, got {names}: copy or learn it again."
+        )
+
+
 def read_meta(text: Any) -> dict[str, Any]:
     """What is stored for people, as JSON.
 
@@ -167,6 +191,8 @@ def read_meta(text: Any) -> dict[str, Any]:
 
 def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
     """What stands around the parts; of a known type each, and nothing besides."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise StorageError(f"Expected the bytes of a saved {kind} of spacy-lpcfg, got {type(data).__name__}.")
     try:
         found = Reader(data, room).read()
     except StorageError as error:

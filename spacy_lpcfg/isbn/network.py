@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import srsly
 
 from spacy_lpcfg.grammar.parts import are_texts, is_array
-from spacy_lpcfg.grammar.storage import Stored, pack, read_meta, unpack
+from spacy_lpcfg.grammar.storage import Stored, pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.isbn.checking import check_network, check_values, require
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
@@ -169,7 +170,9 @@ class ISBN(Stored):
             rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
             inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
             relations = Relations(values["latent"], values["decisions"])
-            return cls(inventory, relations, _networks(values, inventory, relations), _meta(values["meta"]))
+            networks = _networks(values, inventory, relations)
+            refuse_others(values, _names(len(networks)))
+            return cls(inventory, relations, networks, _meta(values["meta"]))
         except KeyError as error:
             raise ISBNError(f"This isbn lacks {error}: copy or learn it again.") from error
         except ValueError as error:
@@ -197,6 +200,14 @@ def _meta(text: Any) -> dict[str, Any]:
     n_trees = meta.get("n_trees", 0)
     require("meta", type(meta.get("root_label", "")) is str and type(n_trees) is int and n_trees >= 0)
     return meta
+
+
+def _names(n_networks: int) -> Iterator[str]:
+    """Of all parts of a model."""
+    yield from (*_INVENTORY, "latent", "decisions", "approximations", "meta")
+    yield from (f"rare_{name}" for name in _RARE)
+    yield from (f"classes_{name}" for name in _CLASSES)
+    yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
 _INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.grammar.parts import are_texts
-from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, unpack
+from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, Vocabulary
@@ -123,6 +123,7 @@ class LanguageModel(Stored):
         """
         try:
             values = unpack(_KIND, _VERSION, data)
+            refuse_others(values, _PARTS)
         except StorageError as error:
             raise LanguageModelError(str(error)) from error
         _check(values)
@@ -133,6 +134,9 @@ class LanguageModel(Stored):
             values["trigrams"],
             values["counts"],
         )
+
+
+_PARTS = ("vocabulary", "states", "words", "weights", "trigrams", "counts")
 
 
 def _bits(probabilities: np.ndarray) -> np.ndarray:
