@@ -19,6 +19,7 @@ from spacy_lpcfg.trees import (
     read_trees,
     unescape_token,
 )
+from spacy_lpcfg.trees.files import files_of
 
 SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
 
@@ -34,7 +35,8 @@ def make_treebank_reader(
 ) -> Callable[[Language], Iterator[Example]]:
     """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
 
-    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, or their folders
+    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, folders of such, or patterns as of
+        `glob`
     limit (int): most trees to read; 0 means all
     skip_bad (bool): count broken trees and log their number, instead of raising TreebankError
     gold_tags (bool): give the tags, fine and coarse, to the Docs to be parsed too, for a parser with `tags = "given"`
@@ -73,7 +75,7 @@ class Treebank:
         YIELDS (Example): the reference has words, tags, sentence starts and spans
 
         Raises ValueError if there are no trees; TreebankError, which names file and line, for a
-        broken tree (unless `skip_bad`); FileNotFoundError.
+        broken tree (unless `skip_bad`); FileNotFoundError for a path where there is no file.
         """
         for reference in self.docs(nlp.vocab):
             if reference.has_unknown_spaces:
@@ -99,7 +101,7 @@ class Treebank:
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
         on_error = errors.append if self.skip_bad else None
-        for file in _files(self.paths):
+        for file in map(Path, files_of(self.paths, SUFFIXES)):
             if file.suffix == ".spacy":
                 yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
             else:
@@ -167,15 +169,6 @@ def _check(doc: Doc) -> None:
         _ = token.text, token.tag_, token.pos_
     for group in doc.spans.values():
         _ = [(span.start, span.end, span.label_) for span in group]
-
-
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
-    """The files, and of each folder those that have a treebank's suffix, sorted."""
-    for path in paths:
-        if path.is_dir():
-            yield from (file for file in sorted(path.rglob("*")) if file.name.endswith(SUFFIXES))
-        else:
-            yield path
 
 
 def _with_trees(docs: Iterable[Doc], file: Path, key: str) -> Iterator[Doc]:

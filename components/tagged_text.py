@@ -18,6 +18,7 @@ from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.components.corpus import read_docs
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.trees.files import files_of
 
 Attr = Literal["pos", "tag"]
 Paths = str | Path | Sequence[str | Path]
@@ -28,6 +29,7 @@ _SETTERS = {
 }
 _OTHER: dict[Attr, Attr] = {"pos": "tag", "tag": "pos"}
 _BINARY = ".spacy"
+SUFFIXES = (".mrg", ".mrg.gz", ".tagged", ".tagged.gz", _BINARY)
 
 
 class Untagged(ValueError):
@@ -91,13 +93,15 @@ def read_sentences(
 ) -> Iterator[TaggedSentence]:
     """The tagged sentences of files, one at a time.
 
-    paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files
+    paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
+        folders, of which all files below them in `SUFFIXES` count, sorted; patterns as of `glob`, sorted
     attr ("pos" or "tag"): the tags of Docs in `.spacy` files
     on_error (callable): as of `read_tagged`
 
-    Raises TreebankError, which names file and line; Untagged; ValueError for a file that is no `.spacy` file.
+    Raises TreebankError, which names file and line; Untagged; ValueError for a file that is no `.spacy` file;
+    FileNotFoundError for a path where there is no file.
     """
-    for path in _list(paths):
+    for path in map(Path, files_of(paths, SUFFIXES)):
         if path.suffix != _BINARY:
             yield from read_tagged(path, on_error=on_error)
             continue
@@ -106,10 +110,6 @@ def read_sentences(
                 yield from (each.tagged for each in doc_sentences(doc, sentence_bounds(doc), attr) if each.positions)
             except Untagged as error:
                 raise Untagged(f"{path}: {error}") from error
-
-
-def _list(paths: Paths) -> list[Path]:
-    return [Path(path) for path in ([paths] if isinstance(paths, (str, Path)) else paths)]
 
 
 def make_sentence_reader(path: str | Path | list[str] | list[Path], attr: Attr = "tag") -> "SentenceReader":
@@ -190,11 +190,12 @@ class TaggedText:
         if errors:
             logger.warning("%d broken trees or lines were skipped, the first at %s", len(errors), errors[0])
         if not n_docs:
-            raise ValueError(f"No sentences in {', '.join(map(str, _list(self.path)))}: expected trees or word/tag.")
+            names = ", ".join(files_of(self.path, SUFFIXES))
+            raise ValueError(f"No sentences in {names}: expected trees or word/tag.")
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
         on_error = errors.append if self.skip_bad else None
-        for path in _list(self.path):
+        for path in map(Path, files_of(self.path, SUFFIXES)):
             if path.suffix == _BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:

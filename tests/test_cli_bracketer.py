@@ -67,6 +67,16 @@ def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
     assert spacy.load(tmp_path / "pos").get_pipe("spectral_bracketer").attr == "pos"
 
 
+@pytest.mark.parametrize("paths", ["text", "text/*"])
+def test_cli_bracketer_reads_folders_and_patterns(model, tmp_path, paths):
+    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in read_tagged(SAMPLE / "train.mrg")]
+    (tmp_path / "text" / "b").mkdir(parents=True)
+    (tmp_path / "text" / "a.tagged.gz").write_bytes(gzip.compress("\n".join(lines[:300]).encode()))
+    (tmp_path / "text" / "c.tagged").write_text("\n".join(lines[300:]), encoding="utf-8")
+    run("learn", "bracketer", tmp_path / paths, "--preset", "paper", "-o", tmp_path / "m")
+    assert bracketer_of(tmp_path / "m").to_bytes() == bracketer_of(model).to_bytes()
+
+
 def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
     """Tags that nobody knows, each with the universal tag of what it stands for."""
     sentences = list(read_tagged(SAMPLE / "train.mrg"))

@@ -56,6 +56,7 @@ def test_corpus_reads_files_folders_and_lists(tmp_path, good):
     (tmp_path / "wsj" / "README").write_text("no trees here", encoding="utf-8")
     words = [doc.text.strip() for doc in Treebank(tmp_path / "wsj").docs(NLP.vocab)]
     assert words == ["a", "b", "c"]
+    assert [doc.text.strip() for doc in Treebank(tmp_path / "wsj/*/*.gz").docs(NLP.vocab)] == ["b", "c"]
     both = Treebank([good, tmp_path / "wsj"])
     assert len(list(both(NLP))) == 5
     assert len(list(Treebank(both.paths, limit=3)(NLP))) == 3

@@ -6,9 +6,12 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+import spacy
+from commands import run
 
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import TreebankError, TreeFiles, read_trees, write_trees
+from spacy_lpcfg.trees.files import files_of
 
 SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
 
@@ -44,6 +47,32 @@ def test_files_that_are_not_there_are_an_error(folder, name):
     (folder / "b" / "none").mkdir()
     with pytest.raises(FileNotFoundError, match=r"Expected .*, found none"):
         TreeFiles.of(folder / name)
+
+
+def test_files_of_a_folder_are_those_of_the_suffixes_that_are_asked_for(folder):
+    found = files_of([folder, str(folder / "*.mrg")], (".gz", "README"))
+    assert [Path(path).name for path in found] == ["README", "a.mrg.gz", "a.mrg", "c.mrg"]
+
+
+def test_files_that_are_links_to_nothing_are_named(folder):
+    try:
+        (folder / "b" / "gone.mrg").symlink_to(folder / "nowhere")
+    except OSError:
+        pytest.skip("this system has no links for us")
+    with pytest.raises(FileNotFoundError, match=r"The link .*gone\.mrg.* points to nothing"):
+        TreeFiles.of(folder)
+    assert names(TreeFiles.of(folder / "*.mrg"), folder) == ["a.mrg", "c.mrg"]
+
+
+def test_files_of_patterns_and_folders_are_those_of_commands(folder):
+    """Patterns that no shell has replaced by their files."""
+    saved = []
+    for paths in ([folder / "*.mrg", folder / "b"], [folder / "a.mrg", folder / "c.mrg", folder / "b" / "a.mrg.gz"]):
+        saved.append(folder / f"model{len(saved)}")
+        run("learn", "lpcfg", *paths, "--method", "pcfg", "-o", saved[-1])
+    found, expected = (spacy.load(path).get_pipe("lpcfg_parser").grammar.to_bytes() for path in saved)
+    assert found == expected
+    assert "none*" in run("learn", "lpcfg", folder / "none*", "-o", folder / "model", code=2).stderr
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

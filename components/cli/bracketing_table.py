@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.comparison import Table
@@ -34,7 +34,7 @@ def bracketing_table(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Tagged text for CCM, beside TREES; may be given again."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random trees.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of the random trees.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
 ) -> None:
     """Score a bracketer beside others, on trees.

@@ -10,7 +10,7 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Of a Dask cluster to learn on, such as tcp://127.0.0.1:8786; its machines read TREES at the same paths.",
+        help="Of a Dask cluster to learn on, such as tcp://127.0.0.1:8786; its machines have trees at the same paths.",
     ),
 ]
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.treebanks import check_files
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
@@ -25,15 +27,21 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
+def _check_text(paths: list[Path]) -> list[Path]:
+    from spacy_lpcfg.components.tagged_text import SUFFIXES
+
+    return check_files(paths, SUFFIXES)
+
+
 @reporting_errors
 def learn_bracketer(
     tagged: Annotated[
         list[Path],
         typer.Argument(
             metavar="TAGGED...",
-            exists=True,
-            dir_okay=False,
-            help="Bracketed files or lines of word/tag, .gz or not, or .spacy.",
+            callback=_check_text,
+            help="Bracketed files or lines of word/tag, .gz or not, or .spacy; folders of .mrg, .tagged, .spacy, or "
+            "'patterns*'.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
@@ -47,13 +55,15 @@ def learn_bracketer(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="A file with a tag and its universal tag on each line."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is random in learning.")] = 0,
+    seed: Seed = 0,
+    scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
 ) -> None:
     """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
 
-    Only words and tags are read, never the brackets of trees. The text is read several times, and not kept in memory.
+    Only words and tags are read, never the brackets of trees. The text is read several times, here, and not kept in
+    memory; with --scheduler its covariances are summed on the cluster.
     Tags are those of Universal Dependencies, of the Penn Treebank or of the Brown corpus; others need a --tag-map.
 
     \b
@@ -74,7 +84,7 @@ def learn_bracketer(
     assert isinstance(component, SpectralBracketerPipe)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
-    with progress_of_steps() as tell:
+    with on_cluster(scheduler), progress_of_steps() as tell:
         component.learn(text, progress=tell)
     log_skipped(list(text.errors.values()))
     print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")

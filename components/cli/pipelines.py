@@ -24,6 +24,10 @@ Component = Annotated[
     str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
 ]
 
+LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
+Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
+
+_MOST_JOBS = 1_000
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
 _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
@@ -147,12 +151,14 @@ def blank_pipeline(lang: str) -> Language:
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     """How many parallel jobs there are to be; -1 is one for each processor.
 
-    RAISES (BadParameter): For 0.
+    RAISES (BadParameter): For 0, and for more than a machine can start.
     """
     from joblib import effective_n_jobs
 
-    if jobs == 0:
-        raise typer.BadParameter("expected at least 1, or -1 for one for each processor", param_hint=hint)
+    if jobs == 0 or jobs > _MOST_JOBS:
+        raise typer.BadParameter(
+            f"expected 1 to {_MOST_JOBS:,}, or -1 for one for each processor; got {jobs}", param_hint=hint
+        )
     return effective_n_jobs(jobs)
 
 

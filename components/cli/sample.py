@@ -11,7 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of, printable, rooted, tree_of
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -33,7 +33,7 @@ def sample(
         typer.Argument(metavar="FILE", help="Sentences to draw trees of, in UTF-8 or .spacy; - is stdin."),
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
-    seed: Annotated[int, typer.Option(help="The same one draws the same trees.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same one draws the same trees.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
     kind: Kind = None,
     tags: Annotated[

@@ -18,9 +18,34 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree, TreeFiles
     from spacy_lpcfg.trees.parse import Parse
 
+
+def _check_trees(paths: list[Path]) -> list[Path]:
+    from spacy_lpcfg.trees.files import SUFFIXES
+
+    return check_files(paths, SUFFIXES)
+
+
+def check_files(paths: list[Path], suffixes: tuple[str, ...]) -> list[Path]:
+    """The paths as they are: of files, of folders of files that end in one of `suffixes`, or patterns.
+
+    RAISES (BadParameter): If there are no files at one of them.
+    """
+    from spacy_lpcfg.trees.files import files_of
+
+    try:
+        list(files_of(paths, suffixes))
+    except FileNotFoundError as error:
+        raise typer.BadParameter(str(error)) from error
+    return paths
+
+
 Trees = Annotated[
     list[Path],
-    typer.Argument(metavar="TREES...", exists=True, help="Bracketed files, .gz or not, or folders of .mrg, .mrg.gz."),
+    typer.Argument(
+        metavar="TREES...",
+        callback=_check_trees,
+        help="Bracketed files, .gz or not, folders of .mrg, .mrg.gz, or 'patterns*'.",
+    ),
 ]
 
 

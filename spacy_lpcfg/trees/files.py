@@ -33,19 +33,29 @@ class TreeFiles:
 
         paths (path or iterable of paths): files; folders, of which all files below them in `SUFFIXES` count, sorted;
             patterns as of `glob`, sorted.
-        RAISES (FileNotFoundError): For a path that is nothing of these, or where no file is.
+        RAISES (FileNotFoundError): As of `files_of`.
         """
-        given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-        return cls(tuple(file for path in given for file in _files(os.fspath(path))), on_error)
+        return cls(tuple(files_of(paths)), on_error)
 
     def __iter__(self) -> Iterator[Tree]:
         return read_trees(self.paths, on_error=self.on_error)
 
 
-def _files(path: str) -> list[str]:
+def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:
+    """The files of paths, which are files, folders or patterns as of `TreeFiles.of`.
+
+    suffixes (tuple of str): of the files of a folder that count.
+    RAISES (FileNotFoundError): For a path that is nothing of these, or where no file is, and for a link to nothing.
+    """
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        yield from _files(os.fspath(path), suffixes)
+
+
+def _files(path: str, suffixes: tuple[str, ...]) -> list[str]:
     if os.path.isdir(path):
-        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(SUFFIXES))
-        what = f"files that end in {' or '.join(SUFFIXES)} in the folder"
+        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(suffixes))
+        what = f"files that end in {' or '.join(suffixes)} in the folder"
+        _check_links(found)
     elif os.path.exists(path):
         return [path]
     else:
@@ -54,3 +64,9 @@ def _files(path: str) -> list[str]:
     if not found:
         raise FileNotFoundError(f"Expected {what} {path!r}, found none. Check the path, or name the files themselves.")
     return found
+
+
+def _check_links(files: list[str]) -> None:
+    for file in files:
+        if not os.path.exists(file):
+            raise FileNotFoundError(f"The link {file!r} points to nothing: mend it, or remove it from its folder.")
