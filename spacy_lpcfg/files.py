@@ -24,6 +24,7 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 _HOST = hashlib.sha256(platform.node().encode("utf-8", "replace")).hexdigest()[:6]  # folders may be shared by machines
 _NUMBERS = count()
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
@@ -38,8 +39,15 @@ def replacing(path: PathLike) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
 
     A link stays: what it points to is replaced. So does a device or a pipe, which is written to.
+
+    RAISES (OSError): Of the name `path`, where the disk is full.
     """
-    target = os.path.realpath(path)
+    with _naming(path), _replacing(os.path.realpath(path)) as file:
+        yield file
+
+
+@contextmanager
+def _replacing(target: str) -> Iterator[IO[bytes]]:
     if is_device(target):
         with open(target, "wb") as device:
             yield device
@@ -65,11 +73,18 @@ def replacing_folder(path: PathLike) -> Iterator[Path]:
     has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
     back.
 
-    RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays.
+    RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays. (OSError): Of the name
+        `path`, where the disk is full.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isdir(target):
         raise NotADirectoryError(errno.ENOTDIR, "Expected a folder, or nothing, where a folder is to be", str(path))
+    with _naming(path), _replacing_folder(target) as folder:
+        yield folder
+
+
+@contextmanager
+def _replacing_folder(target: str) -> Iterator[Path]:
     temporary = _beside(target)
     try:
         yield Path(temporary)
@@ -80,6 +95,17 @@ def replacing_folder(path: PathLike) -> Iterator[Path]:
         _force_to_disk(os.path.dirname(target))
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _naming(path: PathLike) -> Iterator[None]:
+    """Errors of a full disk, which come without a name, or with that of a file beside, get this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            error.filename = os.fspath(path)
+        raise
 
 
 def is_device(path: PathLike) -> bool:

@@ -5,6 +5,7 @@ How many processes were killed is printed: pytest -rP tests/test_files.py
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import signal
@@ -23,46 +24,60 @@ from spacy_lpcfg.files import replacing, replacing_folder, write_atomically
 from spacy_lpcfg.grammar import Grammar
 
 N_KILLS = 20
-SAVE_MODELS = """
-import sys
+MOMENTS = ["before", "after", *["any"] * (N_KILLS - 2)]  # of what gives a name to what was written
+SAVE = """
+import os, sys, time
+from pathlib import Path
+from spacy_lpcfg import files
 from spacy_lpcfg.combination import learned_from_disk
-one, other, path = map(str, sys.argv[1:])
-models = [learned_from_disk(one), learned_from_disk(other)]
-print("ready", flush=True)
+moment, path = sys.argv[1:3]
+def stopping(put):
+    def stop(*names):
+        if moment == "after":
+            put(*names)
+        print("ready", flush=True)
+        time.sleep(600)
+    return put if moment == "any" else stop
+"""
+SAVE_MODELS = (
+    SAVE
+    + """
+models = [learned_from_disk(source) for source in sys.argv[3:]]
+os.replace = stopping(os.replace)
+if moment == "any":
+    print("ready", flush=True)
 while True:
     for model in models:
         model.to_disk(path)
 """
-SAVE_FOLDERS = """
-import sys
-from pathlib import Path
-from spacy_lpcfg.files import replacing_folder
-print("ready", flush=True)
+)
+SAVE_FOLDERS = (
+    SAVE
+    + """
+files._put_in_place = stopping(files._put_in_place)
+if moment == "any":
+    print("ready", flush=True)
 while True:
-    for text in ("a" * 100_000, "b" * 100_000):
-        with replacing_folder(sys.argv[1]) as folder:
+    for text in ("b" * 100_000, "a" * 100_000):
+        with files.replacing_folder(path) as folder:
             folder.mkdir()
             for name in ("one", "two", "three"):
                 (folder / name).write_text(text)
 """
+)
 on_posix = pytest.mark.skipif(os.name != "posix", reason="kills processes as POSIX has it")
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="folders change places in one step on Linux")
 
 
-class Killed:
-    """A process that runs code, and is killed some milliseconds after it has said that it is ready."""
-
-    def __init__(self, code: str, *arguments: object) -> None:
-        command = [sys.executable, "-c", code, *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-    def after(self, seconds: float) -> None:
-        with self.process:
-            assert self.process.stdout is not None
-            assert self.process.stdout.readline() == "ready\n"
-            time.sleep(seconds)
-            self.process.send_signal(signal.SIGKILL)
-        assert self.process.returncode == -signal.SIGKILL
+def kill_at(moment: str, rng: random.Random, code: str, *arguments: object) -> None:
+    """Run code that saves again and again, and kill it as it gives a new name, or at any moment."""
+    command = [sys.executable, "-c", code, moment, *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(rng.random() * 0.05 if moment == "any" else 0)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
 
 
 def beside(path: Path) -> list[str]:
@@ -79,36 +94,45 @@ def test_files_kill_leaves_the_old_model_or_the_new_one(tmp_path):
     for source, each in zip(sources, data):
         source.write_bytes(each)
     path = tmp_path / "model"
-    n_left = n_other = 0
-    for _ in range(N_KILLS):
-        Killed(SAVE_MODELS, *sources, path).after(rng.random() * 0.05)
-        if path.exists():
-            found = learned_from_disk(path).to_bytes()
-            assert found in data
-            n_other += found == data[1]
-        n_left += len(beside(path))
-        assert len(beside(path)) <= 1
+    path.write_bytes(data[0])
+    found, n_left = [], []
+    for moment in MOMENTS:
+        kill_at(moment, rng, SAVE_MODELS, path, *reversed(sources))
+        found.append(learned_from_disk(path).to_bytes())
+        n_left.append(len(beside(path)))
+    assert set(found) == set(data)
+    assert max(n_left) == 1
+    assert (found[:2], n_left[:2]) == (data, [1, 0])
     model("grammar").to_disk(path)
     assert beside(path) == []
-    print(f"{N_KILLS} processes killed while they saved, {n_other} left the second model, {n_left} an unfinished file")
+    n_other = found.count(data[1])
+    print(
+        f"{N_KILLS} processes killed while they saved: {n_other} left the new model, {sum(n_left)} an unfinished file"
+    )
 
 
 @on_linux
 def test_files_kill_leaves_the_old_folder_or_the_new_one(tmp_path):
     rng = random.Random(0)
     path = tmp_path / "folder"
-    for _ in range(N_KILLS):
-        Killed(SAVE_FOLDERS, path).after(rng.random() * 0.05)
-        if path.exists():
-            texts = {each.read_text() for each in path.iterdir()}
-            assert len(list(path.iterdir())) == 3
-            assert texts in ({"a" * 100_000}, {"b" * 100_000})
-        assert len(beside(path)) <= 1
+    path.mkdir()
+    for name in ("one", "two", "three"):
+        (path / name).write_text("a" * 100_000)
+    found, n_left = [], []
+    for moment in MOMENTS:
+        kill_at(moment, rng, SAVE_FOLDERS, path)
+        (text,) = {each.read_text() for each in path.iterdir()}
+        assert len(list(path.iterdir())) == 3
+        found.append(text)
+        n_left.append(len(beside(path)))
+    assert set(found) == {"a" * 100_000, "b" * 100_000}
+    assert max(n_left) == 1
+    assert (found[0][0], found[1][0], *n_left[:2]) == ("a", "b", 1, 1)
     with replacing_folder(path) as folder:
         folder.mkdir()
     assert beside(path) == []
     assert list(path.iterdir()) == []
-    print(f"{N_KILLS} processes killed while they saved folders")
+    print(f"{N_KILLS} processes killed while they saved folders, {sum(n_left)} left another folder beside the place")
 
 
 def write_half(path: Path) -> None:
@@ -212,6 +236,17 @@ def test_files_threads_may_write_one_file(tmp_path):
         thread.join()
     assert Grammar.from_disk(path).to_bytes() == data
     assert beside(path) == []
+
+
+@pytest.mark.parametrize("place", [replacing, replacing_folder])
+def test_files_name_what_a_full_disk_has_no_room_for(tmp_path, place):
+    path = tmp_path / "model"
+    with pytest.raises(OSError, match=r"model'$") as caught, place(path):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model.0-0.tmp/vocab")
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOSPC, str(path))
+    with pytest.raises(OSError, match=r"left$") as caught, place(path):
+        raise OSError(errno.EIO, "what is read has left")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_files_in_no_folder_are_an_error(tmp_path):
