@@ -1,6 +1,7 @@
 """Limits: CPU seconds and memory of one sentence by its length.
 
     python benchmarks/limits.py TREES [MODEL...]       # the grammar that comes with the package, and MODELs
+    python benchmarks/limits.py TREES --token ,        # sentences of one token, again and again
 
 Sentences are the words of TREES in a row, without the punctuation that ends sentences; the bracketer gets their tags.
 Each has a process of its own, which first parses the 20 first words. "MB more" is by how much the peak of its memory
@@ -30,11 +31,11 @@ class Cost(NamedTuple):
     status: str
 
 
-def cost(model: Path | None, trees: Path, n_words: int) -> Cost:
+def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Cost:
     nlp = spacy.blank("en") if model is None else spacy.load(model)
     if model is None:
         nlp.add_pipe("lpcfg_parser")
-    long, short = (sentence(nlp.vocab, trees, n) for n in (n_words, 20))
+    long, short = sentence(nlp.vocab, trees, n_words, token), sentence(nlp.vocab, trees, 20, None)
     for name, component in nlp.pipeline:
         if name != "sentencizer":
             component(short)
@@ -46,11 +47,17 @@ def cost(model: Path | None, trees: Path, n_words: int) -> Cost:
     return Cost(time.process_time() - start, measure.peak_mb() - before, group.attrs["status"][0])
 
 
-def sentence(vocab: Vocab, trees: Path, n_words: int) -> Doc:
-    leaves = [leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags) if leaf[1] != "."]
+def sentence(vocab: Vocab, trees: Path, n_words: int, token: str | None) -> Doc:
+    """The words of trees in a row, or a token again and again, which is tagged as a noun."""
+    leaves = [(token, "NN")] if token else words_of(trees)
     words, tags = map(list, zip(*islice(cycle(leaves), n_words)))
     starts = [True] + [False] * (n_words - 1)
     return Doc(vocab, words=words, tags=tags, pos=[universal(tag) for tag in tags], sent_starts=starts)
+
+
+def words_of(trees: Path) -> list[tuple[str, str]]:
+    """Words and tags, but what ends sentences."""
+    return [leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags) if leaf[1] != "."]
 
 
 def main() -> None:
@@ -58,11 +65,12 @@ def main() -> None:
     parser.add_argument("trees", type=Path)
     parser.add_argument("models", type=Path, nargs="*")
     parser.add_argument("--lengths", type=int, nargs="+", default=[100, 300, 1_000, 5_000])
+    parser.add_argument("--token", help="what sentences are made of, instead of the words of TREES")
     args = parser.parse_args()
     rows = []
     for model in [None, *args.models]:
         for n_words in args.lengths:
-            found: Cost = measure.in_child(cost, model, args.trees, n_words).result
+            found: Cost = measure.in_child(cost, model, args.trees, n_words, args.token).result
             name = "bundled" if model is None else model.name
             row = {"model": name, "words": n_words, "CPU s": found.seconds, "MB more": found.more_mb}
             rows.append({**row, "status": found.status})
