@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
@@ -43,7 +43,7 @@ def learn_combined(
         ),
     ] = None,
     classes_from: ClassesFrom = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn at random.")] = 0,
+    seed: Seed = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,

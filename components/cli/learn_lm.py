@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import check_place
+from spacy_lpcfg.components.cli.pipelines import Seed, check_place
 from spacy_lpcfg.files import write_atomically
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def learn_lm(
         int | None,
         typer.Option(min=0, help="The most iterations of EM. [default: em 10, pivot 0, pivot-em 1]"),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the start.")] = 0,
+    seed: Seed = 0,
     rare: Annotated[int, typer.Option(min=0, help="Words seen at most so often are unknown.")] = 1,
     kneser_ney: Annotated[
         bool, typer.Option("--kneser-ney", help="Mix with n-grams, weighed on the --dev text.")

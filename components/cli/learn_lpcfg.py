@@ -11,7 +11,7 @@ import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
@@ -89,7 +89,7 @@ def learn_lpcfg(
         Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
     ] = Teacher.ensemble,
     classes_from: ClassesFrom = None,
-    seed: Annotated[int, typer.Option(help="Of what the method draws at random.")] = 0,
+    seed: Seed = 0,
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",

@@ -24,7 +24,7 @@ Component = Annotated[
     str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
 ]
 
-LARGEST_SEED = 2**32 - 1  # that numpy and scikit-learn take
+LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 
 _MOST_JOBS = 1_000
