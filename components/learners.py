@@ -191,7 +191,7 @@ def make_preset(
     n_jobs: int = 1,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
-) -> Learner:
+) -> Combination | Distillation:
     """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.preset`.
 
     text (Path or None): a file with a sentence a line, of the language's tokenizer; "fast" needs one

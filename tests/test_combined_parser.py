@@ -91,6 +91,7 @@ def test_command_learns_a_combination(tmp_path):
         "Mirrored",
     ]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
+    assert {step["grammar"] for step in nlp.meta["fit"]} == {1, 3}  # networks have histories of their own
     assert nlp(TEXT)._.constituency
     assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
 

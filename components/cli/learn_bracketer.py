@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,7 +27,7 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
-def _check_text(paths: list[Path]) -> list[Path]:
+def _check_text(paths: Any) -> list[Path]:  # as of `treebanks.Trees`
     from spacy_lpcfg.components.tagged_text import SUFFIXES
 
     return check_files(paths, SUFFIXES)

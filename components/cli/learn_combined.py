@@ -3,7 +3,7 @@
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,9 @@ from spacy_lpcfg.components.cli.console import busy, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.learning.em import Step
 
 
 class Preset(str, Enum):
@@ -76,6 +79,8 @@ def learn_combined(
     config = {"@misc": "spacy-lpcfg.Preset.v1", **config, **class_settings(classes_from, lang)}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
+    steps: list[Step] = []
     with busy("learning"):
-        component.grammar = learned = learner.fit(read_treebank(trees, skip_bad))
+        component.grammar = learned = learner.fit(read_treebank(trees, skip_bad), on_step=steps.append)
+    nlp.meta["fit"] = [step.to_values() for step in steps]
     save_measured(nlp, output, partial(parser_of, learned), held_out)

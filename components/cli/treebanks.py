@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees.parse import Parse
 
 
-def _check_trees(paths: list[Path]) -> list[Path]:
+def _check_trees(paths: Any) -> list[Path]:  # typer takes a list[Path] for a class on Python 3.10
     from spacy_lpcfg.trees.files import SUFFIXES
 
     return check_files(paths, SUFFIXES)
