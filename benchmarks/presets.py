@@ -1,7 +1,8 @@
 """What each preset learns from treebanks of several sizes, beside another parser that learns from the same trees.
 
     python benchmarks/presets.py TREEBANK_DIR... [--sizes N...] [--presets NAME...] [--text FILE]
-        [--classes-from FILE] [--decodings NAME...] [--seed S] [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
+        [--classes-from FILE] [--decodings NAME...] [--beams N...] [--seed S]
+        [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from N trees of the one, drawn at random so that fewer are a part of
 more, 0 for all, and parses the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences
@@ -9,7 +10,8 @@ that are right as a whole, CPU seconds and peak memory of learning (reading, par
 sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
 of scores at the model's temperature. All in processes of their own. The text, for the preset `fast` alone, is
 tokenised, with a sentence a line; without one that preset is left out. All presets learn classes of words from the
-other text, if there is one, which counts as learning. With several decodings each has a row.
+other text, if there is one, which counts as learning. With several decodings
+or beams of networks each has a row.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -25,6 +27,8 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +36,7 @@ import measure
 import peers
 import speed
 
-from spacy_lpcfg.combination import PRESETS, learned_from_disk, parser_of, preset
+from spacy_lpcfg.combination import PRESETS, Combined, learned_from_disk, parser_of, preset
 from spacy_lpcfg.combination.parser import CHOICES
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
@@ -49,6 +53,7 @@ def main() -> None:
     arguments.add_argument("--text", type=Path, metavar="FILE", help="for the preset fast")
     arguments.add_argument("--classes-from", type=Path, metavar="FILE")
     arguments.add_argument("--decodings", nargs="+", choices=CHOICES, default=CHOICES[:1], metavar="NAME")
+    arguments.add_argument("--beams", type=int, nargs="+", metavar="N", help="of networks, instead of the preset's")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--peer-train", metavar="COMMAND")
     arguments.add_argument("--peer-parse", metavar="COMMAND")
@@ -83,13 +88,16 @@ def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
 
 
 def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Iterator[measure.Row]:
-    """What a preset learns from a file of trees, and what that costs; a row for each way to decode."""
+    """What a preset learns from a file of trees, and what that costs; a row for each way to parse."""
     text = args.text if name == "fast" else None
     learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
-    for decoding in args.decodings:
-        parsing = measure.in_child(parse, model, dev, decoding)
-        parser = name if decoding == CHOICES[0] else f"{name}, {decoding}"
-        yield {"parser": parser, **row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model)}
+    for decoding, beam in product(args.decodings, args.beams or [None]):
+        parsing = measure.in_child(parse, model, dev, decoding, beam)
+        told = [name, *([decoding] if decoding != CHOICES[0] else []), *([f"beam {beam}"] if beam else [])]
+        yield {
+            "parser": ", ".join(told),
+            **row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model),
+        }
 
 
 def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, trees: Path, model: Path) -> None:
@@ -98,9 +106,11 @@ def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, tr
     preset(name, text=sentences, seed=seed, word_classes=classes).fit(read_trees(trees)).to_disk(model)
 
 
-def parse(model: Path, dev: Path, decoding: str) -> measure.Row:
+def parse(model: Path, dev: Path, decoding: str, beam: int | None) -> measure.Row:
     """Parse the words of trees, and score the parses."""
     golds, learned = measure.read_gold(dev), learned_from_disk(model)
+    if beam and isinstance(learned, Combined):
+        learned = replace(learned, beam=beam)
     parses, seconds = measure.parse_all(parser_of(learned, decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
     error = reliability(tempered(scores, learned.temperature), right).expected_error

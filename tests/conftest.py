@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 from commands import SAMPLE, run, sample_part
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
+settings.load_profile("untimed")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

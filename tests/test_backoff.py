@@ -153,7 +153,7 @@ def poor_parser(request) -> Parser:
 
 
 @given(data=st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_tags_get_a_tree(poor_parser, data):
     tags = data.draw(st.lists(st.sampled_from(poor_parser.grammar.tags), min_size=2, max_size=10))
     words = data.draw(st.lists(st.text(max_size=5), min_size=len(tags), max_size=len(tags)))

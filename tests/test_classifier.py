@@ -66,7 +66,7 @@ def texts(words, tags, i, template):
 
 
 @given(pairs=st.tuples(WORDS, WORDS), data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_keys_are_equal_where_features_are(pairs, data):
     """Of one template at any two words of any two sentences; other templates never have the same key."""
     windows, seen = Windows(TAGS), {}

@@ -96,6 +96,22 @@ def test_command_learns_a_combination(tmp_path):
     assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
 
 
+def test_command_sets_the_beam_of_networks(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "wide")
+    narrow = spacy.load(tmp_path / "wide")
+    parser = narrow.get_pipe("lpcfg_parser")
+    parser.grammar = replace(parser.grammar, beam=1)
+    narrow.to_disk(tmp_path / "narrow")
+
+    def parsed(model: str, *options: str) -> str:
+        arguments = ["parse", str(tmp_path / model), "-", "--format", "json", *options]
+        result = CliRunner().invoke(lpcfg_cli, arguments, input=TEXT)
+        assert result.exit_code == 0, result.output
+        return result.stdout
+
+    assert parsed("wide", "--beam", "1") == parsed("narrow") != parsed("wide")
+
+
 def test_command_learns_a_combination_from_text_too(tmp_path):
     trees, text = tmp_path / "train.mrg", tmp_path / "text"
     trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))

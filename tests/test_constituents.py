@@ -78,7 +78,7 @@ def with_words(shape: Tree, words: list[str]) -> Tree:
 
 
 @given(st.lists(random_trees(), min_size=1, max_size=3))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_constituents_survive_docbin_whatever_their_shape(shapes):
     wanted = [
         with_words(shape, [f"w{i}" for i in range(len(shape))]) for shape in shapes if shape.label not in ROOT_LABELS
@@ -322,7 +322,7 @@ def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
 
 
 @given(st.lists(st.text(min_size=1, max_size=5).filter(str.strip), min_size=1, max_size=8))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
     shape = Tree("S", [Tree("X", word="w") for _ in words])
     doc = Doc(VOCAB, words=words, sent_starts=[True] + [False] * (len(words) - 1))

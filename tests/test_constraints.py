@@ -29,7 +29,7 @@ CONSTRAINTS = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 10**6), CONSTRAINTS)
 def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints):
     grammar = random_grammar(seed)
@@ -49,7 +49,7 @@ def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints
     assert constraints.allow(parse.spans) == (parse.status != UNCONSTRAINED)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(CONSTRAINTS)
 def test_a_beam_keeps_the_derivations_that_satisfy_constraints(constraints):
     parser = IncrementalParser(tiny("feed-forward"))

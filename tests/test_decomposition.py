@@ -34,7 +34,7 @@ def matching(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("way", ["transition", "direct"])
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 10_000), m=st.integers(1, 3))
 def test_theorem_2(way, seed, m):
     """From Q alone: pi, r and s up to one permutation."""

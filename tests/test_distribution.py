@@ -39,7 +39,7 @@ def case(seed, n, **shape):
     return parser, words, weights_of_trees(grammar, words), parser.distribution(words)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @CASES
 def test_n_best_are_all_trees_by_falling_probability(seed, n):
     parser, words, expected, distribution = case(seed, n)
@@ -58,7 +58,7 @@ def test_n_best_are_all_trees_by_falling_probability(seed, n):
         assert np.isnan(distribution.log_probability)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @CASES
 def test_entropy_is_an_upper_bound(seed, n):
     *_, expected, distribution = case(seed, n)
@@ -71,7 +71,7 @@ def test_entropy_is_close():
     assert np.nanmean(gaps) < 0.02
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @CASES
 def test_entropy_is_exact_with_one_state(seed, n):
     model = random_model(seed, most_states=1, interminals=("NP", "S", "S|VP", "VP"))
@@ -109,7 +109,7 @@ def test_samples_repeat_themselves_by_seed():
     assert distribution.samples(20, seed=3) != distribution.samples(20, seed=4)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @CASES
 def test_k_best_are_all_trees_of_a_forest_in_order(seed, n):
     parser, words, *_ = case(seed, n)
@@ -143,7 +143,7 @@ def test_tree_log_probability_of_what_the_grammar_cannot_make():
     assert parser.tree_log_probability(next(parse_trees(["(X (N ant))"]))) == -np.inf
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS, st.integers(1, 5), st.booleans())
 def test_state_vectors_multiply_to_posteriors_of_their_constituent(seed, n, proper):
     grammar = random_grammar(seed, proper=proper)

@@ -422,7 +422,7 @@ def test_evalb_agrees_with_reference_program(treebank, prm, shared_data, shared_
     assert evaluation.reference_table().split("\n") == expected.rstrip("\n").split("\n")
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_confusions_are_what_is_left_over_the_same_words(data):
     """Against a count over spans: of each, as many pairs as the side with fewer unmatched brackets has."""

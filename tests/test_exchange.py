@@ -14,7 +14,7 @@ nltk_tree = pytest.importorskip("nltk.tree", reason="NLTK is not here: pip insta
 
 
 @given(random_trees())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_exchange_gives_back_what_it_took(tree):
     assert from_nltk(to_nltk(tree)) == tree
 

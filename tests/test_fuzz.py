@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_fuzz_targets_keep_their_contract(name):
-    @settings(deadline=None, max_examples=EXAMPLES.get(name, 100), suppress_health_check=list(HealthCheck))
+    @settings(max_examples=EXAMPLES.get(name, 100), suppress_health_check=list(HealthCheck))
     @given(st.binary(max_size=200))
     def check(data: bytes) -> None:
         TARGETS[name].run(data)
@@ -46,14 +46,12 @@ def test_fuzz_cases_keep_the_contract(path):
     TARGETS[path.parent.name].replay(json.loads(path.read_text("ascii")))
 
 
-@settings(deadline=None)
 @given(st.binary())
 def test_fuzz_cases_can_be_written_as_text(data):
     text = text_of(data)
     assert bytes_of(json.loads(json.dumps(text))) == data
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=20), st.integers(-5, 5), st.integers(0, 10**6))
 def test_fuzz_choices_are_within_their_bounds(data, low, size):
     choices = Choices(data)

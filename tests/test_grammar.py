@@ -120,7 +120,7 @@ def test_disk_round_trip_is_atomic(learned, tmp_path, monkeypatch):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_damaged_bytes_are_refused(learned, data):
     """One byte another, a piece lost or put in, the end cut off: never anything but a GrammarError."""
     raw = learned.to_bytes()

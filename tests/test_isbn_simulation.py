@@ -58,7 +58,7 @@ def label_sequences(model: DynamicSBN, length: int) -> list[tuple[int, ...]]:
     return list(itertools.product(*[range(1, model.n_labels)] * (length - 1), last))
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seeds, st.integers(1, 3))
 def test_simulation_exact_filter_sums_over_all_states(seed, length):
     model = DynamicSBN.random(**TINY, seed=seed)
@@ -69,7 +69,7 @@ def test_simulation_exact_filter_sums_over_all_states(seed, length):
     assert found == pytest.approx(math.log(probability(model, labels, inputs)), abs=1e-10)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seeds, st.integers(1, 3))
 def test_simulation_posteriors_and_exact_beam_agree_with_enumeration(seed, length):
     model = DynamicSBN.random(**TINY, scale=2.5, seed=seed)
@@ -149,7 +149,7 @@ def test_simulation_gibbs_agrees_with_exact_posteriors(seed):
     assert np.abs(sampled - exact).mean() < 0.1 * np.abs(uniform - exact).mean()
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seeds, st.sampled_from(sorted(UPDATES)))
 def test_simulation_approximations_are_distributions(seed, name):
     model = DynamicSBN.random(**TINY, scale=3.0, seed=seed)
@@ -159,7 +159,7 @@ def test_simulation_approximations_are_distributions(seed, name):
     np.testing.assert_allclose(np.exp(scores).sum(axis=(0, 2)), 1)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(seeds, st.floats(0.5, 15))
 def test_simulation_mean_field_is_the_maximum(seed, scale):
     rng = np.random.default_rng(seed)

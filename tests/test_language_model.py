@@ -116,7 +116,7 @@ def test_vocabulary_has_the_words_that_are_not_rare():
 
 
 @given(seed=seeds, m=st.integers(1, 5))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_em_never_lowers_the_likelihood(seed, m):
     bigrams = random_bigrams(seed)
     steps = itertools.islice(em(bigrams, random_aggregate(bigrams, m, seed)), 30)

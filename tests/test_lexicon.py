@@ -75,7 +75,7 @@ def test_ladder_tells_numbers_from_words():
 @example("\ud800", True)
 @example("<form>", False)
 @example("<tag NN>", True)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_ladder_of_any_text(word, first):
     rungs = ladder(word, first)
     assert rungs[0] == word
@@ -110,7 +110,7 @@ def test_words_are_terminals_when_seen_often_enough():
 
 
 @given(st.lists(st.text() | st.sampled_from(["\ud800", "<tag NN>", "<form Cap>"]), max_size=5))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_word_has_a_terminal(words):
     lexicon = _GRAMMAR.lexicon
     for _ in range(2):  # looked up, and from the cache

@@ -378,7 +378,7 @@ def test_any_pruning_leaves_a_tree(parser, golds, pruning):
 
 
 @given(words=st.lists(st.text(max_size=8) | st.sampled_from(ODD_TEXTS), min_size=1, max_size=12))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_text_gets_a_tree(parser, words):
     parse = parser.parse(words)
     assert parse.tree.words == words
@@ -388,7 +388,7 @@ def test_any_text_gets_a_tree(parser, words):
 
 
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_tags_get_a_tree(parser, data):
     pairs = data.draw(
         st.lists(

@@ -64,7 +64,7 @@ def test_pictures_of_trees_in_a_terminal():
 
 
 @given(random_trees(max_leaves=8))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_pictures_of_any_tree_show_all_its_text(tree):
     wanted = [visible(node.label) for node in tree.nodes()] + list(map(visible, tree.words))
     found = texts(tree_svg(tree))

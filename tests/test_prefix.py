@@ -82,7 +82,7 @@ def without_recursion(seed: int) -> Grammar:
     return grammar_of(model, one_state(model, seed), is_proper=True)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 def test_prefix_probabilities_sum_all_continuations(seed):
     grammar = without_recursion(seed)
@@ -95,7 +95,7 @@ def test_prefix_probabilities_sum_all_continuations(seed):
     assert np.exp(logs[-1]) == pytest.approx(total(model, words), rel=1e-5)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(SEEDS)
 def test_prefix_probabilities_of_recursive_grammars_lie_between_bounds(seed):
     """What is left out of a sum up to ten words are longer sentences; they need not end for all derivations."""
@@ -130,7 +130,7 @@ def test_prefix_probabilities_of_a_hidden_markov_model_are_forward_probabilities
     assert logs[-1] == pytest.approx(logs[-2] + np.log(stop) - end, abs=tolerance)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(SEEDS, st.integers(1, 7))
 def test_surprisals_add_up_to_the_probability_of_the_sentence(seed, n):
     grammar = random_grammar(seed)
@@ -149,7 +149,7 @@ def test_surprisals_add_up_to_the_probability_of_the_sentence(seed, n):
         assert bits.sum() >= -log_probability / np.log(2) - 1e-5
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(SEEDS)
 @example(84260)  # words of a state add up to 1.004, trees to more
 def test_a_threshold_makes_lower_bounds(seed):

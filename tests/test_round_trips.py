@@ -22,7 +22,7 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 register_extensions()
 VOCAB = Vocab()
 NLP = spacy.blank("xx")
-EXAMPLES = settings(deadline=None, max_examples=60)
+EXAMPLES = settings(max_examples=60)
 unrooted = random_trees().filter(lambda tree: tree.label not in ROOT_LABELS)
 
 

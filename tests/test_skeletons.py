@@ -93,7 +93,7 @@ def reference(tree: Tree) -> list[tuple]:
 
 
 @given(st.lists(trees(), min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_table_is_that_of_the_trees(treebank):
     nodes = skeletons(treebank)
     expected, first = [], 0
@@ -122,7 +122,7 @@ def test_table_is_that_of_the_trees(treebank):
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_join_does_not_depend_on_the_cut(treebank, cut):
     whole, parts = join([skeletons(treebank)]), join([skeletons(treebank[:cut]), skeletons(treebank[cut:])])
     for name in ("preterminals", "interminals", "words"):
@@ -135,7 +135,7 @@ def test_join_does_not_depend_on_the_cut(treebank, cut):
 
 
 @given(st.lists(trees(), min_size=1, max_size=6), st.integers(0, 6), st.integers(0, 6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_trees_between_others_are_a_table_of_their_own(treebank, first, end):
     normal = [tree for tree in treebank if normalize(tree) is not None]
     found, expected = skeletons(treebank).between(first, max(first, end)), skeletons(normal[first : max(first, end)])

@@ -347,7 +347,7 @@ def test_small_treebanks_are_learned(learner, brackets):
     st.lists(random_trees(), min_size=1, max_size=5),
     st.sampled_from([TreebankPCFG(markov=1), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_treebank_is_learned_and_parsed(treebank, learner):
     golds = [gold for gold in map(normalize, treebank) if gold is not None]
     if golds:

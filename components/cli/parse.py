@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -62,7 +63,7 @@ def parse(
         typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(min=1, help="Of an isbn_parser: more is slower and better. [default: as it is set]")
+        int | None, typer.Option(min=1, help="Of networks: more is slower and better. [default: as it is set]")
     ] = None,
     decoding: Annotated[
         Decoding | None,
@@ -145,11 +146,16 @@ def _writer(form: Format, n_best: int | None, marginals: bool) -> "Writer":
 
 
 def _set_beam(pipe: "Pipe", beam: int) -> None:
+    from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.isbn_parser import ISBNParser
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
-    if not isinstance(pipe, ISBNParser):
+    if isinstance(pipe, ISBNParser):
+        pipe.beam = beam
+    elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
+        pipe.grammar = replace(pipe.grammar, beam=beam)
+    else:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
-    pipe.beam = beam
 
 
 def _set_decoding(pipe: "Pipe", decoding: Decoding) -> None:
