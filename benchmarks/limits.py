@@ -32,6 +32,7 @@ class Cost(NamedTuple):
 
 
 def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Cost:
+    """What one sentence costs a pipeline that has parsed a short one, or None for the English grammar's."""
     nlp = spacy.blank("en") if model is None else spacy.load(model)
     if model is None:
         nlp.add_pipe("lpcfg_parser")

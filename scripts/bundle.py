@@ -110,14 +110,14 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
     parses = [parser.parse(gold.words) for gold in golds]
     seconds = time.process_time() - start
     tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses)]
-    found = evaluate(golds, tests)
-    by_temperature = [_calibration_error(*outcomes(parses, golds), t) for t in (1.0, temperature)]
+    evaluation = evaluate(golds, tests)
+    found, (own, right) = evaluation.scores(), outcomes(parses, golds)
     return {
-        "sentences scored": f"{found.total().n_valid:,}",
-        **{name: f"{found.scores()[key]:.2f}" for name, key in SCORES.items()},
+        "sentences scored": f"{evaluation.total().n_valid:,}",
+        **{name: f"{found[key]:.2f}" for name, key in SCORES.items()},
         "temperature": f"{temperature:g}",
-        "expected calibration error, %": by_temperature[1],
-        "the same without the temperature, %": by_temperature[0],
+        "expected calibration error, %": _calibration_error(own, right, temperature),
+        "the same without the temperature, %": _calibration_error(own, right, 1.0),
         "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
