@@ -13,7 +13,7 @@ from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps
+from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps, renumbered
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -102,9 +102,10 @@ class Combination:
         found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept) for learner in self.learners)
         n_before = 0
         for member, steps in found:
-            if on_step is not None:
+            tell = renumbered(on_step, n_before)
+            if tell is not None:
                 for step in steps:
-                    on_step(step._replace(grammar=step.grammar + n_before))
+                    tell(step)
             n_before += len(getattr(straight(member), "grammars", (member,)))
         return self.combine([member for member, _ in found])
 
