@@ -285,6 +285,29 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     assert pruned.posteriors(too_long).brackets == free.posteriors(too_long).brackets
 
 
+def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
+    """The one with the most brackets and tags to be hoped for; its own best tree has no more of them."""
+    pcfg, network = members
+    parser = CombinedParser(Combined((network, mirrored, pcfg), (0.3, 0.3, 0.4)))
+    n_better = 0
+    for gold in trees[:20]:
+        posteriors = parser.posteriors(gold.words)
+
+        def gain(parse, posteriors=posteriors):
+            of_brackets = sum(posteriors.brackets.get(span, 0.0) for span in parse.spans)
+            of_tags = sum(of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, parse.tags))
+            return of_brackets - parser.combined.bracket_cost * len(parse.spans) + of_tags
+
+        found, own = parser.nearest(gold.words), Parser(pcfg).parse(gold.words)
+        assert Parser(pcfg).tree_log_probability(found.tree) > -np.inf
+        assert found.span_scores == pytest.approx([posteriors.brackets.get(span, 0.0) for span in found.spans])
+        assert gain(found) >= gain(own) - 1e-6
+        n_better += gain(found) > gain(own) + 1e-6
+    assert n_better > 2
+    assert parser.nearest(["was"] * 200) is None
+    assert CombinedParser(Combined((network, mirrored), (0.5, 0.5))).nearest(SENTENCE) is None
+
+
 def test_presets():
     balanced = preset("balanced").learners
     assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]

@@ -37,10 +37,11 @@ def test_nearest_is_best_of_all_trees(seed, cost):
             return sum(posteriors.brackets.get(span, 0.0) - cost for span in spans) + of_tags
 
         trees = [expand_unaries(unbinarize(tree)) for tree in all_trees(model, words)]
-        found = nearest_parse(parser, words, posteriors, bracket_cost=cost)
+        forest = parser.forest(words)
+        assert (forest.n_items > 0) == bool(trees)
         if not trees:
-            assert found is None
             continue
+        found = nearest_parse(forest, grammar, words, posteriors, bracket_cost=cost)
         n_parsed += 1
         assert score(found.spans, found.tags) == pytest.approx(max(score(tree.spans(), tree.tags) for tree in trees))
         assert (found.spans, found.tags) in [(tree.spans(), tree.tags) for tree in trees]
@@ -55,8 +56,9 @@ def test_nearest_to_a_trees_own_brackets_is_that_tree():
     words = next(
         w for w in ([a, b, c, d] for a in WORDS for b in WORDS for c in WORDS for d in WORDS) if all_trees(model, w)
     )
+    forest = parser.forest(words)
     for tree in map(expand_unaries, map(unbinarize, all_trees(model, words))):
         certain = Posteriors(dict.fromkeys(tree.spans(), 1.0), [{tag: 1.0} for tag in tree.tags])
-        found = nearest_parse(parser, words, certain, bracket_cost=0.5)
+        found = nearest_parse(forest, grammar, words, certain, bracket_cost=0.5)
         assert set(found.spans) == set(tree.spans())
         assert found.tags == tree.tags

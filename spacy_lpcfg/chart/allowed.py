@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -46,8 +46,16 @@ class SymbolSets:
         """Categories of constituents, numbered."""
         return {label: i for i, label in enumerate(sorted({label for own in self._labels for label in own}))}
 
+    def within(self, kinds: Iterable[Collection[str]]) -> np.ndarray:
+        """Symbols all of whose brackets have labels of a collection, for each of n collections, bool (n, n_symbols)."""
+        rows = [[self.labels[label] for label in labels] for labels in kinds]
+        has = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
+        for row, known in zip(has, rows):
+            row[known] = 1
+        return has @ self._of_labels == self._of_labels.sum(axis=0)
+
     @cached_property
-    def of_labels(self) -> np.ndarray:
+    def _of_labels(self) -> np.ndarray:
         """Whether each symbol puts a bracket of each label over its words, float32 (n_labels, n_symbols)."""
         found = np.zeros((len(self.labels), len(self.everything)), dtype=np.float32)
         for symbol, own in enumerate(self._labels):
@@ -98,20 +106,21 @@ def allowed_by_brackets(brackets: Collection[Span], n_words: int, sets: SymbolSe
 
     brackets (collection of (start, end, label)): with labels that the grammar may lack.
     """
-    labels = np.zeros((n_words + 1, n_words + 1, len(sets.labels)), dtype=np.float32)
+    over: dict[tuple[int, int], set[str]] = {(i, i + 1): set() for i in range(n_words)}
     furthest = np.zeros((n_words + 1, 1), dtype=np.int64)
     for start, end, label in brackets:
         furthest[start] = max(furthest[start], end)
         if label in sets.labels:
-            labels[start, end, sets.labels[label]] = 1
+            over.setdefault((start, end), set()).add(label)
     ends = np.arange(n_words + 1)
     is_open = (ends > ends[:, None]) & (ends < furthest)
-    used = np.nonzero(is_open | labels.any(axis=2) | (ends == ends[:, None] + 1))
-    complete = labels[used] @ sets.of_labels == sets.of_labels.sum(axis=0)
-    masks = np.where(sets.intermediate, is_open[used][:, None], complete)
-    cells = np.zeros(is_open.shape, dtype=np.int32)
-    cells[used] = np.arange(1, len(masks) + 1)
-    return Allowed(cells, np.concatenate([sets.nothing[None], masks.astype(np.int8)]))
+    kinds: dict[frozenset[str], int] = {frozenset(): 0}  # of cells by their labels; each has a row closed and one open
+    cells = 2 * is_open.astype(np.int32)
+    for place, labels in over.items():
+        cells[place] = 1 + 2 * kinds.setdefault(frozenset(labels), len(kinds)) + is_open[place]
+    complete = sets.within(kinds)
+    masks = np.stack([np.where(sets.intermediate, is_on, complete) for is_on in (0, 1)], axis=1)
+    return Allowed(cells, np.concatenate([sets.nothing[None], masks.reshape(-1, len(sets.nothing))]).astype(np.int8))
 
 
 def allowed_by_tree(tree: Tree, sets: SymbolSets) -> Allowed:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,6 +124,18 @@ EXHAUSTIVE = Settings(
 )
 
 
+class Reading(NamedTuple):
+    """What a model thinks of a sentence.
+
+    posteriors (Posteriors): of its brackets and tags.
+    forest (Forest or None): of the trees that they are of; None if it has no tree over the whole sentence, or no
+        forest.
+    """
+
+    posteriors: Posteriors
+    forest: Forest | None = None
+
+
 class Parser:
     """Parses sentences by a grammar; any number of threads may share one.
 
@@ -200,11 +212,24 @@ class Parser:
 
         Those of the one tree that `parse` gives, where the grammar has no tree over the whole sentence.
         """
+        return self.read(words, tags, tag_weight=tag_weight, constraints=constraints, likely=likely).posteriors
+
+    def read(
+        self,
+        words: Sequence[str],
+        tags: Sequence[str | None] | None = None,
+        *,
+        tag_weight: float = 0.0,
+        constraints: Constraints = NO_CONSTRAINTS,
+        likely: Collection[Span] | None = None,
+    ) -> Reading:
+        """The posteriors, and what pruning left; arguments as of `posteriors`."""
         forest = self._whole_forest(words, tags, tag_weight, constraints, likely)
         if forest is None:
-            return Posteriors.of(self.parse(words, tags, tag_weight=tag_weight, constraints=constraints))
+            return Reading(Posteriors.of(self.parse(words, tags, tag_weight=tag_weight, constraints=constraints)))
         marginals, _, items, _ = self._scores(forest)
-        return posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
+        found = posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
+        return Reading(found, marginals.forest)
 
     def distribution(
         self,

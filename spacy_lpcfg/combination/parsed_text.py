@@ -9,7 +9,6 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.chart.nearest import nearest_parse
 from spacy_lpcfg.chart.parser import Settings
 from spacy_lpcfg.combination.combined import Combined, Learned, known_words
 from spacy_lpcfg.combination.parser import CombinedParser
@@ -51,12 +50,8 @@ def _parse_by(learned: Learned) -> Callable[[Sequence[str]], Parse | None]:
     if not isinstance(learned, Combined):
         return chart_parser_of(learned, settings=_FAST).parse
     parser = CombinedParser(learned, settings=_FAST, beam_settings=_NARROW)
-    grammars = [member for member in learned.members if isinstance(member, Grammar | Ensemble)]
-    if not grammars:
-        return parser.parse
-    chart = chart_parser_of(grammars[0], settings=_FAST)
-    cost = learned.bracket_cost
-    return lambda words: nearest_parse(chart, words, parser.posteriors(words), bracket_cost=cost)
+    has_grammar = any(isinstance(member, Grammar | Ensemble) for member in learned.members)
+    return parser.nearest if has_grammar else parser.parse
 
 
 def most_certain(parsed: Sequence[ScoredTree], share: float) -> list[ScoredTree]:

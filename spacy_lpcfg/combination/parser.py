@@ -10,10 +10,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.chart.parser import Parser, Settings
+from spacy_lpcfg.chart.nearest import nearest_parse
+from spacy_lpcfg.chart.parser import Parser, Reading, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
 from spacy_lpcfg.combination.reranking import Reranker, can_rerank
+from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees.consensus import consensus
@@ -65,8 +68,8 @@ class Question(NamedTuple):
 class Reader(Protocol):
     """What one model thinks of a sentence."""
 
-    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
-        """Of its brackets and tags; `likely` as of the chart's `Parser.forest`, and of no use to ISBNs."""
+    def read(self, question: Question, likely: Collection[Span] | None) -> Reading:
+        """Posteriors, and the forest of a grammar; `likely` as of the chart's `Parser.forest`, of no use to ISBNs."""
         ...
 
     def brackets(self, question: Question) -> list[Span]:
@@ -114,16 +117,19 @@ class CombinedParser(Undistributed):
     ) -> Posteriors:
         """The mean of the models' posteriors; arguments as of `parse`."""
         check_input(words, tags)
-        return self._posteriors(Question(words, tags, tag_weight, constraints))
+        return self._mean(self._read(Question(words, tags, tag_weight, constraints)))
 
-    def _posteriors(self, question: Question) -> Posteriors:
-        found: list[Posteriors] = []
+    def _mean(self, readings: Sequence[Reading]) -> Posteriors:
+        return mean([reading.posteriors for reading in readings], self.combined.weights)
+
+    def _read(self, question: Question) -> list[Reading]:
+        found: list[Reading] = []
         likely: Collection[Span] | None = None
         for reader, prunes in zip(self._readers, self._prunes):
-            found.append(reader.posteriors(question, likely))
-            if likely is None and prunes and not found[-1].is_of_one:
-                likely = found[-1].brackets
-        return mean(found, self.combined.weights)
+            found.append(reader.read(question, likely))
+            if likely is None and prunes and not found[-1].posteriors.is_of_one:
+                likely = found[-1].posteriors.brackets
+        return found
 
     def parse(
         self,
@@ -145,7 +151,7 @@ class CombinedParser(Undistributed):
         """
         check_input(words, tags)
         question = Question(words, tags, tag_weight, constraints)
-        found = self._posteriors(question)
+        found = self._mean(self._read(question))
         best = self._reranker.best(words, tags, **question.settings) if self._reranker else None
         if best is not None:
             spans = best.spans()
@@ -164,6 +170,22 @@ class CombinedParser(Undistributed):
             log_probability=float("nan"),
             status=_status(spans, found, constraints),
         )
+
+    def nearest(self, words: Sequence[str]) -> Parse | None:
+        """The tree of least expected loss, as of "brackets", among those that a grammar has.
+
+        words (sequence of str): as of `parse`.
+        RETURNS (Parse or None): of the first grammar or ensemble that reads from left to right and has a tree over the
+            whole sentence; None if there is none.
+        """
+        check_input(words, None)
+        readings = self._read(Question(words, None, 0.0, NO_CONSTRAINTS))
+        for member, reading in zip(self.combined.members, readings):
+            if reading.forest is not None and isinstance(member, Grammar | Ensemble):
+                grammar = member.grammars[0] if isinstance(member, Ensemble) else member
+                cost = self.combined.bracket_cost
+                return nearest_parse(reading.forest, grammar, words, self._mean(readings), bracket_cost=cost)
+        return None
 
 
 def _consensus(likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints) -> list[Span]:
@@ -236,8 +258,8 @@ class _ChartReader:
     def __init__(self, parser: Parser) -> None:
         self._parser = parser
 
-    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
-        return self._parser.posteriors(question.words, question.tags, likely=likely, **question.settings)
+    def read(self, question: Question, likely: Collection[Span] | None) -> Reading:
+        return self._parser.read(question.words, question.tags, likely=likely, **question.settings)
 
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.tags, **question.settings).spans
@@ -249,8 +271,9 @@ class _BeamReader:
     def __init__(self, parser: IncrementalParser) -> None:
         self._parser = parser
 
-    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
-        return self._parser.posteriors(question.words, question.certain_tags, constraints=question.constraints)
+    def read(self, question: Question, likely: Collection[Span] | None) -> Reading:
+        given = question.certain_tags
+        return Reading(self._parser.posteriors(question.words, given, constraints=question.constraints))
 
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.certain_tags, constraints=question.constraints).spans
@@ -262,9 +285,9 @@ class _MirroredReader:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def posteriors(self, question: Question, likely: Collection[Span] | None) -> Posteriors:
+    def read(self, question: Question, likely: Collection[Span] | None) -> Reading:
         mirrored = None if likely is None else mirrored_spans(likely, len(question.words))
-        return self._reader.posteriors(question.mirrored(), mirrored).mirrored()
+        return Reading(self._reader.read(question.mirrored(), mirrored).posteriors.mirrored())
 
     def brackets(self, question: Question) -> list[Span]:
         return mirrored_spans(self._reader.brackets(question.mirrored()), len(question.words))
