@@ -107,17 +107,18 @@ def allowed_by_brackets(brackets: Collection[Span], n_words: int, sets: SymbolSe
     brackets (collection of (start, end, label)): with labels that the grammar may lack.
     """
     over: dict[tuple[int, int], set[str]] = {(i, i + 1): set() for i in range(n_words)}
-    furthest = np.zeros((n_words + 1, 1), dtype=np.int64)
+    furthest = [0] * (n_words + 1)
     for start, end, label in brackets:
         furthest[start] = max(furthest[start], end)
         if label in sets.labels:
             over.setdefault((start, end), set()).add(label)
-    ends = np.arange(n_words + 1)
-    is_open = (ends > ends[:, None]) & (ends < furthest)
     kinds: dict[frozenset[str], int] = {frozenset(): 0}  # of cells by their labels; each has a row closed and one open
+    own = np.array([kinds.setdefault(frozenset(labels), len(kinds)) for labels in over.values()])
+    places = tuple(np.array(list(over)).T)
+    ends = np.arange(n_words + 1)
+    is_open = (ends > ends[:, None]) & (ends < np.array(furthest)[:, None])
     cells = 2 * is_open.astype(np.int32)
-    for place, labels in over.items():
-        cells[place] = 1 + 2 * kinds.setdefault(frozenset(labels), len(kinds)) + is_open[place]
+    cells[places] = 1 + 2 * own + is_open[places]
     complete = sets.within(kinds)
     masks = np.stack([np.where(sets.intermediate, is_on, complete) for is_on in (0, 1)], axis=1)
     return Allowed(cells, np.concatenate([sets.nothing[None], masks.reshape(-1, len(sets.nothing))]).astype(np.int8))
