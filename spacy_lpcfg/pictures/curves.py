@@ -67,8 +67,10 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
             for i, (name, points) in enumerate(curves)
             if quantity in points
         }
-        for text in axes.legend(lines.values(), lines).get_texts():
+        numbers = map(str, range(len(lines)))  # names come later: some matplotlibs leave out those that begin with _
+        for name, text in zip(lines, axes.legend(lines.values(), numbers).get_texts()):
             text.set_parse_math(False)
+            text.set_text(name)
         axes.set_ylabel(_QUANTITIES[quantity])
         axes.grid(alpha=0.3)
     axes.set_xlabel("iteration")

@@ -43,7 +43,7 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
         drawn = printer(to_nltk(_visible(tree))).text(unicodelines=lines == "unicode", maxwidth=_WIDEST)
     except RecursionError as error:
         raise _too_deep(tree) from error
-    return "\n".join(line.rstrip() for line in drawn.splitlines())
+    return "\n".join(line.rstrip(" ") for line in drawn.splitlines())
 
 
 def _has_wide(node: Tree) -> bool:
