@@ -60,5 +60,12 @@ def most_certain(parsed: Sequence[ScoredTree], share: float) -> list[ScoredTree]
     return [parsed[i] for i in np.sort(order[: max(1, round(share * len(parsed)))])]
 
 
-_FAST = Settings(tag_threshold=1e-3, boundary_threshold=0.005, cascade=1e-3)
+_FAST = Settings(
+    threshold=1e-4,
+    edge_threshold=5e-5,
+    beam=2e-3,
+    tag_threshold=3e-3,
+    boundary_threshold=0.005,
+    cascade=1e-3,
+)
 _NARROW = BeamSettings(beam=10)
