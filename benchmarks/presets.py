@@ -10,8 +10,8 @@ that are right as a whole, CPU seconds and peak memory of learning (reading, par
 sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
 of scores at the model's temperature. All in processes of their own. The text, for the preset `fast` alone, is
 tokenised, with a sentence a line; without one that preset is left out. All presets learn classes of words from the
-other text, if there is one, which counts as learning. With several decodings
-or beams of networks each has a row.
+other text, if there is one, which counts as learning. With several decodings or beams of
+networks each has a row.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between

@@ -25,8 +25,7 @@ def random_model(
 ) -> Model:
     """An L-PCFG over a few symbols: ragged numbers of states, several roots, recursion, chains, an "@" symbol.
 
-    Every interminal has five rules at random, and every preterminal emits three of four words, each of
-    which some preterminal emits.
+    Every interminal has five rules at random, every preterminal emits three of four words, and each word is emitted.
     proper (bool): whether the weights are probabilities; else they are normal, of either sign.
     """
     rng = np.random.default_rng(seed)

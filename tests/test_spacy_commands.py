@@ -73,6 +73,13 @@ def python(*arguments: object, python_path: Path | None = None) -> str:
     return done.stdout + done.stderr
 
 
+def installed(package: Path, site: Path) -> Path:
+    """The folder `site`, with what `spacy package` made installed into it."""
+    pytest.importorskip("pip", reason="the package is installed by pip, which is not here")
+    python("-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet", "--target", site, package)
+    return site
+
+
 def training_rows(output: str) -> list[list[str]]:
     """The rows of the table that `spacy train` prints: epoch, step, loss and scores."""
     return [line.split() for line in output.splitlines() if re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){6} *", line)]
@@ -166,10 +173,7 @@ def test_commands_package_install_and_load(model, folder):
     (package,) = folder.glob("en_tiny-0.0.1")
     requirements = (package / "meta.json").read_text(encoding="utf-8")
     assert "spacy-lpcfg>=" in requirements
-    pytest.importorskip("pip", reason="the package is installed by pip, which is not here")
-    site = folder / "site"
-    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]
-    python("-m", "pip", "install", *options, site, package)
+    site = installed(package, folder / "site")
     code = "import spacy; doc = spacy.load('en_tiny')('Who left?'); print(doc[:]._.parse_string)"
     assert str(trees(spacy.load(model)("Who left?"))[0]) in python("-c", code, python_path=site)
 
@@ -330,10 +334,7 @@ def test_commands_apply_a_bracketer_in_two_processes(bracketer, folder):
 def test_commands_package_a_bracketer(bracketer, folder):
     spacy_command("package", bracketer, folder, "--name", "brackets", "--version", "0.0.1", "--force")
     (package,) = folder.glob("en_brackets-0.0.1")
-    pytest.importorskip("pip", reason="the package is installed by pip, which is not here")
-    site = folder / "brackets_site"
-    options = ["--no-deps", "--no-build-isolation", "--quiet", "--target"]
-    python("-m", "pip", "install", *options, site, package)
+    site = installed(package, folder / "brackets_site")
     code = (
         "import spacy; from spacy.tokens import Doc; nlp = spacy.load('en_brackets'); "
         "doc = nlp(Doc(nlp.vocab, words=['Who', 'left', '?'], pos=['PRON', 'VERB', 'PUNCT'], sent_starts=[1, 0, 0])); "

@@ -199,20 +199,12 @@ class Parser:
         )
         return self._join(words, tags, tag_weight, cuts, GLUED)
 
-    def posteriors(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
-        *,
-        tag_weight: float = 0.0,
-        constraints: Constraints = NO_CONSTRAINTS,
-        likely: Collection[Span] | None = None,
-    ) -> Posteriors:
-        """Probabilities of all brackets and tags that pruning left; arguments as of `parse`, and of `forest`.
+    def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **settings: Any) -> Posteriors:
+        """Probabilities of all brackets and tags that pruning left; arguments as of `read`.
 
         Those of the one tree that `parse` gives, where the grammar has no tree over the whole sentence.
         """
-        return self.read(words, tags, tag_weight=tag_weight, constraints=constraints, likely=likely).posteriors
+        return self.read(words, tags, **settings).posteriors
 
     def read(
         self,
@@ -223,7 +215,7 @@ class Parser:
         constraints: Constraints = NO_CONSTRAINTS,
         likely: Collection[Span] | None = None,
     ) -> Reading:
-        """The posteriors, and what pruning left; arguments as of `posteriors`."""
+        """The posteriors, and the forest that pruning left; arguments as of `parse`, and of `forest`."""
         forest = self._whole_forest(words, tags, tag_weight, constraints, likely)
         if forest is None:
             return Reading(Posteriors.of(self.parse(words, tags, tag_weight=tag_weight, constraints=constraints)))
