@@ -6,12 +6,7 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = ["spacy_lpcfg.grammar._windows"]
-KERNELS += [f"spacy_lpcfg.chart.{name}" for name in ("_context", "_forest", "_coarse", "_fine", "_decode", "_prefix")]
-KERNELS += [f"spacy_lpcfg.learning.{name}" for name in ("_expectations", "_loglinear")]
-KERNELS += [f"spacy_lpcfg.bracketing.{name}" for name in ("_binary_trees", "_latent_tree", "_spans")]
-KERNELS += ["spacy_lpcfg.words._exchange"]
-KERNELS += [f"spacy_lpcfg.isbn.{name}" for name in ("_network", "_adam", "_beam")]
+KERNELS = sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h"]
 HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/beam.h"]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]

@@ -27,8 +27,8 @@ import spacy
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.trees import Tree, clean, read_trees
-from spacy_lpcfg.trees.parse import Parse
 
 Row = dict[str, Any]
 

@@ -43,7 +43,7 @@ from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.trees.parse import Parse
+    from spacy_lpcfg.parsing.result import Parse
 
 KEY = "constituents"
 ISBN_KEY = "isbn_constituents"

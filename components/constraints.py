@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from spacy.tokens import Doc
 
-from spacy_lpcfg.trees.constraints import Constraints
+from spacy_lpcfg.parsing.constraints import Constraints
 
 ConstraintsOf: TypeAlias = Callable[[Doc], Constraints]
 """Gives the constraints on the trees of a Doc; positions are those of its tokens, half-open."""

@@ -17,9 +17,9 @@ from spacy.tokens import Doc
 from thinc.api import Model, Shim
 
 from spacy_lpcfg.components.constituents import sentence_bounds
-from spacy_lpcfg.files import PathLike, write_atomically
-from spacy_lpcfg.grammar.reader import check_room
-from spacy_lpcfg.grammar.storage import Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.container import Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.files import PathLike, write_atomically
+from spacy_lpcfg.storage.reader import check_room
 
 Read = TypeVar("Read")
 

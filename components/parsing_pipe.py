@@ -17,11 +17,11 @@ from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
+from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.grammar.checking import check_temperature
+from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors
+from spacy_lpcfg.parsing.segmentation import BoundedParser, check_bounds
 from spacy_lpcfg.trees import Tree, escape_tokens
-from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
-from spacy_lpcfg.trees.calibration import tempered
-from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()

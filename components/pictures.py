@@ -13,8 +13,8 @@ from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, trees
 from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
+    from spacy_lpcfg.parsing.result import Posteriors
     from spacy_lpcfg.trees import Tree
-    from spacy_lpcfg.trees.parse import Posteriors
 
 LIKELY = 0.5
 

@@ -12,9 +12,9 @@ from spacy.training import Example
 
 from spacy_lpcfg.bracketing import is_punctuation
 from spacy_lpcfg.components.constituents import KEY, sentence_bounds, trees, words_of
+from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, evaluate
+from spacy_lpcfg.evaluation.unlabelled import SCORES, UnlabelledScore, score_brackets, unlabelled_totals
 from spacy_lpcfg.trees import Tree
-from spacy_lpcfg.trees.evalb import COLLINS, PRF, Params, evaluate
-from spacy_lpcfg.trees.unlabelled import SCORES, UnlabelledScore, score_brackets, unlabelled_totals
 
 _NAMES = ("p", "r", "f")
 
@@ -83,7 +83,7 @@ def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
 def score_unlabelled(
     examples: Iterable[Example], *, spans_key: str = "brackets", gold_key: str = KEY, **_: Any
 ) -> dict[str, Any]:
-    """Compare predicted brackets with those of gold trees, by `spacy_lpcfg.trees.unlabelled`.
+    """Compare predicted brackets with those of gold trees, by `spacy_lpcfg.evaluation.unlabelled`.
 
     Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
 

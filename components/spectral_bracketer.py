@@ -32,8 +32,8 @@ from spacy_lpcfg.components.learned import (
 )
 from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
-from spacy_lpcfg.trees.bounded import check_bounds
-from spacy_lpcfg.trees.parse import PARSED, SEGMENTED
+from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
+from spacy_lpcfg.parsing.segmentation import check_bounds
 
 KEY = "brackets"
 LABEL = "X"

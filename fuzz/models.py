@@ -20,12 +20,12 @@ from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.combination import Combined, CombinedParser, Mirrored, learned_from_bytes, parser_of
 from spacy_lpcfg.grammar import Ensemble
-from spacy_lpcfg.grammar.storage import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.language_model import EM as AggregateEM
 from spacy_lpcfg.language_model import LanguageModel, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
 from spacy_lpcfg.words import ClassLearner
 

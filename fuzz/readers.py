@@ -21,6 +21,7 @@ from spacy_lpcfg.bracketing.tags import UNIVERSAL
 from spacy_lpcfg.components.constituents import key_of, rooted_trees, trees
 from spacy_lpcfg.components.corpus import docs_of, tree_to_doc
 from spacy_lpcfg.components.tagged_text import read_tag_map, tagged_doc
+from spacy_lpcfg.evaluation.evalb import Params, evaluate, read_evalb
 from spacy_lpcfg.language_model.text import TextError, read_sentences
 from spacy_lpcfg.trees import (
     Tree,
@@ -34,7 +35,6 @@ from spacy_lpcfg.trees import (
     read_trees,
     write_trees,
 )
-from spacy_lpcfg.trees.evalb import Params, evaluate, read_evalb
 
 VOCAB = Vocab()
 TREES = """\

@@ -11,9 +11,9 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.isbn import IncrementalParser
+from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.result import UNCONSTRAINED
 from spacy_lpcfg.trees import from_nltk, to_nltk
-from spacy_lpcfg.trees.constraints import ANY, Constraints
-from spacy_lpcfg.trees.parse import UNCONSTRAINED
 
 LABELS = [ANY, "NP", "S", "VP", "no such label"]
 WORDS = ["The", "ferry", "was", "late", ".", "xyzzy"]

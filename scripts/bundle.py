@@ -24,12 +24,12 @@ import spacy
 
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.parsing_pipe import TextParser
-from spacy_lpcfg.files import write_atomically
-from spacy_lpcfg.grammar.storage import compressed
+from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
+from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.models import bundled_path
+from spacy_lpcfg.storage.container import compressed
+from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
-from spacy_lpcfg.trees.calibration import outcomes, reliability, tempered
-from spacy_lpcfg.trees.evalb import evaluate
 
 TABLE = re.compile(r"(?<=<!-- table: by scripts/bundle.py -->\n).*?(?=<!-- end of the table -->)", re.DOTALL)
 SCORES = {

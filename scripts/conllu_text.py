@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.storage.files import write_atomically
 
 MARK = "# text = "
 

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, read_trees
 
 PARTS = ("train", "dev")

@@ -14,7 +14,7 @@ import re
 import zipfile
 from pathlib import Path
 
-from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.storage.files import write_atomically
 
 FILE = re.compile(r"treebank/combined/wsj_(\d{4})\.mrg")
 FIRST_OF_DEV = 170

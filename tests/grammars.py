@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from enumeration import Model
+from oracles.enumeration import Model
 
 from spacy_lpcfg.grammar import Grammar, Lexicon
 from spacy_lpcfg.grammar.classifier import Classifier

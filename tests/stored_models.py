@@ -20,10 +20,10 @@ from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, Mirrored, parser_of
 from spacy_lpcfg.grammar import Ensemble, Grammar
-from spacy_lpcfg.grammar.storage import Stored
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_inventory
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
+from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.words import WordClasses
 

@@ -11,7 +11,7 @@ from spacy_lpcfg.components.cli.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, load_pipeline
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.bracketing.comparison import Table
+    from spacy_lpcfg.bracketing.baselines.comparison import Table
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
 _SCORES = {
@@ -48,7 +48,7 @@ def bracketing_table(
     Example:
         spacy-lpcfg bracketing-table model/ dev.mrg --text train.mrg
     """
-    from spacy_lpcfg.bracketing.comparison import compare, gold_sentences
+    from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
     from spacy_lpcfg.components.tagged_text import read_sentences
     from spacy_lpcfg.trees import read_trees
 
@@ -77,7 +77,7 @@ def _load(model: str) -> "SpectralBracketerPipe":
 
 def _lines(table: "Table") -> Iterator[str]:
     """Two tables, with by how much the bracketer is above what it has to beat below each."""
-    from spacy_lpcfg.bracketing.comparison import BRACKETER
+    from spacy_lpcfg.bracketing.baselines.comparison import BRACKETER
 
     first = next(iter(table.values()))
     for title, names in _SCORES.items():

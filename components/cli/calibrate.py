@@ -10,7 +10,7 @@ from spacy_lpcfg.components.cli.pipelines import Component, check_folder, find_p
 from spacy_lpcfg.components.cli.treebanks import read_treebank
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.trees.calibration import Reliability
+    from spacy_lpcfg.evaluation.calibration import Reliability
 
 
 _FITTED = "fitted to these trees"
@@ -41,8 +41,8 @@ def calibrate(
     Example:
         spacy-lpcfg calibrate model/ dev.mrg --output calibrated/
     """
+    from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes, reliability, tempered
     from spacy_lpcfg.trees import clean
-    from spacy_lpcfg.trees.calibration import fit_temperature, outcomes, reliability, tempered
 
     if output is not None:
         check_folder(output := output.resolve())

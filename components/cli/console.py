@@ -17,7 +17,7 @@ from typing import IO, Any, TypeVar
 
 import typer
 
-from spacy_lpcfg import files
+from spacy_lpcfg.storage import files
 
 Item = TypeVar("Item")
 

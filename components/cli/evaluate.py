@@ -10,8 +10,8 @@ import typer
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 
 if TYPE_CHECKING:
+    from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
     from spacy_lpcfg.trees import Tree
-    from spacy_lpcfg.trees.evalb import PRF, Evaluation, Sentence, Totals
 
 _BINARY = ".spacy"
 
@@ -49,7 +49,7 @@ def evaluate(
         spacy-lpcfg evaluate dev.mrg dev.parsed
         spacy-lpcfg evaluate dev.mrg dev.parsed --json > model.json
     """
-    from spacy_lpcfg.trees import evalb
+    from spacy_lpcfg.evaluation import evalb
 
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
@@ -76,8 +76,8 @@ def _read_treebank(path: Path) -> list["Tree"]:
 
 def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
+    from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError, clean
-    from spacy_lpcfg.trees.evalb import read_evalb
 
     if path.suffix == _BINARY:
         return _read_treebank(path)

@@ -11,7 +11,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Seed, check_place
-from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.storage.files import write_atomically
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import Fit

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, one_line
-from spacy_lpcfg.files import replacing_folder
+from spacy_lpcfg.storage.files import replacing_folder
 
 if TYPE_CHECKING:
     from spacy.language import Language

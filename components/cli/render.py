@@ -170,9 +170,9 @@ def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture
 
 def _calibration(nlp: "Language", component: str | None, file: str) -> Iterator[Drawable]:
     from spacy_lpcfg.components.corpus import tree_to_doc
+    from spacy_lpcfg.evaluation.calibration import outcomes, reliability
     from spacy_lpcfg.pictures import calibration_figure
     from spacy_lpcfg.trees import clean, parse_trees, read_trees
-    from spacy_lpcfg.trees.calibration import outcomes, reliability
 
     pipe = find_parser(nlp, component)
     trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)

@@ -15,8 +15,8 @@ from spacy_lpcfg.components.cli.pipelines import save_pipeline
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_lpcfg.parsing.result import Parse
     from spacy_lpcfg.trees import Tree, TreeFiles
-    from spacy_lpcfg.trees.parse import Parse
 
 
 def _check_trees(paths: Any) -> list[Path]:  # typer takes a list[Path] for a class on Python 3.10
@@ -78,8 +78,8 @@ def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:
 
 def held_out_f1(parse: Callable[[Sequence[str]], Parse], held_out: Sequence[Tree]) -> float:
     """F1 in percent of trees parsed from raw words, as `spacy-lpcfg evaluate` has it."""
+    from spacy_lpcfg.evaluation.evalb import evaluate
     from spacy_lpcfg.trees import clean
-    from spacy_lpcfg.trees.evalb import evaluate
 
     golds = [tree for tree in map(clean, held_out) if tree is not None]
     parses = [parse(gold.words).tree for gold in progress(golds, "sentences")]

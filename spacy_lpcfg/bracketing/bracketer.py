@@ -13,7 +13,7 @@ from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
 from spacy_lpcfg.bracketing.top import heuristic_split
-from spacy_lpcfg.grammar.storage import Stored
+from spacy_lpcfg.storage.container import Stored
 
 __all__ = ["Bracketer", "BracketerError", "Brackets"]
 

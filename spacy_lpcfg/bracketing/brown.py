@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, Vocabulary, context_counts
-from spacy_lpcfg.words.exchange import cluster, n_log_n
+from spacy_lpcfg.words.brown import cluster, n_log_n
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 from scipy.sparse.linalg import svds
 
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, Chunk
-from spacy_lpcfg.words.exchange import neighbours
+from spacy_lpcfg.words.brown import neighbours
 
 
 class EmbeddingError(ValueError):

@@ -12,8 +12,8 @@ from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
-from spacy_lpcfg.grammar.parts import are_texts, are_within, is_array, is_moderate, is_number
-from spacy_lpcfg.grammar.storage import StorageError, pack, read_meta, refuse_others, unpack
+from spacy_lpcfg.storage.container import StorageError, pack, read_meta, refuse_others, unpack
+from spacy_lpcfg.storage.validation import are_texts, are_within, is_array, is_moderate, is_number
 
 _KIND = "bracketer"
 _VERSION = 1

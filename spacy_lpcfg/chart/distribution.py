@@ -9,11 +9,11 @@ import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.allowed import SymbolSets, allowed_by_tree
+from spacy_lpcfg.chart.cells import SymbolSets, allowed_by_tree
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.trees.distribution import check_number
-from spacy_lpcfg.trees.parse import Analysis, with_given
+from spacy_lpcfg.parsing.distribution import check_number
+from spacy_lpcfg.parsing.result import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
 TRIES = 20  # candidates of the n best trees, beside 10 for each of the n

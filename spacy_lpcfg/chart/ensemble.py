@@ -15,7 +15,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.parser import Parser, Settings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.trees.parse import Undistributed
+from spacy_lpcfg.parsing.result import Undistributed
 
 
 def parser_of(grammar: Grammar | Ensemble, *, settings: Settings = Settings()) -> Parser:

@@ -14,7 +14,7 @@ from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover, build_forest
 from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.allowed import Allowed, SymbolSets, allowed_by, allowed_by_brackets, allowed_by_tree
+from spacy_lpcfg.chart.cells import Allowed, SymbolSets, allowed_by, allowed_by_brackets, allowed_by_tree
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
@@ -24,9 +24,10 @@ from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import FACTORED, offsets
-from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
-from spacy_lpcfg.trees.distribution import ListedDistribution
-from spacy_lpcfg.trees.parse import (
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.parsing.distribution import ListedDistribution
+from spacy_lpcfg.parsing.pieces import cuts_of, joined
+from spacy_lpcfg.parsing.result import (
     BACKED_OFF,
     COARSE,
     GLUED,
@@ -40,7 +41,6 @@ from spacy_lpcfg.trees.parse import (
     check_input,
     with_given,
 )
-from spacy_lpcfg.trees.pieces import cuts_of, joined
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.trees.parse import Posteriors
+from spacy_lpcfg.parsing.result import Posteriors
 
 LEAST = 1e-3
 

@@ -14,8 +14,8 @@ from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.parts import is_array, is_number
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.storage.validation import is_array, is_number
 
 
 @dataclass(frozen=True, eq=False)

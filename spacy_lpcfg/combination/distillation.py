@@ -21,11 +21,11 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.assembly import Reading, Treebank
 from spacy_lpcfg.learning.em import OnStep, fit_in_steps
-from spacy_lpcfg.learning.lexical import count_words
-from spacy_lpcfg.learning.shards import read_skeletons
-from spacy_lpcfg.learning.skeletons import join
+from spacy_lpcfg.learning.lexicon.lexical import count_words
+from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
+from spacy_lpcfg.learning.treebank.shards import read_skeletons
+from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, refuse_others, unpack
 from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, refuse_others, unpack
 
 Straight: TypeAlias = Grammar | Ensemble | ISBN
 

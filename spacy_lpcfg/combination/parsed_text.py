@@ -15,7 +15,7 @@ from spacy_lpcfg.combination.parser import CombinedParser
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.parser import BeamSettings
-from spacy_lpcfg.trees.parse import PARSED, Parse
+from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees.transforms import escape_tokens
 from spacy_lpcfg.trees.tree import Tree
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
-from spacy_lpcfg.chart.nearest import nearest_parse
+from spacy_lpcfg.chart.forest_mbr import nearest_parse
 from spacy_lpcfg.chart.parser import Parser, Reading, Settings
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
@@ -19,9 +19,9 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
-from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
-from spacy_lpcfg.trees.parse import (
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.parsing.mbr import consensus
+from spacy_lpcfg.parsing.result import (
     GLUED,
     PARSED,
     UNCONSTRAINED,

@@ -10,14 +10,14 @@ from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
 from spacy_lpcfg.combination.learner import Combination, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning.ensemble import Ensembles
-from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
 TEMPERATURES = MappingProxyType({"fast": TAUGHT, "balanced": 0.9, "accurate": 0.75})
-"""What the models of presets have as `temperature` (`trees/calibration.py`): one grammar is too sure of itself, most so
-of what a teacher has taught it, and the mean of several models doubts a little too much."""
+"""What the models of presets have as `temperature` (`evaluation/calibration.py`): one grammar is too sure of itself,
+most so of what a teacher has taught it, and the mean of several models doubts a little too much."""
 
 
 def preset(

@@ -9,9 +9,9 @@ import numpy as np
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
-from spacy_lpcfg.grammar.parts import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
-from spacy_lpcfg.grammar.reader import StorageError, check_room
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
+from spacy_lpcfg.storage.reader import StorageError, check_room
+from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
 
 if TYPE_CHECKING:
     from spacy_lpcfg.grammar.grammar import Grammar

@@ -12,7 +12,7 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
 
 COMBINATIONS = ("product", "sum")
 

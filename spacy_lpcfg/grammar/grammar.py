@@ -12,8 +12,8 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.storage.container import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.grammar.layout import in_blocks
-from spacy_lpcfg.grammar.parts import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
-from spacy_lpcfg.grammar.reader import StorageError, check_room
 from spacy_lpcfg.isbn.derivations import PROJECT
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.storage.reader import StorageError, check_room
+from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
 from spacy_lpcfg.words.classes import WordClasses
 
 _TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", "latent", "decisions")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_lpcfg.trees.constraints import Constraints
-from spacy_lpcfg.trees.parse import Posteriors
+from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 Spans = tuple[Span, ...]

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import srsly
 
-from spacy_lpcfg.grammar.parts import are_texts, is_array
-from spacy_lpcfg.grammar.storage import Stored, pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.isbn.checking import check_network, check_values, require
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.storage.container import Stored, pack, read_meta, refuse_others, unpack
+from spacy_lpcfg.storage.validation import are_texts, is_array
 from spacy_lpcfg.words.classes import WordClasses
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"

@@ -15,10 +15,10 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
-from spacy_lpcfg.trees.consensus import consensus
-from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
-from spacy_lpcfg.trees.distribution import ListedDistribution, check_number
-from spacy_lpcfg.trees.parse import (
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
+from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
+from spacy_lpcfg.parsing.mbr import consensus
+from spacy_lpcfg.parsing.result import (
     GLUED,
     PARSED,
     UNCONSTRAINED,

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.parts import are_texts
-from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, Vocabulary
+from spacy_lpcfg.storage.container import StorageError, Stored, pack, refuse_others, unpack
+from spacy_lpcfg.storage.validation import are_texts
 
 _KIND, _VERSION = "language model", 1
 _SUM_TOLERANCE = 1e-3

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
-from spacy_lpcfg.learning.anchors import fast_anchor_words, simplex_regression, squared_distances
+from spacy_lpcfg.learning.moments.anchors import fast_anchor_words, simplex_regression, squared_distances
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
 _MOST_STEPS = 100_000  # of the regression, for pivots that nearly coincide

@@ -3,8 +3,8 @@
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.em import EM
 from spacy_lpcfg.learning.ensemble import Ensembles
-from spacy_lpcfg.learning.latent import StateSmoothing
-from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.latent.statistics import StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.spectral import Smoothing, Spectral
 from spacy_lpcfg.learning.split_merge import SplitMerge

@@ -21,14 +21,14 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
-from spacy_lpcfg.learning.latent import Split, StateSmoothing
-from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.moments import Projections, groups_of
-from spacy_lpcfg.learning.projections import Projector
+from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
+from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.moments.estimation import Projections, groups_of
+from spacy_lpcfg.learning.moments.projections import Projector
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.state_numbers import log_fewer_states
+from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 

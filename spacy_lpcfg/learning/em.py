@@ -17,13 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Treebank
-from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
-from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states
-from spacy_lpcfg.trees.evalb import evaluate
+from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 

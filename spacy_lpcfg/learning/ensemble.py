@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Reading, Treebank
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.em import OnStep, fit_in_steps, renumbered
-from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.

@@ -21,10 +21,18 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
-from spacy_lpcfg.learning.features import (
+from spacy_lpcfg.learning.latent.merging import merged
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
+from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
+from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
+from spacy_lpcfg.learning.moments.projections import check_kappa, check_noise, check_templates, noisy, scaled
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
+from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
     OUTSIDE,
     PAPER_INSIDE,
@@ -35,15 +43,7 @@ from spacy_lpcfg.learning.features import (
     feature_table,
     mix,
 )
-from spacy_lpcfg.learning.latent import Split, StateSmoothing
-from spacy_lpcfg.learning.lexical import Emissions, LexicalSettings
-from spacy_lpcfg.learning.merging import merged
-from spacy_lpcfg.learning.moments import group_means, groups_of
-from spacy_lpcfg.learning.pivot_states import Side, States, symbol_states
-from spacy_lpcfg.learning.projections import check_kappa, check_noise, check_templates, noisy, scaled
-from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.skeletons import Skeletons
-from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 

@@ -17,14 +17,14 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
-from spacy_lpcfg.learning.latent import Expected, Split, StateSmoothing
-from spacy_lpcfg.learning.lexical import LexicalSettings
-from spacy_lpcfg.learning.merging import merged
+from spacy_lpcfg.learning.latent.merging import merged
+from spacy_lpcfg.learning.latent.state_flows import flow
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.state_flows import flow
-from spacy_lpcfg.learning.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
-from spacy_lpcfg.learning.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.trees.tree import Tree
 
 

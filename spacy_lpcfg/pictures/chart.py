@@ -13,7 +13,7 @@ from spacy_lpcfg.pictures.visible import visible
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from spacy_lpcfg.trees.parse import Posteriors
+    from spacy_lpcfg.parsing.result import Posteriors
 
 _LEAST_NAMED = 0.1
 _MOST_NAMED = 30  # words, above which cells are too small for names

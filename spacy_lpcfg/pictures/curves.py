@@ -13,7 +13,7 @@ from spacy_lpcfg.pictures.visible import visible
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from spacy_lpcfg.trees.calibration import Reliability
+    from spacy_lpcfg.evaluation.calibration import Reliability
 
 END = "(end)"
 _QUANTITIES = {
@@ -81,7 +81,7 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
 def calibration_figure(curve: Reliability) -> Figure:
     """The share of brackets that is right over their probability, and below it how many there are of each.
 
-    curve (Reliability): what `spacy_lpcfg.trees.calibration.reliability` gives
+    curve (Reliability): what `spacy_lpcfg.evaluation.calibration.reliability` gives
     RAISES (ImportError): Without matplotlib. (ValueError): If it is of no brackets.
     """
     filled = curve.counts > 0

@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.visible import visible
-from spacy_lpcfg.trees.exchange import to_nltk
+from spacy_lpcfg.trees.nltk import to_nltk
 from spacy_lpcfg.trees.tree import Tree
 
 _WIDEST = 4096  # characters of a label that is not broken into lines; not all of NLTK's versions take None

@@ -1,9 +1,9 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
-from spacy_lpcfg.trees.exchange import from_nltk, to_nltk
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
+from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import chain
 from typing import Protocol
 
-from spacy_lpcfg.files import PathLike, replacing
+from spacy_lpcfg.storage.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)

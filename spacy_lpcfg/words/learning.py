@@ -9,8 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from spacy_lpcfg.words.brown import cluster, neighbours
 from spacy_lpcfg.words.classes import OTHER, WordClasses, plain_form
-from spacy_lpcfg.words.exchange import cluster, neighbours
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,178 @@
+"""What each part of the spectral learner is worth: section 4.3 of Cohen et al. (2013) again, beside its numbers.
+
+    python -m benchmarks.accuracy.ablations TREEBANK_DIR [--states M...] [--tags given|model] [--json FILE]
+
+A TREEBANK_DIR holds train.mrg and dev.mrg. Measures F1 (EVALB, COLLINS.prm, all lengths) of the paper's system for
+m = 8, 16, 24, 32, and without: smoothing, scaling of the features, absolute marginals, features but the rules below and
+above a node. The paper gives its parser the tags of a tagger; here "given" tags are those of the treebank, "model" is
+from raw words. Changes of F1 are towards the first row of the same source and m.
+
+The paper's marginals are not divided by the sentence's total weight, which is negative for many sentences; our parser
+divides by the signed total. Without absolute values this makes a difference, so that both are measured; absolute
+marginals choose the same tree either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import measure
+from spacy_lpcfg.chart.parser import Forest, Marginals, Parser, Settings
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.treebank.features import (
+    PAPER_INSIDE,
+    PAPER_LEAF,
+    PAPER_OUTSIDE,
+    SIMPLE_INSIDE,
+    SIMPLE_OUTSIDE,
+)
+from spacy_lpcfg.trees import Tree, read_trees
+
+DIVIDED, UNDIVIDED = "signed, divided by the signed total", "signed, not divided"
+RULES = Settings(decoding="rules")  # as the paper decodes
+SIGNED = replace(RULES, absolute=False)
+
+# F1 on section 22 of the Penn Treebank, learned from sections 2-21, by m. The decreases without smoothing that section
+# 4.3 prints are those from the EM column of table 2; here all changes are from the spectral column.
+PAPER: dict[str, dict[int, float]] = {
+    "full": {8: 85.60, 16: 87.77, 24: 88.53, 32: 88.82},  # table 2
+    "no smoothing": {8: 85.05, 16: 86.84, 24: 86.47, 32: 86.47},  # section 4.3, as all below
+    "no scaling": {32: 84.40},
+    UNDIVIDED: {32: 80.61},
+    "simple features": {8: 86.44, 16: 86.86, 24: 87.24, 32: 88.07},
+}
+PAPER_PCFG = 68.62  # section 4.1
+PAPER_DIFFERENT = 100 * 319 / 1700  # section 4.3, percent of parses that absolute values change; m is not said
+
+
+@dataclass(frozen=True)
+class Undivided:
+    """Marginals of a sentence with the sign that they have before they are divided by its total weight."""
+
+    marginals: Marginals
+
+    @property
+    def total(self) -> float:
+        return self.marginals.total
+
+    @property
+    def log_probability(self) -> float:
+        return self.marginals.log_probability
+
+    def edges(self) -> np.ndarray:
+        return np.sign(self.total) * self.marginals.edges()
+
+    def items(self) -> np.ndarray:
+        return np.sign(self.total) * self.marginals.items()
+
+
+class UndividedParser(Parser):
+    """Decodes marginals that are not divided by the total weight; a positive factor would change no tree.
+
+    n_negative (int): sentences so far whose total weight is negative.
+    """
+
+    n_negative = 0
+
+    def marginals(self, forest: Forest) -> Undivided:
+        found = Undivided(super().marginals(forest))
+        self.n_negative += found.total < 0
+        return found
+
+
+class Ablations:
+    """Runs variants of the system on one treebank.
+
+    folder (Path): of the treebank; tags (str): "given" or "model".
+    """
+
+    def __init__(self, folder: Path, tags: str) -> None:
+        self.train = list(read_trees(folder / "train.mrg"))
+        self.golds = measure.read_gold(folder / "dev.mrg")
+        self.tags = tags
+
+    def parse(self, parser: Parser) -> list[Tree]:
+        parses, _ = measure.parse_all(parser, self.golds, self.tags)
+        return [parse.tree for parse in parses]
+
+    def f1(self, trees: list[Tree]) -> float:
+        return evaluate(self.golds, trees).scores()["evalb_f"]
+
+    def pcfg(self) -> float:
+        return self.f1(self.parse(Parser(TreebankPCFG().fit(self.train), settings=RULES)))
+
+    def run(self, m: int) -> tuple[dict[str, float], measure.Row]:
+        """F1 of every variant with m states, and what the signs of the marginals do."""
+        paper = Spectral(n_states=m, inside=PAPER_INSIDE, outside=PAPER_OUTSIDE, leaf=PAPER_LEAF)
+        simple = replace(paper, inside=SIMPLE_INSIDE, outside=SIMPLE_OUTSIDE)
+        estimate = paper.estimate(self.train)
+        full = estimate.grammar(paper.smoothing)
+        undivided = UndividedParser(full, settings=SIGNED)
+        variants: dict[str, Callable[[], Parser]] = {
+            "full": lambda: Parser(full, settings=RULES),
+            "no smoothing": lambda: Parser(estimate.grammar(Smoothing(c=0.0, nu=1.0)), settings=RULES),
+            "no scaling": lambda: Parser(self.learn(replace(paper, kappa=None)), settings=RULES),
+            DIVIDED: lambda: Parser(full, settings=SIGNED),
+            UNDIVIDED: lambda: undivided,
+            "simple features": lambda: Parser(self.learn(simple), settings=RULES),
+        }
+        if Spectral(n_states=m) != paper:
+            variants["full, our default features"] = lambda: Parser(self.learn(Spectral(n_states=m)), settings=RULES)
+        trees = {}
+        for name, parser in variants.items():
+            measure.progress(f"m = {m}: {name}")
+            trees[name] = self.parse(parser())
+        f1 = {name: self.f1(found) for name, found in trees.items()}
+        return f1, {"m": m, **self.signs(trees, undivided.n_negative)}
+
+    def signs(self, trees: dict[str, list[Tree]], n_negative: int) -> measure.Row:
+        """How often the total weight is negative, and signed marginals choose another tree than absolute ones."""
+        row = {"total weight < 0, %": 100 * n_negative / len(self.golds)}
+        for name in (DIVIDED, UNDIVIDED):
+            n_different = sum(tree != other for tree, other in zip(trees["full"], trees[name]))
+            row[f"other tree if {name}, %"] = 100 * n_different / len(self.golds)
+        return row
+
+    def learn(self, learner: Spectral) -> Grammar:
+        return learner.fit(self.train)
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    arguments.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
+    arguments.add_argument("--tags", choices=("given", "model"), default="given", help="default: given")
+    args = arguments.parse_args()
+    ablations = Ablations(args.treebank, args.tags)
+    results = {m: ablations.run(m) for m in args.states}
+    rows = f1_rows({m: f1 for m, (f1, _) in results.items()})
+    rows.append(dict.fromkeys(rows[0]) | {"variant": "PCFG", "F1": ablations.pcfg(), "paper's F1": PAPER_PCFG})
+    signs = [row for _, row in results.values()]
+    signs.append(dict.fromkeys(signs[0]) | {"m": "paper", f"other tree if {UNDIVIDED}, %": PAPER_DIFFERENT})
+    measure.report({f"F1 on {args.treebank.name}, {args.tags} tags": rows, "Negative values": signs}, args.json)
+
+
+def f1_rows(f1: dict[int, dict[str, float]]) -> list[measure.Row]:
+    """A row for every variant and m: our F1, the paper's, and the change from the full system of each."""
+    return [
+        {
+            "variant": name,
+            "m": m,
+            "F1": f1[m][name],
+            "change": f1[m][name] - f1[m]["full"],
+            "paper's F1": PAPER.get(name, {}).get(m),
+            "paper's change": PAPER[name][m] - PAPER["full"][m] if m in PAPER.get(name, {}) else None,
+        }
+        for name in next(iter(f1.values()))
+        for m in f1
+    ]
+
+
+if __name__ == "__main__":
+    main()

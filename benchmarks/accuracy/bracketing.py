@@ -1,0 +1,120 @@
+"""What each choice of the bracketer is worth: F1 with one setting changed at a time.
+
+    python -m benchmarks.accuracy.bracketing TEXT... --trees TREES... [--only NAME...] [--json FILE]
+
+TEXT are files to learn from: bracketed trees, of which words and tags are read, or lines of word/tag, plain or gzip.
+TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to 10, 20 and 40 words without
+punctuation, with the bracket of the whole sentence, as in table 2 of Parikh, Cohen and Xing (2014). The first rows are
+systems that learn nothing; `oracle top` is the default with the top brackets of the trees.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import measure
+from spacy_lpcfg.bracketing import CCA, Brown, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups, oracle_split
+from spacy_lpcfg.bracketing.baselines.branching import right_branching, right_branching_inside_top
+from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
+from spacy_lpcfg.bracketing.bracketer import Bracketer
+from spacy_lpcfg.bracketing.sentences import plain
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
+from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.bracketing.top import heuristic_split
+from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
+from spacy_lpcfg.trees import read_trees
+
+PAPER, DEFAULT = SpectralBracketer.preset("paper"), SpectralBracketer.preset("default")
+LIMITS = (10, 20, 40)
+
+
+def self_trained(**settings) -> SpectralBracketer:
+    return replace(DEFAULT, self_training=SelfTraining(**settings))
+
+
+SETTINGS = {
+    "paper": PAPER,
+    "paper, Brown clusters": replace(PAPER, embedding=Brown()),
+    "paper, m = 3": replace(PAPER, m=3),
+    "paper, m = 15": replace(PAPER, m=15),
+    "paper, 5 groups of tags, m = 10": replace(PAPER, anchors=TagGroups(5), m=10),
+    "paper, distances of sequences": replace(PAPER, sequences=SequenceSettings()),
+    "paper, punctuation segments": replace(PAPER, apart=10.0),
+    "no self-training": replace(DEFAULT, self_training=None),
+    "default": DEFAULT,
+    "default, Brown clusters": replace(DEFAULT, embedding=Brown()),
+    "default, 30 dimensions": replace(DEFAULT, embedding=CCA(size=30)),
+    "default, anchors of the paper": replace(DEFAULT, anchors=PaperAnchors(), m=7),
+    "1 round": self_trained(n_rounds=1),
+    "4 rounds": self_trained(n_rounds=4),
+    "no words as symbols": self_trained(n_words=0),
+    "top bracket of the paper": self_trained(first_verb=None),
+    "binary trees": self_trained(is_flat=False),
+    "binary trees, top bracket of the paper": self_trained(is_flat=False, first_verb=None),
+}
+
+
+def scores(golds: Sequence[GoldSentence], spans: Callable[[GoldSentence], Iterable[tuple[int, int]]]) -> list[float]:
+    """F1 by limit of length; spans (callable): over the words that count."""
+    found = [gold.score(spans(gold)) for gold in golds]
+    return [unlabelled_totals(found, limit).f_with_sentence for limit in LIMITS]
+
+
+def bracketed(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[int, int]]]:
+    return lambda gold: counted_brackets(bracketer.bracket(*gold.tagged).spans, gold.keep)
+
+
+def with_oracle(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[int, int]]]:
+    """Brackets below the top brackets of the trees."""
+    model = bracketer.span_model
+    assert model is not None
+
+    def spans(gold: GoldSentence) -> list[tuple[int, int]]:
+        words, tags = gold.tagged
+        sentence = plain(words, tags)
+        symbols, segments = model.symbols.encode(words, sentence), np.array(sentence.segments, np.int32)
+        return [(0, gold.n_words), *model.spans(symbols, segments, oracle_split(gold.n_words, gold.gold))[0]]
+
+    return spans
+
+
+def inside_top(gold: GoldSentence) -> list[tuple[int, int]]:
+    return right_branching_inside_top(gold.n_words, heuristic_split(plain(*gold.tagged)))
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
+    arguments.add_argument("--trees", type=Path, nargs="+", required=True)
+    arguments.add_argument("--only", nargs="+", choices=SETTINGS, default=list(SETTINGS), metavar="NAME")
+    args = arguments.parse_args()
+    treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
+    text = list(read_tagged(args.text))  # read once: it is not the reading that is measured
+
+    def row(name: str, spans, cost: float | None) -> measure.Row:
+        columns = {
+            f"{path} <= {limit}": f
+            for path, golds in treebanks.items()
+            for limit, f in zip(LIMITS, scores(golds, spans))
+        }
+        return {"setting": name, **columns, "learning, CPU s": cost}
+
+    rows = [row("right-branching", lambda gold: right_branching(gold.n_words), None)]
+    rows.append(row("right-branching inside top", inside_top, None))
+    for name in args.only:
+        measure.progress(name)
+        start = time.process_time()
+        bracketer = SETTINGS[name].fit(lambda: text)
+        rows.append(row(name, bracketed(bracketer), time.process_time() - start))
+        if name == "default":
+            rows.append(row("oracle top", with_oracle(bracketer), None))
+    measure.report({"F1 with the bracket of the whole sentence": rows}, args.json)
+
+
+if __name__ == "__main__":
+    main()

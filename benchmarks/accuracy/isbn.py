@@ -1,0 +1,133 @@
+"""How good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
+
+    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--approximations NAME...] [--states N...] [--seeds S...]
+        [--networks K] [--cut-off C] [--beams B...] [--tags model|given...] [--max-length WORDS] [--json FILE]
+
+A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one, of both only the sentences of at most so many words,
+and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most probable tree and by
+minimum Bayes risk. Measures F1 as EVALB with COLLINS.prm, tagging accuracy, EVALB errors, sentences without a
+derivation, and CPU seconds. Where there are several approximations, a paired permutation test over the sentences of all
+seeds compares the minimum-Bayes-risk trees of each with those of the first.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import measure
+from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
+from spacy_lpcfg.evaluation.significance import paired_permutation_test
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.trees import Tree
+
+Task = tuple[str, int, str]  # treebank, beam, tags
+
+
+@dataclass
+class Found:
+    """Evaluations of the trees of one approximation and size, over the seeds."""
+
+    trees: list[Evaluation]
+    brackets: list[Evaluation]
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    arguments.add_argument("--approximations", nargs="+", default=["feed-forward"], choices=APPROXIMATIONS)
+    arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
+    arguments.add_argument("--networks", type=int, default=1, metavar="K", help="of an ensemble")
+    arguments.add_argument("--cut-off", type=int, metavar="C", help="of known words, in place of the learner's own")
+    arguments.add_argument("--beams", type=int, nargs="+", default=[10, 30], metavar="B")
+    arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
+    arguments.add_argument("--max-length", type=int, metavar="WORDS")
+    args = arguments.parse_args()
+    learning, parsing, tests = [], [], []
+    for treebank in args.treebanks:
+        train, dev = (read(treebank / f"{part}.mrg", args.max_length) for part in ("train", "dev"))
+        for n_states in args.states:
+            found: dict[Task, dict[str, Found]] = {}
+            for approximation in args.approximations:
+                names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
+                for seed in args.seeds:
+                    measure.progress(f"{names} seed {seed}")
+                    learner = ISBNLearner(
+                        n_states, approximation, args.networks, cut_off=args.cut_off, seed=args.networks * seed
+                    )
+                    isbn, seconds = learn(learner, train)
+                    learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})
+                    for beam in args.beams:
+                        for tags in args.tags:
+                            task = found.setdefault((treebank.name, beam, tags), {})
+                            row = parse(isbn, dev, beam, tags, task.setdefault(approximation, Found([], [])))
+                            parsing.append({**names, "seed": seed, "beam": beam, "tags": tags, **row})
+            tests += [row for task, by in found.items() for row in compared(task, n_states, by)]
+    measure.report({"Learning": learning, "Parsing": parsing, "Means over the seeds": tests}, args.json)
+
+
+def read(path: Path, max_length: int | None) -> list[Tree]:
+    """The trees of a file that are short enough."""
+    return [tree for tree in measure.read_gold(path) if max_length is None or len(tree) <= max_length]
+
+
+def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:
+    """Learn; also the CPU seconds it took."""
+    start = time.process_time()
+    isbn = learner.fit(trees)
+    return isbn, time.process_time() - start
+
+
+def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, found: Found) -> measure.Row:
+    """Parse the words of trees both ways, and add the evaluations to what was found before."""
+    parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
+    parses, seconds = measure.parse_all(parser, golds, tags)
+    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam, decoding="tree"))
+    others, _ = measure.parse_all(likeliest, golds, tags)
+    found.brackets.append(evaluate(golds, [each.tree for each in parses]))
+    found.trees.append(evaluate(golds, [each.tree for each in others]))
+    scores = found.brackets[-1].scores()
+    return {
+        "F1 of tree": found.trees[-1].scores()["evalb_f"],
+        "F1 of brackets": scores["evalb_f"],
+        "complete": found.trees[-1].scores()["complete_match"],
+        "tag accuracy": scores["tag_acc"],
+        "errors": scores["n_error"],
+        "no derivation": sum(not each.is_parsed for each in parses),
+        "words / CPU s": sum(map(len, golds)) / seconds,
+    }
+
+
+def compared(task: Task, n_states: int, by: dict[str, Found]) -> list[measure.Row]:
+    """Means over the seeds, and each approximation beside the first."""
+    treebank, beam, tags = task
+    first = pooled(next(iter(by.values())))
+    return [
+        {
+            "treebank": treebank,
+            "approximation": approximation,
+            "states": n_states,
+            "beam": beam,
+            "tags": tags,
+            "F1 of tree": float(np.mean([each.scores()["evalb_f"] for each in found.trees])),
+            "F1 of brackets": float(np.mean([each.scores()["evalb_f"] for each in found.brackets])),
+            "p": paired_permutation_test(first, pooled(found)),
+        }
+        for approximation, found in by.items()
+    ]
+
+
+def pooled(found: Found) -> list:
+    """The scores of the sentences of all seeds."""
+    return [score for evaluation in found.brackets for score in evaluation.sentences]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""What each setting of the parser is worth: accuracy and speed, one lever changed at a time.
+
+    python -m benchmarks.accuracy.levers MODEL TREES [--tags given] [--levers NAME...] [--json FILE]
+
+MODEL is a folder that spacy.load opens, with an lpcfg_parser in it, or the file of a saved grammar, ensemble or
+combination; TREES are gold trees, whose words are parsed. The first row has the default settings, and each other row
+one that differs from them; by default the cascade for several grammars, and all other levers for one. Measures F1 as
+EVALB with COLLINS.prm over all lengths; tagging accuracy; sentences per CPU second, and how many times as many they are
+as under the default settings, with which they are parsed in turn, so that what else the machine does falls on both; and
+sentences that the grammar has no tree for, whose trees are by the rules of its back-off, or glued: with a `retry_beam`
+of None those that pruning leaves no tree. What the storage of the tensors is worth, `sparse_tensors.py` tells, and what
+cross-validation chooses, `cross_validation.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import spacy
+from speed import component
+
+from benchmarks import measure
+from spacy_lpcfg.chart import Settings
+from spacy_lpcfg.combination import Learned, learned_from_disk, parser_of
+from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
+from spacy_lpcfg.trees import Tree
+
+Value: TypeAlias = float | str | None
+
+LEVERS: dict[str, tuple[Value, ...]] = {
+    "threshold": (1e-5, 5e-5, 2e-4, 1e-3),
+    "edge_threshold": (0.0, 5e-6, 2e-5, 8e-5, 4e-4),
+    "beam": (1e-6, 1e-4, 1e-3, 1e-2),
+    "boundary_merit": (False,),
+    "tag_threshold": (0.0, 1e-3, 3e-3, 1e-2, 3e-2),
+    "boundary_threshold": (0.0, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2),
+    "retry_beam": (None, 1.0, 0.0),
+    "cascade": (0.0, 1e-5, 1e-4, 1e-3, 1e-2),
+    "decoding": ("rules",),
+    "bracket_cost": (0.3, 0.4, 0.45, 0.5, 0.6),
+}
+DECODINGS = {"brackets": "brackets", "rules": "tree"}  # as `parser_of` calls them
+TURN = 25  # sentences
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("model", type=Path, metavar="MODEL")
+    arguments.add_argument("trees", type=Path, metavar="TREES")
+    arguments.add_argument("--tags", choices=("given", "model"), default="model", help="default: model")
+    arguments.add_argument("--levers", nargs="+", choices=LEVERS, metavar="NAME", help="default: all that matter")
+    args = arguments.parse_args()
+    golds = measure.read_gold(args.trees)
+    model = read_model(args.model)
+    default = parser_of(model)
+    rows = []
+    for name, settings in variants(args.levers or levers_of(model)):
+        measure.progress(name)
+        parser = parser_of(model, decoding=DECODINGS[settings.decoding], settings=settings)
+        rows.append({"settings": name, **row(parser, default, golds, args.tags)})
+    measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
+
+
+def read_model(path: Path) -> Learned:
+    """What the component of a pipeline's folder has learned, or what is in a file."""
+    if not path.is_dir():
+        return learned_from_disk(path)
+    parser = component(spacy.load(path))
+    if not isinstance(parser, LPCFGParser) or parser.grammar is None:
+        raise ValueError(f"Expected a pipeline with an lpcfg_parser in {path}, got one with {parser.name!r}.")
+    return parser.grammar
+
+
+def levers_of(model: Learned) -> list[str]:
+    """The levers of one grammar, or that of several."""
+    return [name for name in LEVERS if (name == "cascade") != isinstance(model, Grammar)]
+
+
+def variants(levers: Iterable[str]) -> Iterator[tuple[str, Settings]]:
+    """The default settings, and those that differ in one lever, by what is told of them."""
+    yield "default", Settings()
+    for lever in levers:
+        for value in LEVERS[lever]:
+            settings = replace(Settings(), **{lever: value})  # type: ignore[arg-type]
+            if settings != Settings():
+                yield f"{lever} {value}", settings
+
+
+def row(parser: measure.Parses, default: measure.Parses, golds: list[Tree], tags: str) -> measure.Row:
+    """Accuracy and cost of a parser beside the one with the default settings."""
+    for each in (parser, default):
+        each.parse(golds[0].words)
+    parses: list[Parse] = []
+    seconds = np.zeros(2)
+    for start in range(0, len(golds), TURN):
+        turns = [measure.parse_all(each, golds[start : start + TURN], tags) for each in (parser, default)]
+        parses += turns[0][0]
+        seconds += [each for _, each in turns]
+    statuses = Counter(parse.status for parse in parses)
+    return {
+        **scores(golds, parses),
+        "sentences / CPU s": len(golds) / seconds[0],
+        "times the default": seconds[1] / seconds[0],
+        "backed off": statuses[BACKED_OFF],
+        "glued": statuses[GLUED],
+    }
+
+
+def scores(golds: list[Tree], parses: list[Parse]) -> measure.Row:
+    """How accurate parses are."""
+    found = evaluate(golds, [parse.tree for parse in parses]).scores()
+    return {"F1": found["evalb_f"], "tag accuracy": found["tag_acc"]}
+
+
+if __name__ == "__main__":
+    main()

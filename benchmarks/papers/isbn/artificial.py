@@ -1,0 +1,235 @@
+"""Random dynamic sigmoid belief networks and what is learned of them, as in section 7.1 of Henderson and Titov (2010).
+
+    python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scale S] [--restarts R] [--sweeps G]
+        [--beam B] [--json FILE]
+
+Draws networks of 5 units, 6 labels and 8 inputs, and from each N elements to learn from, 10,000 to develop on and
+10,000 to test on, in sequences of up to 100. Of the networks the first M are taken that are not trivial by the paper's
+rule: of the labels more than 70% are found with the true network, and 3 points more than by the unigram model. The
+paper decides by Gibbs sampling; here it is the exact posterior, on the elements to develop on. Tables, means over the
+networks:
+
+- learned: the three approximations, by maximum likelihood, the best of R starts by the likelihood of the development
+  elements; labels by beam search. Beside them a unigram model, and the true network: by the same beam search over the
+  exact filter, by a Gibbs sampler of G sweeps, and by the exact posterior, its limit. Error reduction is over the model
+  of the line above (of both mean-field models over feed-forward), where the Gibbs sampler has no error;
+- true parameters: the approximations with the parameters of the true network, without learning;
+- networks: each alone.
+
+Likelihood is that of a label and input together, nats per element. "Better" counts the networks on which an
+approximation beats feed-forward, "significantly" those with p < 5% in a paired permutation test over sequences. Labels
+that the length of a sequence rules out are excluded for all alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from benchmarks import measure
+from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posteriors
+from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
+from benchmarks.papers.isbn.labelling import Approximation, Filter, Unigram, decode, log_probabilities
+from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
+from spacy_lpcfg.isbn import APPROXIMATIONS
+
+N_TESTED = 10_000
+LEAST_ACCURACY, LEAST_GAIN = 70.0, 3.0  # of networks that are not trivial
+BASELINE, FEED_FORWARD = "unigram", APPROXIMATIONS[0]
+BEAM, GIBBS, EXACT = "true network, beam search", "true network, Gibbs sampler", "true network, exact posterior"
+PAPER = {BASELINE: 77.4, FEED_FORWARD: 80.5, "mean-field": 81.0, GIBBS: 82.3}
+PAPER_REDUCTION = {FEED_FORWARD: 60.0, "mean-field": 27.0}
+PAPER_BETTER = {"mean-field": "9 of 10 (8)"}
+
+
+@dataclass(frozen=True)
+class Data:
+    """A network, and elements drawn from it."""
+
+    seed: int
+    model: DynamicSBN
+    train: Sequences
+    dev: Sequences
+    test: Sequences
+
+    @classmethod
+    def draw(cls, seed: int, args) -> Data:
+        model = DynamicSBN.random(scale=args.scale, seed=seed)
+        samples = [model.sample(n, seed=1_000 * (seed + 1) + i) for i, n in enumerate((args.train, N_TESTED, N_TESTED))]
+        return cls(seed, model, *samples)
+
+    @cached_property
+    def unigram(self) -> Unigram:
+        return Unigram(self.train, self.model.n_labels, self.model.n_inputs)
+
+    def legal(self, sequences: Sequences) -> np.ndarray:
+        return sequences.legal(self.model.n_labels, self.model.max_length)
+
+    def is_trivial(self) -> bool:
+        """By the accuracy of the exact posterior and the unigram model on the elements to develop on."""
+        exact = accuracy(posteriors(self.model, self.dev).argmax(axis=1) == self.dev.labels)
+        unigram = accuracy(decode(self.unigram, self.dev, self.legal(self.dev), beam=1) == self.dev.labels)
+        return exact <= LEAST_ACCURACY or exact - unigram <= LEAST_GAIN
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a model makes of the test elements: whether each label is right, and nats per element, if it tells."""
+
+    is_right: np.ndarray
+    nats: float | None = None
+
+    @property
+    def accuracy(self) -> float:
+        return accuracy(self.is_right)
+
+
+def accuracy(is_right: np.ndarray) -> float:
+    return 100 * float(np.mean(is_right))
+
+
+def networks(args) -> Iterator[Data]:
+    """Those that are not trivial, in the order of their seeds."""
+    seed = args.seed
+    while True:
+        data = Data.draw(seed, args)
+        if not data.is_trivial():
+            yield data
+        seed += 1
+
+
+def test(model: Filter, data: Data, beam: int) -> np.ndarray:
+    """Whether the labels that beam search finds are right."""
+    return decode(model, data.test, data.legal(data.test), beam=beam) == data.test.labels
+
+
+def nats_of(model: Filter, data: Data) -> float:
+    return -float(np.mean(log_probabilities(model, data.test)))
+
+
+def references(data: Data, args) -> dict[str, Outcome]:
+    """The unigram model, and the true network."""
+    exact = ExactFilter(data.model)
+    found = {
+        BASELINE: Outcome(test(data.unigram, data, 1), nats_of(data.unigram, data)),
+        BEAM: Outcome(test(exact, data, args.beam), nats_of(exact, data)),
+    }
+    by_gibbs = gibbs_posteriors(data.model, data.test, sweeps=args.sweeps, seed=data.seed)
+    for name, found_posteriors in ((GIBBS, by_gibbs), (EXACT, posteriors(data.model, data.test))):
+        found[name] = Outcome(found_posteriors.argmax(axis=1) == data.test.labels)
+    return found
+
+
+def approximated(model: DynamicSBN, name: str, data: Data, beam: int) -> Outcome:
+    """An approximation of a network, which need not be the true one."""
+    nats = -label_log_likelihoods(model, name, data.test).sum() / len(data.test.labels)
+    return Outcome(test(Approximation(model, name), data, beam), float(nats))
+
+
+def learned(name: str, data: Data, args) -> Outcome:
+    """An approximation whose parameters are learned, the best of several starts."""
+    fits = [fit_labels(data.train, data.dev, like=data.model, approximation=name, seed=s) for s in range(args.restarts)]
+    return approximated(max(fits, key=lambda fit: fit.dev_log_likelihood).model, name, data, args.beam)
+
+
+def mean_accuracy(results: list[dict[str, Outcome]], name: str) -> float:
+    return float(np.mean([result[name].accuracy for result in results]))
+
+
+def mean_nats(results: list[dict[str, Outcome]], name: str) -> str | None:
+    nats = [result[name].nats for result in results]
+    return None if None in nats else f"{np.mean(nats):.4f}"
+
+
+def paired_p(differences: np.ndarray, *, n_shuffles: int = 2_000) -> float:
+    """How often a sum is as far from 0 as that of these differences, float (n,), if each has its sign by chance."""
+    values = differences[differences != 0].astype(float)
+    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(n_shuffles, len(values)))
+    n_as_far = int((np.abs(signs @ values) >= abs(values.sum()) - 1e-9).sum())
+    return (n_as_far + 1) / (n_shuffles + 1)
+
+
+def better(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> str:
+    """On how many networks a model has more labels right than feed-forward, and significantly more."""
+    pairs = [(result[name].is_right, result[FEED_FORWARD].is_right) for result in results]
+    gains = [np.add.reduceat(a.astype(int) - b, begins[:-1]) for (a, b), begins in zip(pairs, offsets)]
+    wins = [gain for gain in gains if gain.sum() > 0]
+    return f"{len(wins)} of {len(gains)} ({sum(paired_p(gain) < 0.05 for gain in wins)})"
+
+
+def likelier(results: list[dict[str, Outcome]], name: str) -> str:
+    """On how many networks a model has a higher likelihood than feed-forward."""
+    return f"{sum(result[name].nats < result[FEED_FORWARD].nats for result in results)} of {len(results)}"
+
+
+def error_reduction(results: list[dict[str, Outcome]], name: str) -> float:
+    """Of an approximation over feed-forward, and of that over the unigram model, in percent."""
+    base = mean_accuracy(results, BASELINE if name == FEED_FORWARD else FEED_FORWARD)
+    return 100 * (mean_accuracy(results, name) - base) / (mean_accuracy(results, GIBBS) - base)
+
+
+def learned_row(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> measure.Row:
+    is_mean_field = name in APPROXIMATIONS and name != FEED_FORWARD
+    return {
+        "learned": name,
+        "accuracy, %": mean_accuracy(results, name),
+        "paper": PAPER.get(name),
+        "error reduction, %": error_reduction(results, name) if name in APPROXIMATIONS else None,
+        "paper: reduction, %": PAPER_REDUCTION.get(name),
+        "better (significantly)": better(results, name, offsets) if is_mean_field else None,
+        "paper: better": PAPER_BETTER.get(name),
+        "nats per element": mean_nats(results, name),
+        "better likelihood": likelier(results, name) if is_mean_field else None,
+    }
+
+
+def true_row(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> measure.Row:
+    is_mean_field = name in APPROXIMATIONS and name != FEED_FORWARD
+    return {
+        "true parameters": name,
+        "accuracy, %": mean_accuracy(results, name),
+        "better (significantly)": better(results, name, offsets) if is_mean_field else None,
+        "nats per element": mean_nats(results, name),
+        "better likelihood": likelier(results, name) if is_mean_field else None,
+    }
+
+
+def network_row(seed: int, result: dict[str, Outcome], true: dict[str, Outcome]) -> measure.Row:
+    row: measure.Row = {"seed": seed} | {name: outcome.accuracy for name, outcome in result.items()}
+    row |= {f"nats, {name}": f"{result[name].nats:.4f}" for name in (*APPROXIMATIONS, BEAM)}
+    return row | {f"true parameters: nats, {name}": f"{true[name].nats:.4f}" for name in APPROXIMATIONS}
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("--models", type=int, default=10, metavar="M")
+    arguments.add_argument("--train", type=int, default=20_000, metavar="N")
+    arguments.add_argument("--scale", type=float, default=1.5, metavar="S", help="standard deviation of the parameters")
+    arguments.add_argument("--restarts", type=int, default=2, metavar="R")
+    arguments.add_argument("--sweeps", type=int, default=1_000, metavar="G", help="of the Gibbs sampler, after 200")
+    arguments.add_argument("--beam", type=int, default=10, metavar="B")
+    arguments.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the first network that is tried")
+    args = arguments.parse_args()
+    results, trues, offsets, rows = [], [], [], []
+    for data in islice(networks(args), args.models):
+        found = references(data, args)
+        trues.append(found | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
+        results.append(found | {name: learned(name, data, args) for name in APPROXIMATIONS})
+        offsets.append(data.test.offsets)
+        rows.append(network_row(data.seed, results[-1], trues[-1]))
+        measure.progress(str(rows[-1]))
+    systems = [BASELINE, *APPROXIMATIONS, BEAM, GIBBS, EXACT]
+    tables = {
+        "Learned": [learned_row(results, name, offsets) for name in systems],
+        "True parameters": [true_row(trues, name, offsets) for name in (*APPROXIMATIONS, BEAM)],
+        "Networks": rows,
+    }
+    measure.report(tables, args.json)
+
+
+if __name__ == "__main__":
+    main()

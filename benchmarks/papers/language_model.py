@@ -1,0 +1,215 @@
+"""The Brown half of Table 2 of Cohen and Collins (2014) again, beside its numbers: the model of Saul and Pereira.
+
+    python -m benchmarks.papers.language_model BROWN [--states M...] [--json FILE]
+    python -m benchmarks.papers.language_model BROWN --tune [--json FILE]
+
+BROWN is the Brown corpus in its own order, plain or .gz, with blanks between tokens of the form word/tag; the tags are
+not used. The first 800,000 tokens are learned from, those of them that are seen once being unknown; of the next 200,000
+the first half chooses the number of iterations of EM, and the second half gives the table's figures; the rest is the
+test text, on which each method has the number of states that is best on the second half. Unknown words do not count.
+
+As the table's figures show when repeated, the paper's text is one stream of tokens without ends of sentences; so is it
+here. All rows are of the same tokens, but for those of models that know the words seen once, as the paper's n-grams
+seem to. Seconds are of CPU, from counted bigrams on. The mixture is of the best pivot + EM, weighed on the first half.
+
+`--tune` tells how the defaults of `PivotSettings` were chosen, on the first half alone: by the perplexity of pivot + EM
+at m = 128, one setting after another over its values in `GRID`, from the second of each, until none is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import measure
+from spacy_lpcfg.language_model import (
+    EM,
+    LanguageModel,
+    Pivot,
+    PivotEM,
+    PivotSettings,
+    fit,
+    interpolate,
+    read_sentences,
+)
+
+N_TRAIN, N_DEV = 800_000, 200_000
+STATES = (2, 4, 8, 16, 32, 128, 256)
+MOST_ITERATIONS = 30
+N_GRAMS = {"bi-KN": 2, "tri-KN": 3}
+KNOWING_ALL, MIXTURE = ", words seen once known", "pivot+EM, bi-KN and tri-KN mixed"
+TUNED_STATES = 128
+GRID: dict[str, tuple[float, ...]] = {
+    "candidates": (3, 6, 12, 24),
+    "kappa": (10, 30, 100, 300),
+    "shrinkage": (3, 10, 30, 100),
+    "softening": (0.05, 0.1, 0.2, 0.4),
+    "tolerance": (1e-4, 1e-3, 1e-2),
+    "concave_iterations": (1, 2, 4, 8),
+}
+
+# Perplexity on the second half of the development text by m, the iterations that it took, and on the test text.
+PAPER: dict[str, dict[int, float]] = {
+    "EM": dict(zip(STATES, (737, 599, 488, 468, 430, 388, 365))),
+    "pivot": dict(zip(STATES, (852, 718, 605, 559, 537, 426, 597))),
+    "pivot+EM": dict(zip(STATES, (758, 582, 502, 425, 374, 310, 327))),
+}
+PAPER_ITERATIONS: dict[str, dict[int, int]] = {
+    "EM": dict(zip(STATES, (14, 14, 19, 12, 10, 9, 8))),
+    "pivot+EM": dict(zip(STATES, (2, 3, 2, 1, 1, 1, 1))),
+}
+PAPER_TEST = {"EM": 364, "pivot": 560, "pivot+EM": 357, "bi-KN": 415, "tri-KN": 394}
+PAPER_N_GRAMS = {"bi-KN": 408, "tri-KN": 386}
+
+Text = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The parts of the corpus, each as one sequence of words."""
+
+    train: Text
+    choose: Text
+    judge: Text
+    test: Text
+
+    @classmethod
+    def of(cls, path: Path) -> Texts:
+        """Of a tagged corpus, the tags of which are cut off."""
+        words = [token.rpartition("/")[0] for sentence in read_sentences(path) for token in sentence]
+        ends = [0, N_TRAIN, N_TRAIN + N_DEV // 2, N_TRAIN + N_DEV, len(words)]
+        return cls(*([words[start:end]] for start, end in pairwise(ends)))
+
+
+@dataclass(frozen=True)
+class Result:
+    """One cell of the table."""
+
+    method: str
+    m: int
+    model: LanguageModel
+    iterations: int
+    seconds: float
+    perplexity: float
+
+
+def learn(texts: Texts, method: str, m: int) -> Result:
+    """The model of one method with the number of iterations that is best on the development text's first half."""
+    learner = {
+        "EM": EM(n_states=m, n_iterations=MOST_ITERATIONS),
+        "pivot": Pivot(n_states=m),
+        "pivot+EM": PivotEM(n_states=m, n_iterations=MOST_ITERATIONS),
+    }[method]
+    model, history = fit(texts.train, learner, dev=texts.choose)
+    first = 1 if method == "pivot+EM" else 0  # the paper's has one iteration at least
+    chosen = min(history[first:], key=lambda iteration: iteration.dev.bits)
+    if chosen.n != int(np.argmin([iteration.dev.bits for iteration in history])):
+        model, _ = fit(texts.train, replace(learner, n_iterations=chosen.n))
+    perplexity = model.perplexity(texts.judge).perplexity
+    return Result(method, m, model, chosen.n, history[-1].seconds, perplexity)
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("brown", type=Path, metavar="BROWN")
+    arguments.add_argument("--states", type=int, nargs="+", default=list(STATES), metavar="M")
+    arguments.add_argument("--tune", action="store_true", help="choose PivotSettings, and nothing else")
+    args = arguments.parse_args()
+    texts = Texts.of(args.brown)
+    measure.report(tuning(texts) if args.tune else table_2(texts, args.states), args.json)
+
+
+def table_2(texts: Texts, states: Sequence[int]) -> dict[str, list[measure.Row]]:
+    """Both tables, by their titles."""
+    results: list[Result] = []
+    for method in PAPER:
+        for m in states:
+            measure.progress(f"{method}, m = {m}")
+            results.append(learn(texts, method, m))
+    best = {method: best_of(results, method) for method in PAPER}
+    return {"Second half of the development text": table(results), "Test text": test_table(texts, best)}
+
+
+def best_of(results: Sequence[Result], method: str) -> Result:
+    return min((each for each in results if each.method == method), key=lambda each: each.perplexity)
+
+
+def table(results: Sequence[Result]) -> list[measure.Row]:
+    """A row a result, beside the paper's."""
+    return [
+        {
+            "method": each.method,
+            "m": each.m,
+            "perplexity": each.perplexity,
+            "paper's": PAPER[each.method].get(each.m),
+            "iterations of EM": each.iterations,
+            "paper's iterations": PAPER_ITERATIONS.get(each.method, {}).get(each.m),
+            "CPU s": each.seconds,
+        }
+        for each in results
+    ]
+
+
+def test_table(texts: Texts, best: dict[str, Result]) -> list[measure.Row]:
+    """Perplexity under the best model of each method, n-grams and mixtures, and those two again of more words."""
+    chosen = best["pivot+EM"]
+    knowing_all, _ = fit(texts.train, PivotEM(n_states=chosen.m, n_iterations=chosen.iterations), rare=0)
+    models = {method: each.model for method, each in best.items()} | mixed(texts, chosen.model)
+    models |= {name + KNOWING_ALL: model for name, model in mixed(texts, knowing_all).items()}
+    return [test_row(texts, name, model, best.get(name)) for name, model in models.items()]
+
+
+def mixed(texts: Texts, model: LanguageModel) -> dict[str, LanguageModel]:
+    """Kneser-Ney models of the words that a model knows, and its mixture with them."""
+    mixture = interpolate(model, texts.train, texts.choose)
+    alone = {name: replace(mixture, weights=np.eye(3)[order - 1]) for name, order in N_GRAMS.items()}
+    return {**alone, MIXTURE: mixture}
+
+
+def test_row(texts: Texts, name: str, model: LanguageModel, result: Result | None) -> measure.Row:
+    """A row of a model, and of how it was learned, unless it is of n-grams; the paper's are those of the same name."""
+    judged, tested = (model.perplexity(text) for text in (texts.judge, texts.test))
+    paper = name.removesuffix(KNOWING_ALL)
+    return {
+        "model": name,
+        "m": result.m if result else None,
+        "weights": " ".join(f"{weight:.2f}" for weight in model.weights) if paper == MIXTURE else "",
+        "second half": judged.perplexity,
+        "paper's second half": PAPER[paper].get(result.m) if result else PAPER_N_GRAMS.get(paper),
+        "test": tested.perplexity,
+        "paper's test": PAPER_TEST.get(paper),
+        "vocabulary": len(model.vocabulary),
+        "tokens counted": tested.n_tokens,
+        "unknown": tested.n_unknown,
+    }
+
+
+def tuning(texts: Texts) -> dict[str, list[measure.Row]]:
+    """The settings that were tried, in the order in which they were; the last row is the choice."""
+    best = PivotSettings(**{name: values[1] for name, values in GRID.items()})
+    tried: dict[PivotSettings, float] = {}
+    before = None
+    while before != best:
+        before = best
+        for name, values in GRID.items():
+            trials = [replace(best, **{name: value}) for value in values]
+            for trial in trials:
+                if trial not in tried:
+                    measure.progress(str(trial))
+                    tried[trial] = first_half(texts, trial)
+            best = min(trials, key=tried.__getitem__)
+    return {"First half": [{**asdict(each), "perplexity": tried[each]} for each in (*tried, best)]}
+
+
+def first_half(texts: Texts, settings: PivotSettings) -> float:
+    """The least perplexity of pivot + EM."""
+    _, history = fit(texts.train, PivotEM(TUNED_STATES, settings=settings, n_iterations=2), dev=texts.choose)
+    return min(iteration.dev.perplexity for iteration in history[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Limits: CPU seconds and memory of one sentence by its length.
+
+    python -m benchmarks.scaling.limits TREES [MODEL...]       # the grammar that comes with the package, and MODELs
+    python -m benchmarks.scaling.limits TREES --token ,        # sentences of one token, again and again
+
+Sentences are the words of TREES in a row, without the punctuation that ends sentences; the bracketer gets their tags.
+Each has a process of its own, which first parses the 20 first words. "MB more" is by how much the peak of its memory
+then rises; it has in it what a model makes only when it first needs it, such as rules that back off.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import cycle, islice
+from pathlib import Path
+from typing import NamedTuple
+
+import spacy
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from benchmarks import measure
+from spacy_lpcfg.bracketing.tags import universal
+
+
+class Cost(NamedTuple):
+    """What a sentence took: CPU seconds, how much the peak of memory rose in MB, and how it was parsed."""
+
+    seconds: float
+    more_mb: float
+    status: str
+
+
+def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Cost:
+    """What one sentence costs a pipeline that has parsed a short one, or None for the English grammar's."""
+    nlp = spacy.blank("en") if model is None else spacy.load(model)
+    if model is None:
+        nlp.add_pipe("lpcfg_parser")
+    long, short = sentence(nlp.vocab, trees, n_words, token), sentence(nlp.vocab, trees, 20, None)
+    for name, component in nlp.pipeline:
+        if name != "sentencizer":
+            component(short)
+    before, start = measure.peak_mb(), time.process_time()
+    for name, component in nlp.pipeline:
+        if name != "sentencizer":
+            long = component(long)
+    (group,) = long.spans.values()
+    return Cost(time.process_time() - start, measure.peak_mb() - before, group.attrs["status"][0])
+
+
+def sentence(vocab: Vocab, trees: Path, n_words: int, token: str | None) -> Doc:
+    """The words of trees in a row, or a token again and again, which is tagged as a noun."""
+    leaves = [(token, "NN")] if token else words_of(trees)
+    words, tags = map(list, zip(*islice(cycle(leaves), n_words)))
+    starts = [True] + [False] * (n_words - 1)
+    return Doc(vocab, words=words, tags=tags, pos=[universal(tag) for tag in tags], sent_starts=starts)
+
+
+def words_of(trees: Path) -> list[tuple[str, str]]:
+    """Words and tags, but what ends sentences."""
+    return [leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags) if leaf[1] != "."]
+
+
+def main() -> None:
+    parser = measure.arguments(__doc__)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("models", type=Path, nargs="*")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[100, 300, 1_000, 5_000])
+    parser.add_argument("--token", help="what sentences are made of, instead of the words of TREES")
+    args = parser.parse_args()
+    rows = []
+    for model in [None, *args.models]:
+        for n_words in args.lengths:
+            found: Cost = measure.in_child(cost, model, args.trees, n_words, args.token).result
+            name = "bundled" if model is None else model.name
+            row = {"model": name, "words": n_words, "CPU s": found.seconds, "MB more": found.more_mb}
+            rows.append({**row, "status": found.status})
+            measure.progress(str(rows[-1]))
+    measure.report({"One sentence": rows}, args.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""The pipelines that the curves of parsing are of, learned when they are asked for and kept. Not a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+
+from benchmarks import measure
+from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.combination import preset
+from spacy_lpcfg.learning import Ensembles, Pivot, Spectral
+from spacy_lpcfg.trees import Tree, read_trees
+
+PARSERS = ("pivot", "ensemble", "isbn", "combined")
+MODELS = (*PARSERS, "bracketer")
+WITH_STATES: dict[str, type[Pivot | Spectral]] = {"pivot": Pivot, "spectral": Spectral}
+COMBINED = "combined"
+OF_COMBINED = {"pivot": ("lpcfg_parser", "grammar", 0), "isbn": ("isbn_parser", "isbn", 1)}
+"""What is learned with the combination, since it is among its members: component, attribute, and place."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """Pipelines by their names: those of `MODELS`, and such as pivot-8, a learner of `WITH_STATES` with its states.
+
+    treebank (Path): the file to learn from.
+    n_trees (int or None): of its first trees only; None for all.
+    folder (Path): of the pipelines; those that are there are not learned again.
+    """
+
+    treebank: Path
+    n_trees: int | None
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """The folder of a pipeline, which is learned if it is not there."""
+        path = self.folder / (name if self.n_trees is None else f"{name}-of-{self.n_trees}-trees")
+        if not path.exists():
+            measure.progress(f"learning {name}")
+            measure.in_child(learn, self, name, path)
+        return path
+
+    def trees(self) -> Iterator[Tree]:
+        return islice(read_trees(self.treebank), self.n_trees)
+
+    def sentences(self) -> Iterator[TaggedSentence]:
+        return islice(read_tagged(self.treebank), self.n_trees)
+
+
+def learn(models: Models, name: str, path: Path) -> None:
+    """Learn a pipeline and save it."""
+    if name in OF_COMBINED:
+        component, attribute, place = OF_COMBINED[name]
+        combined = spacy.load(models.path(COMBINED)).get_pipe("lpcfg_parser")
+        save(path, component, attribute, combined.grammar.members[place])
+    elif name == "bracketer":
+        save(path, "spectral_bracketer", "bracketer", SpectralBracketer().fit(models.sentences))
+    else:
+        save(path, "lpcfg_parser", "grammar", _learner(name).fit(models.trees()))
+
+
+def _learner(name: str) -> Any:
+    whole: dict[str, Callable[[], Any]] = {
+        "ensemble": Ensembles.diverse,
+        COMBINED: lambda: preset("balanced"),
+    }
+    if name in whole:
+        return whole[name]()
+    learner, _, n_states = name.rpartition("-")
+    return WITH_STATES[learner](n_states=int(n_states))
+
+
+def save(path: Path, component: str, attribute: str, model: Any) -> None:
+    """Save a pipeline of one component with what it has learned."""
+    nlp: Language = spacy.blank("en")
+    setattr(nlp.add_pipe(component), attribute, model)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    nlp.to_disk(part)
+    part.rename(path)
+
+
+def parse_of(path: Path) -> Callable[[list[str], list[str]], object]:
+    """What parses words, or brackets words with their tags: the native call of the pipeline in a folder."""
+    component = spacy.load(path).pipeline[0][1]
+    if component.name == "spectral_bracketer":
+        return component.bracketer.bracket
+    parser = component.ready_parser().parser
+    return lambda words, tags: parser.parse(words)

@@ -1,0 +1,233 @@
+"""The constituent-context model of Klein and Manning (2002), learned from tags by EM: the classic to compare with.
+
+A sentence's spans, single words among them, are the brackets of a binary tree or are not. Every span has a yield (its
+tags) and a context (the tags before and after it, or the edge of the sentence), each drawn from one of two
+distributions: that of brackets, or that of other spans. All binary trees are equally probable beforehand.
+
+Since all binary trees of a sentence have as many brackets, neither the normalizers of the four distributions nor the
+factors that all spans would have if none were a bracket change any posterior or best tree. So a bracket weighs
+
+    (brackets of its yield + 2) (brackets of its context + 2) / (others of its yield + 8) (others of its context + 8)
+
+with the authors' smoothing. As in the paper, EM begins with posteriors of trees that are made by splitting uniformly,
+and its E steps sum over all trees by the inside-outside algorithm.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree, span_marginals
+
+
+@dataclass(frozen=True)
+class CCM:
+    """A learner of constituent-context models.
+
+    n_iterations (int): Of EM, after the start.
+    constituents, distituents (float): Counts added to those of brackets, and of other spans.
+    """
+
+    n_iterations: int = 10
+    constituents: float = 2.0
+    distituents: float = 8.0
+
+    def fit(
+        self,
+        sentences: Iterable[Sequence[str]],
+        *,
+        progress: Callable[[Iterable[int]], Iterable[int]] | None = None,
+    ) -> ConstituentContext:
+        """Learn a model.
+
+        sentences (iterable of sequences of str): Tags, without those of punctuation; sentences of fewer than two words
+            tell nothing and are left out. Memory grows with the sum of their squared lengths.
+        progress (callable or None): Wraps the iterable of iterations.
+        RETURNS (ConstituentContext): The model.
+        RAISES (ValueError): If there is no sentence of two words.
+        """
+        groups, tags = _by_length(sentences)
+        if not groups:
+            raise ValueError("Expected sentences of at least two words without punctuation to learn from, got none.")
+        index = YieldIndex(len(tags))
+        spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups))]
+        posteriors = [np.broadcast_to(split_marginals(s.n_words), s.square_shape) for s in spans]
+        model = self._maximize(tags, index, spans, posteriors)
+        iterations: Iterable[int] = range(self.n_iterations)
+        for _ in iterations if progress is None else progress(iterations):
+            posteriors = [span_marginals(model.log_weights(s)) for s in spans]
+            model = self._maximize(tags, index, spans, posteriors)
+        return model
+
+    def _maximize(
+        self, tags: dict[str, int], index: YieldIndex, spans: list[Spans], posteriors: list[np.ndarray]
+    ) -> ConstituentContext:
+        """The model of expected counts."""
+        yields, contexts = np.zeros((2, index.size)), np.zeros((2, (len(tags) + 2) ** 2))
+        for group, square in zip(spans, posteriors):
+            is_bracket = square[:, group.starts, group.ends]
+            for counts, ids in ((yields, group.yields), (contexts, group.contexts)):
+                total = np.bincount(ids.ravel(), minlength=counts.shape[1])
+                brackets = np.bincount(ids.ravel(), is_bracket.ravel(), minlength=counts.shape[1])
+                counts += [brackets, total - brackets]
+        return ConstituentContext(tags, index, self._log_odds(yields), self._log_odds(contexts))
+
+    def _log_odds(self, counts: np.ndarray) -> np.ndarray:
+        brackets, others = counts
+        return np.log(brackets + self.constituents) - np.log(np.maximum(others, 0) + self.distituents)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstituentContext:
+    """A learned model: by how much yields and contexts speak for a bracket.
+
+    tags (dict of str to int): The known tags by number; all others are one.
+    index (YieldIndex): The known yields.
+    yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Logarithms of odds, up to a constant;
+        the last yield is any that is not known.
+    """
+
+    tags: dict[str, int]
+    index: YieldIndex
+    yields: np.ndarray
+    contexts: np.ndarray
+
+    def bracket(self, tags: Sequence[str]) -> list[Span]:
+        """The tree of largest probability.
+
+        tags (sequence of str): Of the words of a sentence that are not punctuation.
+        RETURNS (list of (start, end)): Its spans of two or more words in pre-order.
+        """
+        unknown = len(self.tags) + 1
+        ids = np.array([[self.tags.get(tag, unknown) for tag in tags]], dtype=np.int64)
+        if len(tags) < 2:
+            return []
+        spans = Spans.of(ids, self.index.ids(ids), len(self.tags))
+        return best_tree(self.log_weights(spans)[0])
+
+    def log_weights(self, spans: Spans) -> np.ndarray:
+        """The weight of each span, float64 (n_sentences, n_words + 1, n_words + 1)."""
+        square = np.zeros(spans.square_shape)
+        square[:, spans.starts, spans.ends] = self.yields[spans.yields] + self.contexts[spans.contexts]
+        return square
+
+
+@dataclass(frozen=True, eq=False)
+class Spans:
+    """All spans of sentences of equal length.
+
+    n_words (int): Of each sentence.
+    starts, ends (int, (n_spans,)): Of the spans of a sentence.
+    yields, contexts (int, (n_sentences, n_spans)): What is in the spans, and what is around them.
+    """
+
+    n_words: int
+    starts: np.ndarray
+    ends: np.ndarray
+    yields: np.ndarray
+    contexts: np.ndarray
+
+    @property
+    def square_shape(self) -> tuple[int, int, int]:
+        return (len(self.yields), self.n_words + 1, self.n_words + 1)
+
+    @classmethod
+    def of(cls, tags: np.ndarray, yields: np.ndarray, n_tags: int) -> Spans:
+        """The spans of sentences.
+
+        tags (int, (n_sentences, n_words)): of the words
+        yields (int, (n_sentences, n_words + 1, n_words + 1)): as of `YieldIndex.ids`
+        n_tags (int): known tags; that number stands for the edge of a sentence, and the next for unknown tags
+        """
+        n_words = tags.shape[1]
+        starts, ends = np.triu_indices(n_words + 1, k=1)
+        padded = np.pad(tags, ((0, 0), (1, 1)), constant_values=n_tags)
+        contexts = padded[:, starts] * (n_tags + 2) + padded[:, ends + 1]
+        return cls(n_words, starts, ends, yields[:, starts, ends], contexts)
+
+
+class YieldIndex:
+    """Numbers for sequences of tags of any length: a sequence is a shorter one and a tag.
+
+    n_tags (int): Tags are numbers below; greater ones are unknown.
+    """
+
+    def __init__(self, n_tags: int) -> None:
+        self._n_tags = n_tags
+        self._widths: list[np.ndarray] = []  # the known sequences by length, as sorted keys
+        self._offsets = [0]
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are; the last is that of all unknown sequences."""
+        return self._offsets[-1] + 1
+
+    def learn(self, groups: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Number all sequences within sentences; the numbers as of `ids`.
+
+        groups (sequence of int arrays (n_sentences, n_words)): sentences by length, of known tags.
+        """
+        last = [np.zeros((len(group), group.shape[1] + 1), np.int64) for group in groups]
+        for width in range(1, max(group.shape[1] for group in groups) + 1):
+            longer = [i for i, group in enumerate(groups) if group.shape[1] >= width]
+            keys = {i: self._keys(last[i], groups[i], width) for i in longer}
+            self._widths.append(np.unique(np.concatenate([keys[i].ravel() for i in longer])))
+            self._offsets.append(self._offsets[-1] + len(self._widths[-1]))
+            for i in longer:
+                last[i] = self._positions(keys[i], width)
+        return [self.ids(group) for group in groups]
+
+    def ids(self, tags: np.ndarray) -> np.ndarray:
+        """The number of every sequence within sentences of equal length.
+
+        tags (int, (n_sentences, n_words)): Numbers of tags.
+        RETURNS (int32, (n_sentences, n_words + 1, n_words + 1)): That of the tags [i, j) at i, j.
+        """
+        n_sentences, n_words = tags.shape
+        found = np.full((n_sentences, n_words + 1, n_words + 1), self.size - 1, np.int32)
+        last = np.zeros((n_sentences, n_words + 1), np.int64)
+        for width in range(1, min(n_words, len(self._widths)) + 1):
+            last = self._positions(self._keys(last, tags, width), width)
+            starts = np.arange(n_words - width + 1)
+            found[:, starts, starts + width] = np.where(last < 0, self.size - 1, self._offsets[width - 1] + last)
+        return found
+
+    def _keys(self, last: np.ndarray, tags: np.ndarray, width: int) -> np.ndarray:
+        """Keys of all sequences of a length: of the position of one shorter, and of the tag after it; -1 if unknown."""
+        shorter, tag = last[:, : tags.shape[1] - width + 1], tags[:, width - 1 :]
+        return np.where((shorter < 0) | (tag >= self._n_tags), -1, shorter * self._n_tags + tag)
+
+    def _positions(self, keys: np.ndarray, width: int) -> np.ndarray:
+        """Positions of keys among the known ones of a length; -1 if unknown."""
+        known = self._widths[width - 1]
+        found = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.where(known[found] == keys, found, -1)
+
+
+def split_marginals(n_words: int) -> np.ndarray:
+    """Marginals of the spans of trees that are made from the top, by splitting every span anywhere alike.
+
+    RETURNS (float64, (n_words + 1, n_words + 1)): That of [i, j) at i, j.
+    """
+    marginals = np.zeros((n_words + 1, n_words + 1))
+    marginals[0, n_words] = 1
+    for width in range(n_words, 1, -1):
+        for start in range(n_words - width + 1):
+            share = marginals[start, start + width] / (width - 1)
+            marginals[start, start + 1 : start + width] += share
+            marginals[start + 1 : start + width, start + width] += share
+    return marginals
+
+
+def _by_length(sentences: Iterable[Sequence[str]]) -> tuple[list[np.ndarray], dict[str, int]]:
+    """Sentences of two or more words as numbers, those of equal length together, and the numbers of tags."""
+    tags: dict[str, int] = {}
+    by_length: dict[int, list[list[int]]] = defaultdict(list)
+    for sentence in sentences:
+        if len(sentence) > 1:
+            by_length[len(sentence)].append([tags.setdefault(tag, len(tags)) for tag in sentence])
+    return [np.array(by_length[n], dtype=np.int64) for n in sorted(by_length)], tags

@@ -1,0 +1,1 @@
+"""How good trees and probabilities are: EVALB, unlabelled brackets, calibration, significance."""

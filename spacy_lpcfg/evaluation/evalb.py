@@ -1,0 +1,243 @@
+"""EVALB in Python: labelled brackets and tags of parsed trees against gold trees.
+
+The numbers are those of evalb.c by Sekine and Collins (1997), with the repair of quotation marks by
+Ellis (2006). Differs:
+
+1. Sizes have no limit (evalb.c: 200 words, 200 brackets, 20 quotation marks, lines of 4,999 bytes).
+2. MAX_ERROR does not end the evaluation (evalb.c exits without a word and without the totals).
+3. Unbalanced brackets, sides of different lengths and bad parameter files raise errors.
+4. F1 is 0 where precision and recall are 0 (evalb.c has nan; `Evaluation.reference_table` too).
+
+As in evalb.c, error sentences (test has other words than gold) and skipped sentences (test has no
+words) are counted but are part of no score: look at `n_error` and `n_skipped` before you believe
+the F1 of a parser that fails on some sentences.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
+from spacy_lpcfg.evaluation.evalb_report import reference_table, summary_table
+from spacy_lpcfg.evaluation.evalb_sentence import (
+    PRF,
+    Sentence,
+    SentenceScore,
+    Status,
+    percent,
+    score_sentence,
+)
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_lines
+from spacy_lpcfg.trees.tree import Tree
+
+__all__ = [
+    "COLLINS",
+    "PRF",
+    "Evaluation",
+    "Params",
+    "SentenceScore",
+    "Status",
+    "Totals",
+    "evaluate",
+    "read_evalb",
+    "score_sentence",
+]
+
+LENGTHS = (10, 20, 30, 40)
+"""Where ranges of lengths of sentences end."""
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over sentences, and the percentages that EVALB reports of them.
+
+    n_sentences, n_error, n_skipped (int): All sentences, and those that are not valid; the rest
+        counts valid sentences only.
+    brackets (PRF): Brackets of all labels.
+    n_complete, n_no_crossing, n_few_crossing (int): Sentences whose brackets all match, of which
+        no test bracket crosses a gold one, and of which at most 2 do.
+    n_crossing (int): Test brackets that cross a gold bracket.
+    n_words, n_correct_tags (int): Words, and those tagged as in gold.
+    """
+
+    n_sentences: int
+    n_error: int
+    n_skipped: int
+    brackets: PRF
+    n_complete: int
+    n_no_crossing: int
+    n_few_crossing: int
+    n_crossing: int
+    n_words: int
+    n_correct_tags: int
+
+    @classmethod
+    def of(cls, sentences: Iterable[SentenceScore]) -> Totals:
+        """Sum up sentences."""
+        sentences = list(sentences)
+        valid = [score for score in sentences if score.status == Status.VALID]
+        return cls(
+            n_sentences=len(sentences),
+            n_error=sum(score.status == Status.ERROR for score in sentences),
+            n_skipped=sum(score.status == Status.SKIPPED for score in sentences),
+            brackets=sum((score.brackets for score in valid), PRF()),
+            n_complete=sum(score.is_complete for score in valid),
+            n_no_crossing=sum(score.n_crossing == 0 for score in valid),
+            n_few_crossing=sum(score.n_crossing <= 2 for score in valid),
+            n_crossing=sum(score.n_crossing for score in valid),
+            n_words=sum(score.n_words for score in valid),
+            n_correct_tags=sum(score.n_correct_tags for score in valid),
+        )
+
+    @property
+    def n_valid(self) -> int:
+        return self.n_sentences - self.n_error - self.n_skipped
+
+    @property
+    def precision(self) -> float:
+        return self.brackets.precision
+
+    @property
+    def recall(self) -> float:
+        return self.brackets.recall
+
+    @property
+    def fmeasure(self) -> float:
+        return self.brackets.fmeasure
+
+    @property
+    def complete_match(self) -> float:
+        return percent(self.n_complete, self.n_valid)
+
+    @property
+    def average_crossing(self) -> float:
+        """Crossing brackets a sentence: the one figure here that is not a percentage."""
+        return self.n_crossing / self.n_valid if self.n_valid else 0.0
+
+    @property
+    def no_crossing(self) -> float:
+        return percent(self.n_no_crossing, self.n_valid)
+
+    @property
+    def few_crossing(self) -> float:
+        return percent(self.n_few_crossing, self.n_valid)
+
+    @property
+    def tag_accuracy(self) -> float:
+        return percent(self.n_correct_tags, self.n_words)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What `evaluate` found.
+
+    sentences (list of SentenceScore): In the order of the trees.
+    params (Params): What counted.
+    """
+
+    sentences: list[SentenceScore]
+    params: Params = COLLINS
+
+    def total(self, max_length: int | None = None) -> Totals:
+        """Sum up all sentences, or those whose gold tree has at most `max_length` words."""
+        return Totals.of(score for score in self.sentences if max_length is None or score.length <= max_length)
+
+    def scores(self) -> dict[str, float]:
+        """The scores over all lengths by name.
+
+        RETURNS (dict of str to float): evalb_p, evalb_r, evalb_f, complete_match and tag_acc are
+            percentages (0 to 100) over the valid sentences; n_sentences, n_error and n_skipped are
+            whole numbers.
+        """
+        total = self.total()
+        return {
+            "evalb_p": total.precision,
+            "evalb_r": total.recall,
+            "evalb_f": total.fmeasure,
+            "complete_match": total.complete_match,
+            "tag_acc": total.tag_accuracy,
+            "n_sentences": total.n_sentences,
+            "n_error": total.n_error,
+            "n_skipped": total.n_skipped,
+        }
+
+    def per_label(self) -> dict[str, PRF]:
+        """Brackets by label (see `SentenceScore.labels`), in alphabetical order."""
+        labels: dict[str, PRF] = {}
+        for score in self.sentences:
+            for label, counts in score.labels.items():
+                labels[label] = labels.get(label, PRF()) + counts
+        return dict(sorted(labels.items()))
+
+    def per_length(self, bounds: Sequence[int] = LENGTHS) -> dict[str, Totals]:
+        """Sums over the sentences of each range of lengths.
+
+        bounds (sequence of int): The greatest length of each range but the last, in words of the gold
+            tree (see `SentenceScore.length`), rising.
+        RETURNS (dict of str to Totals): By "1-10", "11-20" and so on, and at last ">40"; a range
+            without sentences is left out.
+        """
+        names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *bounds))), f">{bounds[-1]}"]
+        ranges: dict[str, list[SentenceScore]] = {name: [] for name in names}
+        for score in self.sentences:
+            ranges[names[bisect_left(bounds, score.length)]].append(score)
+        return {name: Totals.of(scores) for name, scores in ranges.items() if scores}
+
+    def confusions(self) -> dict[tuple[str, str], int]:
+        """How often brackets have the right words, but the label of test instead of that of gold.
+
+        RETURNS (dict of (str, str) to int): By both labels (see `SentenceScore.confusions`), the
+            commonest first.
+        """
+        counts: Counter[tuple[str, str]] = Counter()
+        for score in self.sentences:
+            counts.update(score.confusions)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+    def table(self) -> str:
+        """A summary for people: scores over all and over short sentences, by label and by length, and
+        the commonest confusions of labels.
+        """
+        return summary_table(self)
+
+    def reference_table(self) -> str:
+        """The report that evalb.c prints, for programs that read it."""
+        return reference_table(self)
+
+
+def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS) -> Evaluation:
+    """Compare trees with gold trees, one to one.
+
+    golds, tests (iterable of Tree, sequence of Tree, or None): As for `score_sentence`.
+    params (Params): What counts.
+    RETURNS (Evaluation): The scores of every sentence.
+    RAISES (ValueError): If there are not as many test trees as gold trees.
+    """
+    golds, tests = list(golds), list(tests)
+    if len(golds) != len(tests):
+        raise ValueError(
+            f"Gold has {len(golds)} trees and test has {len(tests)}, but each gold tree needs its "
+            "test tree. Where a parser found none, give None, or leave an empty line in its file."
+        )
+    return Evaluation([score_sentence(*pair, params) for pair in zip(golds, tests)], params)
+
+
+def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
+    """Read a file that holds one sentence a line, as EVALB does.
+
+    path (path): The file, as of `read_trees`.
+    YIELDS (tuple of Tree): The trees on a line: one, or several side by side, or none where
+        the line has no words, only brackets or nothing, as parsers write when they find no tree.
+    RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        try:
+            trees = tuple(parse_trees([line])) if line.strip("() \t\r\n") else ()
+        except TreebankError as error:
+            raise TreebankError(error.message, path=os.fspath(path), line=number) from None
+        yield trees

@@ -1,0 +1,245 @@
+"""EVALB for one sentence: the brackets, crossings and tags of a test tree against its gold tree."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from itertools import accumulate
+
+from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
+from spacy_lpcfg.trees.tree import Span, Tree
+
+Sentence = Tree | Sequence[Tree] | None
+"""What stands on one line of an EVALB file: a tree, several side by side, or nothing."""
+
+_FUNCTION = re.compile("[-=]")
+
+
+def percent(part: float, whole: float) -> float:
+    """100 part / whole, and 0 where there is no whole."""
+    return 100.0 * part / whole if whole else 0.0
+
+
+@dataclass(frozen=True)
+class PRF:
+    """Precision, recall and F1, in percent, from counts that add up.
+
+    matched, n_gold, n_test (int): Items that agree, items wanted, items found.
+    """
+
+    matched: int = 0
+    n_gold: int = 0
+    n_test: int = 0
+
+    def __add__(self, other: PRF) -> PRF:
+        return PRF(self.matched + other.matched, self.n_gold + other.n_gold, self.n_test + other.n_test)
+
+    @property
+    def precision(self) -> float:
+        return percent(self.matched, self.n_test)
+
+    @property
+    def recall(self) -> float:
+        return percent(self.matched, self.n_gold)
+
+    @property
+    def fmeasure(self) -> float:
+        """F1, the harmonic mean of both; 0 where both are 0."""
+        p, r = self.precision, self.recall
+        return 2 * p * r / (p + r) if p + r else 0.0
+
+
+class Status(IntEnum):
+    """The column `Stat.` of EVALB's report."""
+
+    VALID = 0
+    ERROR = 1
+    SKIPPED = 2
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """How a test tree compares with its gold tree. Only valid sentences have counts.
+
+    length (int): Words of the gold tree, less those with a tag in `Params.deleted_for_length`.
+    status (Status): Valid, error (other words than gold) or skipped (no words in the test tree).
+    n_words, n_correct_tags (int): Words that are not deleted, and those tagged as in gold.
+    n_crossing (int): Test brackets that cross a gold bracket.
+    labels (dict of str to PRF): Brackets by label, function labels cut off. A test bracket that
+        matches through an equivalence (or unlabelled) counts under the label of its gold bracket.
+    confusions (dict of (str, str) to int): The labels, of gold and of test, of brackets over the same
+        words that do not match, paired one to one in pre-order.
+    reason (str): Why the sentence is not valid.
+    """
+
+    length: int
+    status: Status
+    n_words: int = 0
+    n_correct_tags: int = 0
+    n_crossing: int = 0
+    labels: dict[str, PRF] = field(default_factory=dict)
+    confusions: dict[tuple[str, str], int] = field(default_factory=dict)
+    reason: str = ""
+
+    @property
+    def brackets(self) -> PRF:
+        """Brackets of all labels."""
+        return sum(self.labels.values(), PRF())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the sentence is valid and all its brackets match (its tags need not)."""
+        counts = self.brackets
+        return self.status == Status.VALID and counts.matched == counts.n_gold == counts.n_test
+
+
+def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> SentenceScore:
+    """Compare the brackets and tags of two trees over the same words.
+
+    Words with a tag in `params.deleted` leave both trees, then brackets that are empty or have a
+    label in `params.deleted`. Before that labels (not tags) are cut at their first "-" or "=", so
+    that a bracket "-LRB-" has the empty label. Where the trees then differ in their number of
+    words, quotation marks that only one of them lost come back (see `Params.quotes`).
+
+    gold (Tree, sequence of Tree, or None): The right tree, which is not normalized here.
+    test (Tree, sequence of Tree, or None): The tree to judge. None or () is skipped, as in EVALB.
+    params (Params): What counts.
+    RETURNS (SentenceScore): The counts, or why there are none.
+    """
+    gold_side, test_side = _Side(gold, params), _Side(test, params)
+    length = sum(tag not in params.deleted_for_length for tag in gold_side.tags)
+    if test_side.n_kept == 0:
+        return SentenceScore(length, Status.SKIPPED, reason="no words in test")
+    if gold_side.n_kept != test_side.n_kept:
+        _restore_quotes(gold_side, test_side)
+    reason = _mismatch(gold_side, test_side, params)
+    if reason:
+        return SentenceScore(length, Status.ERROR, reason=reason)
+    gold_tags, test_tags = gold_side.kept(gold_side.tags), test_side.kept(test_side.tags)
+    gold_brackets, test_brackets = gold_side.brackets(params), test_side.brackets(params)
+    labels, confusions = _match(gold_brackets, test_brackets, params)
+    return SentenceScore(
+        length,
+        Status.VALID,
+        n_words=len(gold_tags),
+        n_correct_tags=sum(map(params.same_label, gold_tags, test_tags)),
+        n_crossing=_count_crossing(gold_brackets, test_brackets, len(gold_tags)),
+        labels=labels,
+        confusions=confusions,
+    )
+
+
+@dataclass
+class _Quote:
+    """A quotation mark: its place among all words, and the number of kept words before it."""
+
+    index: int
+    position: int
+    is_deleted: bool
+
+
+class _Side:
+    """Words, tags and spans of gold or test, and how often each word counts (0: deleted)."""
+
+    def __init__(self, sentence: Sentence, params: Params) -> None:
+        trees = (sentence,) if isinstance(sentence, Tree) else sentence or ()
+        self.words = [word for tree in trees for word in tree.words]
+        self.tags = [tag for tree in trees for tag in tree.tags]
+        self.copies = [int(tag not in params.deleted) for tag in self.tags]
+        self.spans = [
+            (offset + start, offset + end, label)
+            for offset, tree in zip(accumulate(map(len, trees), initial=0), trees)
+            for start, end, label in tree.spans()
+        ]
+        before = accumulate(self.copies, initial=0)
+        self.quotes = [
+            _Quote(index, position, tag in params.deleted)
+            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words))
+            if params.may_be_quote(tag, word)
+        ]
+
+    @property
+    def n_kept(self) -> int:
+        return sum(self.copies)
+
+    def kept(self, items: list[str]) -> list[str]:
+        """The words, or tags, that count."""
+        return [item for item, n in zip(items, self.copies) for _ in range(n)]
+
+    def brackets(self, params: Params) -> list[Span]:
+        """The brackets that count, over the words that count, in pre-order."""
+        before = list(accumulate(self.copies, initial=0))
+        spans = [
+            (before[start], before[end], _FUNCTION.split(label, maxsplit=1)[0]) for start, end, label in self.spans
+        ]
+        return [(start, end, label) for start, end, label in spans if start < end and not params.deletes_bracket(label)]
+
+    def restore(self, quote: _Quote) -> None:
+        """Let a deleted quotation mark count."""
+        self.copies[quote.index] += 1
+        for other in self.quotes:
+            other.position += other.index >= quote.index
+
+
+def _restore_quotes(gold: _Side, test: _Side) -> None:
+    """Restore the quotation marks that one side deleted and the other, at the same place, did not.
+
+    Where several stand side by side one may be restored twice, as it is in evalb.c.
+    """
+    for test_quote in test.quotes:
+        position = test_quote.position
+        for gold_quote in gold.quotes:
+            if gold_quote.position == position and gold_quote.is_deleted != test_quote.is_deleted:
+                if gold_quote.is_deleted:
+                    gold.restore(gold_quote)
+                else:
+                    test.restore(test_quote)
+
+
+def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
+    """What keeps two sides from being compared; "" if nothing does."""
+    if gold.n_kept != test.n_kept:
+        return f"{gold.n_kept} words count in gold, {test.n_kept} in test"
+    for gold_word, test_word in zip(gold.kept(gold.words), test.kept(test.words)):
+        if not params.same_word(gold_word, test_word):
+            return f"the word {gold_word!r} in gold is {test_word!r} in test"
+    return ""
+
+
+def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
+    """Pair brackets of equal spans and labels, one to one, in pre-order; then those of equal spans that are left."""
+    matched, n_gold, n_test = Counter[str](), Counter[str](), Counter[str]()
+    waiting: dict[tuple[int, int], list[str]] = defaultdict(list)
+    missed: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for start, end, label in test:
+        waiting[start, end].append(label)
+    for start, end, label in gold:
+        n_gold[label] += 1
+        rivals = waiting[start, end]
+        for i, rival in enumerate(rivals):
+            if not params.labeled or params.same_label(label, rival):
+                del rivals[i]
+                matched[label] += 1
+                n_test[label] += 1
+                break
+        else:
+            missed[start, end].append(label)
+    n_test.update(label for rivals in waiting.values() for label in rivals)
+    scores = {label: PRF(matched[label], n_gold[label], n_test[label]) for label in n_gold | n_test}
+    return scores, Counter(pair for words, labels in missed.items() for pair in zip(labels, waiting[words]))
+
+
+def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:
+    """The number of test brackets that begin, or end, inside a gold bracket but not both."""
+    first_start = list(range(n_words + 1))  # of the gold brackets that end here
+    last_end = list(range(n_words + 1))  # of the gold brackets that start here
+    for start, end, _ in gold:
+        first_start[end] = min(first_start[end], start)
+        last_end[start] = max(last_end[start], end)
+    return sum(
+        min(first_start[start + 1 : end], default=start) < start or max(last_end[start + 1 : end], default=end) > end
+        for start, end, _ in test
+    )

@@ -1,0 +1,1 @@
+"""Latent states: expected counts, EM, merging, and how many states each symbol has."""

@@ -1,0 +1,175 @@
+"""What observed trees say of the states of their nodes: the E step, over one shard of a treebank.
+
+A shard goes where joblib's backend says, with the parameters; what comes back are sums over its trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.learning.latent._expectations import inside_outside
+from spacy_lpcfg.learning.moments.estimation import group_sums
+from spacy_lpcfg.learning.treebank.assembly import Part
+from spacy_lpcfg.learning.treebank.skeletons import NONE
+
+
+@dataclass(frozen=True, eq=False)
+class Latent:
+    """The parameters of a proper L-PCFG, in the layout of a `Split`; rows are padded with zeros to m states.
+
+    n_states (int32, (n_symbols,)): of each symbol.
+    roots (float64, (n_symbols, m)): pi(a, h).
+    tensors (float32, (n_entries,)): t(a -> b c, h2, h3 | a, h1), rule after rule.
+    starts (int64, (n_rules + 1,)): where each rule's tensor begins.
+    emissions (float64, (n_pairs, m)): q(x | a, h).
+    """
+
+    n_states: np.ndarray
+    roots: np.ndarray
+    tensors: np.ndarray
+    starts: np.ndarray
+    emissions: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """Expected counts of the states of a treebank's trees: sufficient statistics, all of them sums over trees.
+
+    rules (float32, (n_entries,)): of every entry of the tensors.
+    words (float64, (n_pairs, m)): of each emission.
+    forms (float64, (n_pairs, m)): of each emission, those of more general forms included.
+    symbols (float64, (n_symbols, m)): of all nodes.
+    roots (float64, (n_symbols, m)): of roots.
+    log_likelihood (float): natural log of the trees' probability, under the parameters that these counts are of; nan
+        if there were none.
+    """
+
+    rules: np.ndarray
+    words: np.ndarray
+    forms: np.ndarray
+    symbols: np.ndarray
+    roots: np.ndarray
+    log_likelihood: float = float("nan")
+
+    @classmethod
+    def sum(cls, parts: Iterable[Expected]) -> Expected:
+        """The counts of all parts, at least one, added in their order."""
+        parts = iter(parts)
+        total = {name: value + 0 for name, value in vars(next(parts)).items()}
+        for part in parts:
+            for name, value in vars(part).items():
+                total[name] += value
+        return cls(**total)
+
+    def towards(self, other: Expected, share: float, scale: float) -> Expected:
+        """These counts, of which a share goes to others that are multiplied by `scale` first."""
+        mixed = {
+            name: (1 - share) * mine + share * scale * getattr(other, name)
+            for name, mine in vars(self).items()
+            if name != "log_likelihood"
+        }
+        return Expected(**mixed, log_likelihood=other.log_likelihood)
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Inside and outside vectors of nodes, by what is known of their trees; rows are padded with zeros to m states.
+
+    inside (float32, (n_nodes, m)): scaled to sum 1.
+    outside (float32, (n_nodes, m)): scaled so that the product of a node's two vectors is the distribution of its
+        state; zeros for the nodes of trees that do not count.
+    rules (float32, (n_entries,)): expected counts of the tensors' entries.
+    log_likelihood (float): of the trees that count.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    rules: np.ndarray
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some trees in a row, as the E step needs them; n nodes, numbered from 0.
+
+    symbol (int32, (n,)): of each node.
+    parent, left, right (int32, (n,)): nodes; -1 for none.
+    rule (int32, (n,)): of each inner node; -1 for leaves.
+    order (int32, (n,)): of the nodes, narrow ones first, those of one rule together.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): as of `Part`.
+    """
+
+    symbol: np.ndarray
+    parent: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    rule: np.ndarray
+    order: np.ndarray
+    pair: np.ndarray
+    forms: csr_array
+
+    @classmethod
+    def of(cls, part: Part) -> Shard:
+        nodes = part.nodes
+        order = np.lexsort([part.rule, nodes.end - nodes.start]).astype(np.int32)
+        return cls(nodes.symbol, nodes.parent, nodes.left, nodes.right, part.rule, order, part.pair, part.forms)
+
+    @cached_property
+    def roots(self) -> np.ndarray:
+        return np.flatnonzero(self.parent == NONE)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        return np.flatnonzero(self.left == NONE)
+
+    def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> Posteriors:
+        """What the trees say of the states of their nodes.
+
+        trees (int, (k,), or None): places of the trees that count, each once; None for all.
+        RAISES (FloatingPointError): If one of them has no probability.
+        """
+        order, roots = self.order, self.roots
+        if trees is not None:
+            order, roots = order[np.isin(np.searchsorted(roots, order), trees)], roots[trees]
+        inside = np.zeros((len(self.symbol), latent.roots.shape[1]), dtype=np.float32)
+        outside = np.zeros_like(inside)
+        inside[self.leaves] = latent.emissions[self.pair]
+        outside[roots] = latent.roots[self.symbol[roots]]
+        counts = np.zeros_like(latent.tensors)
+        table = self.parent, self.left, self.right, latent.n_states[self.symbol], latent.starts[self.rule]
+        log_likelihood = inside_outside(order, *table, latent.tensors, inside, outside, counts)
+        if not np.isfinite(log_likelihood):
+            raise FloatingPointError(
+                "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
+            )
+        return Posteriors(inside, outside, counts * latent.tensors, log_likelihood)
+
+    def sums(
+        self, rules: np.ndarray, posteriors: np.ndarray, n_symbols: int, log_likelihood: float = float("nan")
+    ) -> Expected:
+        """Counts of rules, and those of the states that nodes have with some probability, float32 (n, m)."""
+        of_leaves, of_roots = posteriors[self.leaves], posteriors[self.roots]
+        return Expected(
+            rules=rules,
+            words=group_sums(of_leaves, self.pair, self.forms.shape[0]),
+            forms=self.forms @ of_leaves,
+            symbols=group_sums(posteriors, self.symbol, n_symbols),
+            roots=group_sums(of_roots, self.symbol[self.roots], n_symbols),
+            log_likelihood=log_likelihood,
+        )
+
+
+def shard_posteriors(shard: Shard, latent: Latent) -> Posteriors:
+    """`Shard.posteriors` of all trees, as a function that can be sent."""
+    return shard.posteriors(latent)
+
+
+def shard_counts(shard: Shard, latent: Latent, trees: np.ndarray | None) -> Expected:
+    """The expected counts of a shard's trees, of which `trees` count, or all."""
+    found = shard.posteriors(latent, trees)
+    return shard.sums(found.rules, found.inside * found.outside, len(latent.n_states), found.log_likelihood)

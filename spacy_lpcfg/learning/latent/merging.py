@@ -1,0 +1,131 @@
+"""Merging states that the trees hardly tell apart (Petrov et al. 2006, section 2.2).
+
+The likelihood that is lost when states i and j of a symbol become one is estimated at every node as if it were the only
+one where they do: with inside vector I, outside vector O (scaled to I . O = 1) and the shares p_i + p_j = 1 of their
+counts, the tree's probability is multiplied by
+
+    1 - I_i O_i - I_j O_j + (p_i I_i + p_j I_j) (O_i + O_j)  =  1 - (I_i - I_j) (p_j O_i - p_i O_j),
+
+and the loss is the sum of the negative logarithms; it is exact where the symbol stands once in every tree.
+
+Differs from the paper: any two states of a symbol may be merged, not only the halves of one that was split, and then
+the merged one with a third. Its vectors are p_i I_i + p_j I_j and O_i + O_j.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.learning.latent.state_flows import flow
+from spacy_lpcfg.learning.latent.statistics import Expected, Posteriors, Split, StateSmoothing
+from spacy_lpcfg.learning.moments.estimation import groups_of
+
+BLOCK = 4_096  # nodes that are looked at together: what is computed of them fits a cache
+_LEAST_FACTOR = 1e-6  # of a tree's probability; against rounding errors
+
+
+class Merge(NamedTuple):
+    """Two states of a symbol become one.
+
+    loss (float): of log-likelihood, after the merges before it; natural logarithm.
+    into, gone (int): the states; `gone` has no place of its own from then on.
+    """
+
+    loss: float
+    into: int
+    gone: int
+
+
+def merges(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray) -> list[Merge]:
+    """The merges that make one state of all those of a symbol, at every step the one with the least loss.
+
+    inside, outside (float32, (n, m)): vectors of the symbol's nodes, with product 1.
+    counts (float64, (m,)): expected counts of the states.
+    """
+    inside, outside, counts = inside.copy(), outside.copy(), np.maximum(counts, np.finfo(np.float32).tiny)
+    m, found = len(counts), []
+    losses = np.full((m, m), np.inf)
+    for i in range(m - 1):
+        losses[i, i + 1 :] = merge_losses(inside, outside, counts, i, np.arange(i + 1, m))
+    left = np.arange(m)
+    for _ in range(m - 1):
+        i, j = divmod(int(losses.argmin()), m)
+        (loss,) = merge_losses(inside, outside, counts, i, np.array([j]))  # other merges may have changed it a little
+        found.append(Merge(float(loss), i, j))
+        _merge(inside, outside, counts, i, j)
+        left = left[left != j]
+        others = left[left != i]
+        losses[[i, j]] = losses[:, [i, j]] = np.inf
+        losses[np.minimum(i, others), np.maximum(i, others)] = merge_losses(inside, outside, counts, i, others)
+    return found
+
+
+def merge_losses(
+    inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, state: int, others: np.ndarray
+) -> np.ndarray:
+    """The log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
+
+    inside, outside, counts: as of `merges`; others (int, (k,)): states.
+    """
+    share = (counts[others] / (counts[state] + counts[others])).astype(np.float32)  # p_j; p_i is the rest
+    losses = np.zeros(len(others))
+    for start in range(0, len(inside), BLOCK):
+        i, o = inside[start : start + BLOCK], outside[start : start + BLOCK]
+        lost = (i[:, [state]] - i[:, others]) * (share * o[:, [state]] - (1 - share) * o[:, others])
+        losses -= np.log(np.maximum(1 - lost, _LEAST_FACTOR)).sum(axis=0, dtype=np.float64)
+    return losses
+
+
+def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, j: int) -> None:
+    """State j becomes part of i, in place; outside vectors are scaled so that products are 1 again."""
+    share = counts[j] / (counts[i] + counts[j])
+    lost = (inside[:, i] - inside[:, j]) * (share * outside[:, i] - (1 - share) * outside[:, j])
+    inside[:, i] += share * (inside[:, j] - inside[:, i])
+    outside[:, i] += outside[:, j]
+    outside /= np.maximum(1 - lost, _LEAST_FACTOR)[:, None]
+    counts[i] += counts[j]
+
+
+def merged(
+    split: Split, expected: Expected, smoothing: StateSmoothing, n_merges: int, n_jobs: int | None = None
+) -> tuple[Split, Expected]:
+    """The split without the states that cost the least, and the expected counts of those that are left.
+
+    expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
+    n_merges (int): of all symbols together; no more than there can be.
+    n_jobs (int or None): as of `Split.expect`.
+    """
+    posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
+    found = split.sums(posteriors)
+    return flow(split, found, _least_merges(split, posteriors, found.symbols, n_merges))
+
+
+def _least_merges(split: Split, posteriors: Posteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
+    """The merges of all symbols that cost the least, as flows."""
+    nodes = split.treebank.nodes
+    of_symbols = [
+        merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
+        for a, (group, m) in enumerate(zip(groups_of(nodes.symbol, len(split.n_states)), split.n_states))
+    ]
+    return [merging(m, chosen) for m, chosen in zip(split.n_states, _cheapest(of_symbols, n_merges))]
+
+
+def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
+    """The first merges of each symbol. None is cheaper than one that has to be done before it."""
+    losses = [np.maximum.accumulate([merge.loss for merge in merges]) for merges in of_symbols]
+    symbols = np.repeat(np.arange(len(losses)), [len(loss) for loss in losses])
+    order = np.argsort(np.concatenate([np.empty(0), *losses]), kind="stable")
+    n_chosen = np.bincount(symbols[order[:n_merges]], minlength=len(losses))
+    return [merges[:n] for merges, n in zip(of_symbols, n_chosen)]
+
+
+def merging(m: int, merges: Sequence[Merge]) -> np.ndarray:
+    """The flow of m states that are merged, float32 (m, n): one in each row."""
+    state = np.arange(m)
+    for _, into, gone in merges:
+        state[state == gone] = into
+    new = np.unique(state, return_inverse=True)[1].reshape(-1)
+    return np.eye(m - len(merges), dtype=np.float32)[new]

@@ -1,0 +1,55 @@
+"""Splitting and merging states: where the expected counts of one split of a treebank go in another.
+
+A flow says what share of the counts of each state of a symbol goes to which of its new states: all of it to one, when
+states are merged, and halves to two, when one is split (Petrov et al. 2006, "Learning accurate, compact, and
+interpretable tree annotation"). Counts are sums over trees, so that nothing is lost on the way; probabilities are
+their relative frequencies, before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.learning.latent.statistics import Expected, Split
+
+Flows = Sequence[np.ndarray]  # of each symbol, float32 (states, new states), rows that sum to 1
+
+
+def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expected]:
+    """The split with the new states, and the counts of them.
+
+    expected (Expected): counts of `split`.
+    """
+    new = split.with_states(np.array([matrix.shape[1] for matrix in flows], dtype=np.int32))
+    of_pairs = split.events.pairs[:, 0]
+    return new, Expected(
+        rules=_rules(split, new, expected.rules, flows),
+        words=_rows(expected.words, of_pairs, flows, new.width),
+        forms=_rows(expected.forms, of_pairs, flows, new.width),
+        symbols=_rows(expected.symbols, np.arange(len(flows)), flows, new.width),
+        roots=_rows(expected.roots, np.arange(len(flows)), flows, new.width),
+        log_likelihood=expected.log_likelihood,
+    )
+
+
+def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.ndarray:
+    """Counts of the new tensors' entries, float32 (n_entries,)."""
+    moved = np.empty(new.starts[-1], dtype=np.float32)
+    places = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts))
+    for (a, b, c), shape, old_place, new_place in places:
+        tensor = flows[b].T @ (counts[slice(*old_place)].reshape(shape) @ flows[c])
+        moved[slice(*new_place)] = (flows[a].T @ tensor.reshape(shape[0], -1)).ravel()
+    return moved
+
+
+def _rows(counts: np.ndarray, symbols: np.ndarray, flows: Flows, width: int) -> np.ndarray:
+    """Counts (n, m) of the states of symbols, which are sorted, as those of the new states, float64 (n, width)."""
+    moved = np.zeros((len(counts), width))
+    for matrix, (start, end) in zip(flows, pairwise(offsets(np.bincount(symbols, minlength=len(flows))))):
+        m, n = matrix.shape
+        moved[start:end, :n] = counts[start:end, :m] @ matrix
+    return moved

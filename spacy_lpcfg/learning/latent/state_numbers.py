@@ -1,0 +1,58 @@
+"""How many latent states the symbols of a treebank get, and word of those that get fewer than were asked for."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from spacy_lpcfg.learning.treebank.assembly import Treebank
+
+logger = logging.getLogger(__name__)
+
+_NAMED = 5  # symbols that are named, the most frequent ones
+
+
+def check_states(n_states: int, tokens_per_state: float) -> None:
+    """RAISES (ValueError): For settings of the numbers of states that cannot be."""
+    if not (n_states >= 1 and tokens_per_state > 0):
+        raise ValueError(
+            f"Expected n_states of at least 1 and tokens_per_state above 0, got {n_states} and {tokens_per_state}."
+        )
+
+
+def most_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
+    """The most states of symbols: n / tokens_per_state of one seen n times, but 1 to `n_states`; int32 (n_symbols,).
+
+    counts (float64, (n_symbols,)): how often each was seen.
+    """
+    return np.clip(counts / tokens_per_state, 1, n_states).astype(np.int32)
+
+
+def log_fewer_states(treebank: Treebank, found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
+    """Log in one line how many symbols have fewer states than were asked for, and why.
+
+    A warning where they are more than half of the treebank's nodes; some symbols of any treebank are rare.
+
+    found (int, (n_symbols,)): states of each symbol.
+    n_states, tokens_per_state: what was asked for.
+    """
+    counts, names = treebank.counts.symbols, treebank.nodes.symbols
+    fewer = np.flatnonzero(found < n_states)
+    if not len(fewer):
+        return
+    n_alike = int(np.sum(found < most_states(counts, n_states, tokens_per_state)))
+    reasons = {
+        f"seen fewer than {tokens_per_state:g} times for each state (tokens_per_state)": len(fewer) - n_alike,
+        "with features that tell no more states apart": n_alike,
+    }
+    frequent = sorted(fewer.tolist(), key=lambda symbol: -counts[symbol])[:_NAMED]
+    logger.log(
+        logging.WARNING if counts[fewer].sum() > counts.sum() / 2 else logging.INFO,
+        "%d of %d symbols have fewer than %d states: %s. The most frequent of them: %s",
+        len(fewer),
+        len(names),
+        n_states,
+        ", ".join(f"{n} {reason}" for reason, n in reasons.items() if n),
+        ", ".join(f"{names[symbol]!r} {found[symbol]} (seen {counts[symbol]:.0f} times)" for symbol in frequent),
+    )

@@ -1,0 +1,269 @@
+"""A proper L-PCFG over a treebank whose symbols are split into states: its parameters, and what is counted for them.
+
+All that learns probabilities meets here: expected counts, by EM or of states that were chosen, become distributions,
+which are smoothed and make a grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.learning.latent.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
+from spacy_lpcfg.learning.latent.state_numbers import most_states
+from spacy_lpcfg.learning.lexicon.lexical import Emissions, Events
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
+from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.parallel import in_order
+
+
+@dataclass(frozen=True)
+class StateSmoothing:
+    """How the states of a symbol are smoothed towards each other.
+
+    rules (float): share of a rule's probabilities that the states give to their mean (Petrov et al. 2006).
+    words (float): the same of a word's.
+    rare_words (float): pseudo-tokens of each word under a symbol, whose state is independent of the word.
+    rare_rules (float): pseudo-tokens of each rule, whose three states are independent of the rule and of each other.
+    RAISES (ValueError): For shares that are none, or pseudo-tokens below 0.
+    """
+
+    rules: float = 0.03
+    words: float = 0.1
+    rare_words: float = 10.0
+    rare_rules: float = 4.0
+
+    def __post_init__(self) -> None:
+        check_shares(rules=self.rules, words=self.words)
+        check_at_least(0, rare_words=self.rare_words, rare_rules=self.rare_rules)
+
+
+UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A treebank and the number of states of its symbols: where each parameter lies, and what is counted for it.
+
+    treebank (Treebank): nodes and counts.
+    n_states (int32, (n_symbols,)): states of each symbol.
+    """
+
+    treebank: Treebank
+    n_states: np.ndarray
+
+    @classmethod
+    def of(cls, treebank: Treebank, most: int, tokens_per_state: float) -> Split:
+        """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `most`."""
+        return cls(treebank, most_states(treebank.counts.symbols, most, tokens_per_state))
+
+    def with_states(self, n_states: np.ndarray) -> Split:
+        """The same treebank with other numbers of states, int32 (n_symbols,)."""
+        other = Split(self.treebank, n_states)
+        vars(other).update({name: vars(self)[name] for name in _OF_TREEBANK if name in vars(self)})
+        return other
+
+    @property
+    def width(self) -> int:
+        """m, the most states of a symbol."""
+        return int(self.n_states.max())
+
+    @cached_property
+    def is_state(self) -> np.ndarray:
+        """Which places of the padded rows are states, bool (n_symbols, m)."""
+        return np.arange(self.width) < self.n_states[:, None]
+
+    @cached_property
+    def shapes(self) -> np.ndarray:
+        """Of the rules' tensors, int64 (n_rules, 3)."""
+        return self.n_states[self.treebank.counts.rules].astype(np.int64)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where each rule's tensor begins, int64 (n_rules + 1,)."""
+        return offsets(self.shapes.prod(axis=1))
+
+    @cached_property
+    def node_starts(self) -> np.ndarray:
+        """Where the tensor of each inner node's rule begins, int64 (n_nodes,)."""
+        return self.starts[self.treebank.counts.rule_of]
+
+    @cached_property
+    def shards(self) -> list[Shard]:
+        """The trees, in parts that do not depend on where they are counted."""
+        return [Shard.of(part) for part in self.treebank.parts()]
+
+    @property
+    def events(self) -> Events:
+        return self.treebank.events
+
+    def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
+        """The E step.
+
+        n_jobs (int or None): as of joblib, of threads if its `parallel_config` says nothing else; None for those of
+            the latter, or 1. The result is the same for any number.
+        trees (int, (k,), or None): places of the trees that count, each once; None for all.
+        RAISES (FloatingPointError): If a tree has no probability.
+        """
+        calls = ((shard, latent, places) for shard, places in self._chosen(trees))
+        return Expected.sum(in_order(shard_counts, calls, n_jobs=n_jobs, prefer="threads"))
+
+    def _chosen(self, trees: np.ndarray | None) -> Iterator[tuple[Shard, np.ndarray | None]]:
+        """The shards that have some of the trees, with the places of these in them; None for all."""
+        first = 0
+        for shard in self.shards:
+            end = first + len(shard.roots)
+            if trees is None:
+                yield shard, None
+            elif len(places := trees[(trees >= first) & (trees < end)]):
+                yield shard, places - first
+            first = end
+
+    def posteriors(self, latent: Latent, n_jobs: int | None = None) -> Posteriors:
+        """What the trees say of the states of all nodes; arguments and errors as of `expect`."""
+        calls = ((shard, latent) for shard in self.shards)
+        found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
+        return Posteriors(
+            inside=np.concatenate([part.inside for part in found]),
+            outside=np.concatenate([part.outside for part in found]),
+            rules=np.sum([part.rules for part in found], axis=0),
+            log_likelihood=sum(part.log_likelihood for part in found),
+        )
+
+    def sums(self, posteriors: Posteriors) -> Expected:
+        """The expected counts that posteriors add up to."""
+        return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
+
+    def expect_states(self, states: np.ndarray) -> Expected:
+        """Counts of states that are known: one of each node, int (n_nodes,)."""
+        nodes = self.treebank.nodes
+        posteriors = np.zeros((nodes.n_nodes, self.width), dtype=np.float32)
+        posteriors[np.arange(nodes.n_nodes), states] = 1.0
+        _, n_left, n_right = self.shapes[self.treebank.counts.rule_of[nodes.inner]].T
+        row = states[nodes.inner] * n_left + states[nodes.left[nodes.inner]]
+        entries = self.node_starts[nodes.inner] + row * n_right + states[nodes.right[nodes.inner]]
+        return self._sums(np.bincount(entries, minlength=self.starts[-1]).astype(np.float32), posteriors)
+
+    def expect_parameters(self, parameters: Parameters) -> Expected:
+        """The counts of which parameters, all of them probabilities, are the relative frequencies.
+
+        parameters (Parameters): `means` are p(h | a).
+        """
+        counts, of_pairs, m = self.treebank.counts, self.events.pairs[:, 0], self.n_states
+        symbols = counts.symbols[:, None] * parameters.means
+        lhs = np.concatenate([np.empty(0), *(symbols[a, : m[a]] for a in counts.rules[:, 0])])
+        lhs = np.repeat(lhs, np.repeat(self.shapes[:, 1] * self.shapes[:, 2], self.shapes[:, 0]))
+        shares = parameters.emissions.vectors * parameters.means[of_pairs]
+        return Expected(
+            rules=(lhs * parameters.tensors).astype(np.float32),
+            words=self.events.own.sum(axis=1)[:, None] * shares,
+            forms=self.events.counts[:, None] * shares,
+            symbols=symbols,
+            roots=counts.roots[:, None] * parameters.root_vectors,
+        )
+
+    def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
+        """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
+        ends = np.cumsum([len(shard.symbol) for shard in self.shards])
+        parts = zip(self.shards, np.split(posteriors, ends[:-1]))
+        none = np.zeros_like(rules)
+        total = Expected.sum(shard.sums(none, part, len(self.n_states)) for shard, part in parts)
+        return replace(total, rules=rules, log_likelihood=log_likelihood)
+
+    def maximize(self, expected: Expected, smoothing: StateSmoothing) -> Latent:
+        """The M step: relative frequencies of the expected counts, smoothed."""
+        return self.normalized(expected.roots, expected.rules, expected.words, smoothing)
+
+    def normalized(
+        self, roots: np.ndarray, rules: np.ndarray, emissions: np.ndarray, smoothing: StateSmoothing
+    ) -> Latent:
+        """Smoothed distributions of counts, in the layout of `Latent`; states that were not seen get the mean."""
+        totals = self._totals(rules, emissions)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _LEAST_COUNT)
+        emissions = self._shared_words(emissions, shares, smoothing.rare_words)
+        rules = self._shared_rules(rules, shares.astype(np.float32), smoothing.rare_rules)
+        totals = self._totals(rules, emissions)
+        tensors = np.empty_like(rules)
+        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
+            m = self.n_states[a]
+            tensors[start:end] = _distributions(rules[start:end].reshape(m, -1), totals[a, :m], smoothing.rules).ravel()
+        tensors[tensors < _LEAST_ENTRY] = 0.0
+        starts = offsets(np.bincount(self.events.pairs[:, 0]))
+        for a, (start, end) in enumerate(pairwise(starts)):
+            emissions[start:end] = _distributions(emissions[start:end].T, totals[a], smoothing.words).T
+        emissions = emissions * self.is_state[self.events.pairs[:, 0]]
+        return Latent(self.n_states, roots / roots.sum(), tensors, self.starts, emissions)
+
+    def _shared_words(self, emissions: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
+        """Counts of words (n_pairs, m), backed off to the shares (n_symbols, m) of their symbols' states."""
+        counts = emissions.sum(axis=1, keepdims=True)
+        independent = counts * shares[self.events.pairs[:, 0]]
+        return (counts * emissions + weight * independent) / np.maximum(counts + weight, _LEAST_COUNT)
+
+    def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
+        """Counts of rules (n_entries,), backed off to products of the shares (n_symbols, m) of symbols' states."""
+        if weight == 0:
+            return rules
+        shared = np.empty_like(rules)
+        counts, m = self.treebank.counts, self.n_states
+        for (a, b, c), n, start, end in zip(counts.rules, counts.rule_counts, self.starts, self.starts[1:]):
+            pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
+            independent = np.outer(np.float32(n) * shares[a, : m[a]], pairs).ravel()
+            own = np.float32(n / (n + weight))
+            shared[start:end] = own * rules[start:end] + (1 - own) * independent
+        return shared
+
+    def grammar(self, expected: Expected, smoothing: StateSmoothing) -> Grammar:
+        """The grammar of expected counts, in which unknown words have emissions as well."""
+        latent = self.normalized(expected.roots, expected.rules, expected.forms, smoothing)
+        counts, symbols = self.events.counts, self.events.pairs[:, 0]
+        shares = counts / np.bincount(symbols, weights=counts)[symbols]
+        of_roots = latent.roots.sum(axis=1, keepdims=True)
+        parameters = Parameters(
+            n_states=self.n_states,
+            root_vectors=latent.roots / np.where(of_roots > 0, of_roots, 1.0),
+            tensors=latent.tensors,
+            emissions=Emissions(
+                symbols=symbols,
+                terminals=self.events.pairs[:, 1],
+                counts=counts,
+                vectors=latent.emissions / shares[:, None],
+                means=self.is_state[: len(self.treebank.nodes.preterminals)].astype(np.float64),
+            ),
+            means=expected.symbols / expected.symbols.sum(axis=1, keepdims=True),
+            is_proper=True,
+        )
+        return build_grammar(self.treebank, parameters)
+
+    def _totals(self, rules: np.ndarray, emissions: np.ndarray) -> np.ndarray:
+        """Counts of the states, float64 (n_symbols, m)."""
+        totals = np.zeros(self.is_state.shape)
+        np.add.at(totals, self.events.pairs[:, 0], emissions)
+        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
+            totals[a, : self.n_states[a]] += rules[start:end].reshape(self.n_states[a], -1).sum(axis=1)
+        return totals
+
+
+_OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states
+_LEAST_COUNT = 1e-6  # of a state that is said to have been seen
+_LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
+
+
+def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
+    """Rows of counts as probabilities, of which `share` goes to their mean, and all of those that were not seen.
+
+    counts (float, (m, k)): of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
+    """
+    seen = totals >= _LEAST_COUNT
+    rows = counts * np.where(seen, 1 / np.maximum(totals, _LEAST_COUNT), 0.0).astype(counts.dtype)[:, None]
+    shares = np.where(seen, share, 1.0).astype(counts.dtype)
+    if not shares.any():
+        return rows
+    mean = rows.sum(axis=0) / seen.sum()
+    return (1 - shares)[:, None] * rows + shares[:, None] * mean

@@ -1,0 +1,1 @@
+"""Words and tags: smoothed emissions, rare words, and the classifier of words in context."""

@@ -1,0 +1,117 @@
+"""The log-linear classifier of a treebank's words in their context, by stochastic gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spacy_lpcfg.grammar.classifier import Classifier
+from spacy_lpcfg.grammar.lexicon import Lexicon
+from spacy_lpcfg.grammar.windows import Windows
+from spacy_lpcfg.learning.lexicon._loglinear import adagrad_epoch
+from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
+from spacy_lpcfg.trees.transforms import split_chain
+
+
+class Words(NamedTuple):
+    """The words of a treebank as a classifier learns from them, n in all.
+
+    keys (int32, (n, n_templates)): features, as of `Windows`.
+    terminals, symbols (int32, (n,)).
+    boundaries (int8, (n, 2)): whether a span of several words begins with the word, and whether a constituent of
+        several words ends with it.
+    """
+
+    keys: np.ndarray
+    terminals: np.ndarray
+    symbols: np.ndarray
+    boundaries: np.ndarray
+
+
+@dataclass(frozen=True)
+class LogLinear:
+    """Learner of a classifier: multinomial over the symbols that emit a word, logistic for beginnings and ends.
+
+    n_epochs (int): passes over the words.
+    rate (float): of AdaGrad, whose squared gradients begin at 1.
+    dropout (float): share of a word's features that each pass leaves out.
+    least_count (int): features that fewer words have are left out altogether.
+    least_weight (float): lesser weights are left out.
+    most_words (int): of more words so many are drawn at random to learn from. More would make parses no better, and
+        cost more than their share, as the weights of their features outgrow the cache.
+    seed (int): of the words that are drawn, of their order, and of what is left out.
+    """
+
+    n_epochs: int = 6
+    rate: float = 0.2
+    dropout: float = 0.3
+    least_count: int = 3
+    least_weight: float = 0.05
+    most_words: int = 500_000
+    seed: int = 0
+
+    def fit(self, words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
+        """Learn from words.
+
+        lexicon (Lexicon): says which symbols emit a terminal.
+        n_symbols (int): of preterminals.
+        """
+        if len(words.keys) > self.most_words:
+            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.most_words, replace=False)
+            words = Words(*(part[drawn] for part in words))
+        keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
+        kept = counts >= self.least_count
+        ids = np.where(kept, np.cumsum(kept) - 1, NONE).astype(np.int32)
+        weights = self._weights(words, ids[features].reshape(words.keys.shape), lexicon, kept.sum(), n_symbols)
+        weights[np.abs(weights) < self.least_weight] = 0.0
+        return Classifier.of(keys[kept], weights)
+
+    def _weights(
+        self, words: Words, features: np.ndarray, lexicon: Lexicon, n_features: int, n_symbols: int
+    ) -> np.ndarray:
+        """Weights of the features for each output, float32 (n_features, n_symbols + 2)."""
+        rng = np.random.default_rng(self.seed)
+        weights = np.zeros((n_features, n_symbols + 2), dtype=np.float32)
+        squares = np.ones_like(weights)
+        for _ in range(self.n_epochs):
+            order = rng.permutation(len(features))
+            shown = features[order]
+            shown[rng.random(shown.shape, dtype=np.float32) < self.dropout] = NONE
+            adagrad_epoch(
+                shown,
+                words.terminals[order],
+                words.symbols[order],
+                words.boundaries[order],
+                lexicon.offsets,
+                lexicon.symbols,
+                weights,
+                squares,
+                self.rate,
+            )
+        return weights * np.float32(1 - self.dropout)
+
+
+def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_weights: np.ndarray) -> Words:
+    """The words of a treebank.
+
+    terminal (int32, (n_nodes,)): of each leaf.
+    lexicon (Lexicon), symbol_weights (float64, (n_symbols,)): of the grammar that the classifier is for.
+    """
+    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals], dtype=np.int32)
+    tags = lexicon.likely_tags(symbol_weights, tag_of)[terminal[nodes.leaves]]
+    forms = [nodes.words[word] for word in nodes.word[nodes.leaves]]
+    windows = Windows(lexicon.tags)
+    first = np.flatnonzero(nodes.start[nodes.leaves] == 0).tolist()
+    keys = [windows.keys(forms[start:end], tags[start:end]) for start, end in zip(first, [*first[1:], len(forms)])]
+    return Words(np.concatenate(keys), terminal[nodes.leaves], nodes.symbol[nodes.leaves], boundaries(nodes))
+
+
+def boundaries(nodes: Skeletons) -> np.ndarray:
+    """Where spans of several words begin, and constituents of several words end, int8 (n_leaves, 2)."""
+    is_complete = np.array([not name.startswith("@") for name in nodes.symbols])[nodes.symbol[nodes.inner]]
+    happens = np.zeros((len(nodes.leaves), 2), dtype=np.int8)
+    happens[(nodes.first_word + nodes.start)[nodes.inner], 0] = True
+    happens[(nodes.first_word + nodes.end)[nodes.inner[is_complete]] - 1, 1] = True
+    return happens

@@ -1,0 +1,287 @@
+"""The terminals of a treebank, and the smoothed emissions of a grammar.
+
+Emissions are smoothed twice, both times so that they stay distributions over terminals: a word may bear a tag it was
+not seen with as far as its form suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
+What forms emit is then shared among rare words (`rare_words.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_terminal
+from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.learning.settings import check_at_least, check_shares
+from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
+from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.words.learning import ClassLearner
+
+
+@dataclass(frozen=True)
+class LexicalSettings:
+    """How words become terminals and emissions are smoothed.
+
+    rare (int): words seen at most this often are emitted by their form.
+    form_weight (float): pseudo-tokens by which a word's form suggests tags that it was not seen with; 0 leaves rare
+        words to their forms (`rare_words.py`).
+    chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
+    least_posterior (float): rows less likely than this, given their terminal, are left out.
+    word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
+    RAISES (ValueError): For numbers below 0, or a least_posterior that is no share.
+    """
+
+    rare: int = 3
+    form_weight: float = 0.5
+    chain_weight: float = 20.0
+    least_posterior: float = 1e-4
+    word_classes: ClassLearner | None = None
+
+    def __post_init__(self) -> None:
+        check_at_least(0, rare=self.rare, form_weight=self.form_weight, chain_weight=self.chain_weight)
+        check_shares(least_posterior=self.least_posterior)
+
+
+class Vocabulary:
+    """Terminals of a treebank: words seen more than `rare` times, and the forms of the others.
+
+    word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
+
+    terminals (tuple[str, ...]): sorted; once (frozenset[str]): words seen once.
+    """
+
+    def __init__(self, word_counts: Counter[tuple[str, bool]], rare: int) -> None:
+        totals: Counter[str] = Counter()
+        for (word, _), count in word_counts.items():
+            totals[word] += count
+        self.once = frozenset(word for word, count in totals.items() if count == 1)
+        known = {word for word, count in totals.items() if count > rare}
+        forms: Counter[str] = Counter()
+        for (word, first), count in word_counts.items():
+            rungs = ladder(word, first)
+            if not known.intersection(rungs):
+                forms.update(dict.fromkeys(rungs, count))
+        known.update(form for form, count in forms.items() if count > rare and is_form(form))
+        self.terminals = tuple(sorted(known | {UNKNOWN}))
+        self._index = {name: i for i, name in enumerate(self.terminals)}
+
+    def rungs(self, word: str, first: bool) -> list[int]:
+        """Ids of the terminals that may emit a word, the most specific first; it is the one that does."""
+        return [self._index[name] for name in ladder(word, first) if name in self._index]
+
+    def form(self, word: str) -> int:
+        """Id of the terminal that would emit a known word if it were unknown."""
+        return next(self._index[name] for name in ladder(word, False)[1:] if name in self._index)
+
+    def of_leaves(self, nodes: Skeletons) -> np.ndarray:
+        """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
+        table = np.array([[self.rungs(word, first)[0] for word in nodes.words] for first in (False, True)])
+        terminal = np.full(nodes.n_nodes, NONE, dtype=np.int32)
+        leaves = nodes.leaves
+        terminal[leaves] = table[(nodes.start[leaves] == 0).astype(int), nodes.word[leaves]]
+        return terminal
+
+    def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
+        """The forms of leaves that a form emits, or of all leaves if there are none, int64 (n, 2): leaf, terminal.
+
+        terminal (int32, (n_nodes,)): of each leaf. Leaves are counted from the first; a leaf's own form is among its.
+        """
+        leaves = nodes.leaves
+        forms = np.array([is_form(name) for name in self.terminals])
+        by_form = forms[terminal[leaves]]
+        found = [
+            (leaf, rung)
+            for leaf in np.flatnonzero(by_form if by_form.any() else ~by_form).tolist()
+            for rung in self.rungs(nodes.words[nodes.word[leaves[leaf]]], bool(nodes.start[leaves[leaf]] == 0))
+            if forms[rung]
+        ]
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """The emissions of a treebank.
+
+    Every leaf counts once for its own terminal. A leaf emitted by a form counts `_RUNG_WEIGHT` times more for that and
+    for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
+
+    pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
+    counts (float64, (n_pairs,)): of the pairs, those of more general forms included.
+    of_leaf (int64, (n_leaves,)): the pair of each leaf.
+    own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
+    all (csr_array, (n_pairs, n_leaves)): counts it for more general forms of its word as well.
+    """
+
+    pairs: np.ndarray
+    counts: np.ndarray
+    of_leaf: np.ndarray
+    own: csr_array
+    all: csr_array
+
+    @classmethod
+    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: Vocabulary) -> Events:
+        """terminal (int32, (n_nodes,)): of each leaf."""
+        n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
+        leaf = np.concatenate([np.arange(n), more[:, 0]])
+        terminals = np.concatenate([terminal[nodes.leaves], more[:, 1]])
+        weights = np.concatenate([np.ones(n), np.full(len(more), _RUNG_WEIGHT)])
+        events = np.stack([nodes.symbol[nodes.leaves[leaf]], terminals], axis=1)
+        pairs, of = np.unique(events, axis=0, return_inverse=True)
+        of, shape = of.reshape(-1), (len(pairs), n)
+        return cls(
+            pairs=pairs,
+            counts=np.bincount(of, weights=weights),
+            of_leaf=of[:n],
+            own=csr_array((np.ones(n), (of[:n], np.arange(n))), shape=shape),
+            all=csr_array((weights, (of, leaf)), shape=shape),
+        )
+
+    def means(self, values: np.ndarray) -> np.ndarray:
+        """Means of the rows of the leaves (n_leaves, m) by pair, float64 (n_pairs, m)."""
+        return self.all @ values / self.counts[:, None]
+
+
+_RUNG_WEIGHT = 0.01
+
+
+def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
+    """Tokens of each (word, whether it opens the sentence)."""
+    keys, counts = np.unique(
+        2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0),
+        return_counts=True,
+    )
+    return Counter({(nodes.words[key // 2], bool(key % 2)): int(n) for key, n in zip(keys, counts)})
+
+
+@dataclass(frozen=True, eq=False)
+class Emissions:
+    """What a learner found about the rules a -> x; k seen pairs, sorted by symbol, then terminal.
+
+    symbols, terminals (int32, (k,)): the pairs.
+    counts (float64, (k,)): how often each was seen.
+    vectors (float64, (k, m)): E[Z | a -> x], so that q(x | a, h) = count(a -> x) / count(a) * vectors[., h].
+    means (float64, (n_preterminals, m)): E[Z | a], for pairs that were not seen.
+    """
+
+    symbols: np.ndarray
+    terminals: np.ndarray
+    counts: np.ndarray
+    vectors: np.ndarray
+    means: np.ndarray
+
+
+def build_lexicon(
+    emissions: Emissions,
+    vocabulary: Vocabulary,
+    preterminals: Sequence[str],
+    n_states: np.ndarray,
+    settings: LexicalSettings,
+) -> Lexicon:
+    """The lexicon of a grammar: smoothed rows for all terminals, and a fall-back terminal for every tag.
+
+    n_states (int32, (n_preterminals,)): states of the preterminals.
+    """
+    tags = tuple(sorted({split_chain(name)[-1] for name in preterminals}))
+    tag_of = np.array([tags.index(split_chain(name)[-1]) for name in preterminals])
+    rows = _smoothed_rows(emissions, vocabulary, tag_of, len(tags), settings)
+    rows += [
+        _Row(
+            len(vocabulary.terminals) + tag,
+            symbol,
+            _TAG_WEIGHT,
+            _TAG_WEIGHT * emissions.means[symbol],
+        )
+        for symbol, tag in enumerate(tag_of)
+    ]
+    rows.sort(key=lambda row: (row.terminal, row.symbol))
+    symbols = np.array([row.symbol for row in rows], dtype=np.int32)
+    terminals = vocabulary.terminals + tuple(map(tag_terminal, tags))
+    per_terminal = np.bincount([row.terminal for row in rows], minlength=len(terminals))
+    return Lexicon(
+        terminals=terminals,
+        tags=tags,
+        offsets=offsets(per_terminal).astype(np.int32),
+        symbols=symbols,
+        weights=np.array([row.weight for row in rows]),
+        vector_offsets=offsets(n_states[symbols]),
+        vectors=np.concatenate([row.vector[: n_states[row.symbol]] for row in rows]).astype(np.float32),
+    )
+
+
+_TAG_WEIGHT = 1e-3
+_LEAST_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
+
+
+class _Row(NamedTuple):
+    terminal: int
+    symbol: int
+    weight: float
+    vector: np.ndarray
+
+
+def _smoothed_rows(
+    emissions: Emissions,
+    vocabulary: Vocabulary,
+    tag_of: np.ndarray,
+    n_tags: int,
+    settings: LexicalSettings,
+) -> list[_Row]:
+    """q(x | a) and q(x | a, h) for every symbol and every terminal that is not too unlikely under it.
+
+    Those of every symbol add up to what they did with the unlikely ones; and those of every state, if none is negative.
+    A state that emits hardly anything but unlikely terminals emits what its symbol does. So which rows there are
+    depends on the treebank alone, and grammars of different latent parameters share them.
+    """
+    n_symbols, n_terminals = len(tag_of), len(vocabulary.terminals)
+    seen = coo_array(
+        (emissions.counts, (emissions.symbols, emissions.terminals)), shape=(n_symbols, n_terminals)
+    ).tocsr()
+    to_tags = coo_array((np.ones(n_symbols), (tag_of, np.arange(n_symbols))), shape=(n_tags, n_symbols)).tocsr()
+    by_tag = _tag_emissions((to_tags @ seen).toarray(), vocabulary, settings.form_weight)
+    totals = np.asarray(seen.sum(axis=1))
+    order = np.argsort(emissions.symbols, kind="stable")
+    first = offsets(np.bincount(emissions.symbols, minlength=n_symbols))
+    weights = [
+        (seen[[a]].toarray()[0] + settings.chain_weight * by_tag[tag_of[a]]) / (totals[a] + settings.chain_weight)
+        for a in range(n_symbols)
+    ]
+    least = settings.least_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    is_proper = emissions.vectors.min(initial=0.0) >= 0 and emissions.means.min(initial=0.0) >= 0
+    rows: list[_Row] = []
+    for a, weight in enumerate(weights):
+        pairs = order[first[a] : first[a + 1]]
+        share = emissions.counts[pairs] / (totals[a] + settings.chain_weight)
+        vectors = weight[:, None] * emissions.means[a]
+        vectors[emissions.terminals[pairs]] += share[:, None] * (emissions.vectors[pairs] - emissions.means[a])
+        kept = (weight > 0) & (weight * totals[a] >= least)
+        kept[weight.argmax()] = True
+        if is_proper:
+            sums = vectors.sum(axis=0)
+            lost = vectors[kept].sum(axis=0) < _LEAST_KEPT * sums
+            vectors[:, lost] = np.outer(weight / weight.sum(), sums[lost])
+        scale = _scale(weight, kept)
+        vectors *= _scale(vectors, kept) if is_proper else scale
+        rows += [_Row(x, a, scale * weight[x], vectors[x]) for x in np.flatnonzero(kept).tolist()]
+    return rows
+
+
+def _scale(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """By what to multiply probabilities of terminals, (n_terminals, ...), so that those kept add up to what all did."""
+    left = values[kept].sum(axis=0)
+    return values.sum(axis=0) / np.where(left > 0, left, 1.0)
+
+
+def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float) -> np.ndarray:
+    """P(x | tag), (n_tags, n_terminals); of each word `form_weight` tokens are shared as its form suggests."""
+    suggested = np.zeros_like(seen)
+    for x, name in enumerate(vocabulary.terminals):
+        if not is_form(name):
+            form = seen[:, vocabulary.form(name)]
+            suggested[:, x] = form_weight * form / max(form.sum(), 1.0)
+    smoothed = seen + suggested
+    return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -1,0 +1,1 @@
+"""The method of moments: projections, moments, anchors, and decompositions of matrices."""

@@ -1,0 +1,153 @@
+"""Step 2 of spectral learning: moments of the projections, and their smoothing (section 3.2 of Cohen et al. 2013)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """Projections of all nodes; rows are padded with zeros to the largest number of states.
+
+    inside (float64, (n_nodes, m)): Y of each node's inside tree.
+    outside (float64, (n_nodes, m)): Z of each node's outside tree.
+    n_states (int32, (n_symbols,)): states of each symbol.
+    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    n_states: np.ndarray
+    singular_values: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RuleMoments:
+    """Moments of one rule a -> b c over its n occurrences; i, j, k index the states of a, b and c.
+
+    ijk (float64, (m_a, m_b, m_c)): E[Z_i Y_j Y_k]; ij, ik, jk: of two; i, j, k: of one.
+    """
+
+    n: int
+    ijk: np.ndarray
+    ij: np.ndarray
+    ik: np.ndarray
+    jk: np.ndarray
+    i: np.ndarray
+    j: np.ndarray
+    k: np.ndarray
+
+    @classmethod
+    def of(cls, z: np.ndarray, left: np.ndarray, right: np.ndarray) -> RuleMoments:
+        """z (n, m_a), left (n, m_b), right (n, m_c): projections of the rule's occurrences."""
+        n = len(z)
+        pairs = (left[:, :, None] * right[:, None, :]).reshape(n, -1)
+        return cls(
+            n=n,
+            ijk=(z.T @ pairs / n).reshape(z.shape[1], left.shape[1], right.shape[1]),
+            ij=z.T @ left / n,
+            ik=z.T @ right / n,
+            jk=left.T @ right / n,
+            i=z.mean(axis=0),
+            j=left.mean(axis=0),
+            k=right.mean(axis=0),
+        )
+
+    def pooled(self, other: RuleMoments) -> RuleMoments:
+        """Those of the occurrences of both."""
+        n = self.n + other.n
+        means = (
+            (self.n * getattr(self, name) + other.n * getattr(other, name)) / n
+            for name in ("ijk", "ij", "ik", "jk", "i", "j", "k")
+        )
+        return RuleMoments(n, *means)
+
+    def smoothed(self, outside_mean: np.ndarray, left_mean: np.ndarray, right_mean: np.ndarray, c: float) -> np.ndarray:
+        """The smoothed estimate: E, backed off to E2, E3 and E4 by lambda = sqrt(n) / (C + sqrt(n)).
+
+        outside_mean (float64, (m_a,)): H^a; left_mean, right_mean: F^b, F^c.
+        c (float): C; 0 for no smoothing.
+        """
+        lam = np.sqrt(self.n) / (c + np.sqrt(self.n))
+        e2 = (
+            self.ij[:, :, None] * self.k + self.ik[:, None, :] * self.j[:, None] + self.i[:, None, None] * self.jk
+        ) / 3
+        e3 = _outer(self.i, self.j, self.k)
+        e4 = _outer(outside_mean, left_mean, right_mean)
+        return lam * self.ijk + (1 - lam) * (lam * e2 + (1 - lam) * (lam * e3 + (1 - lam) * e4))
+
+
+def _outer(i: np.ndarray, j: np.ndarray, k: np.ndarray) -> np.ndarray:
+    return i[:, None, None] * j[:, None] * k
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectionSums:
+    """Sums of projections over nodes.
+
+    inside, outside (float64, (n_symbols, m)): of Y and Z, by symbol; roots (float64, (n_symbols, m)): of Y of roots.
+    words (float64, (n_pairs, m)): of Z of leaves, by emission, those of more general forms included.
+    rules (dict[int, RuleMoments]): moments of the rules that occur.
+    """
+
+    inside: np.ndarray
+    outside: np.ndarray
+    roots: np.ndarray
+    words: np.ndarray
+    rules: dict[int, RuleMoments]
+
+    def __add__(self, other: ProjectionSums) -> ProjectionSums:
+        rules = dict(self.rules)
+        for rule, moments in other.rules.items():
+            rules[rule] = rules[rule].pooled(moments) if rule in rules else moments
+        return ProjectionSums(
+            inside=self.inside + other.inside,
+            outside=self.outside + other.outside,
+            roots=self.roots + other.roots,
+            words=self.words + other.words,
+            rules=rules,
+        )
+
+
+def rule_moments(
+    nodes: Skeletons, rule: np.ndarray, y: np.ndarray, z: np.ndarray, n_states: np.ndarray
+) -> dict[int, RuleMoments]:
+    """Moments of the rules that occur.
+
+    rule (int, (n_nodes,)): of each inner node; -1 for leaves.
+    y, z (float64, (n_nodes, m)): projections. n_states (int32, (n_symbols,)): of each symbol.
+    """
+    order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
+    rules, starts = np.unique(rule[order], return_index=True)
+    moments = {}
+    for number, occurrences in zip(rules.tolist(), np.split(order, starts[1:])):
+        left, right = nodes.left[occurrences], nodes.right[occurrences]
+        a, b, c = (n_states[nodes.symbol[each[0]]] for each in (occurrences, left, right))
+        moments[number] = RuleMoments.of(z[occurrences, :a], y[left, :b], y[right, :c])
+    return moments
+
+
+def group_sums(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Sum of the rows of each group, weighted if asked, float64 (n_groups, m); zeros for empty groups."""
+    weights = np.ones(len(values)) if weights is None else weights
+    return csr_array((weights, (groups, np.arange(len(groups)))), shape=(n_groups, len(groups))) @ values
+
+
+def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """The places of each label, in their order.
+
+    labels (int, (n,)): from 0 to n_groups - 1.
+    """
+    order = np.argsort(labels, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(labels, minlength=n_groups))[:-1])
+
+
+def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """Mean of the rows of each group; arguments and result as of `group_sums`."""
+    totals = np.bincount(groups, weights=weights, minlength=n_groups)
+    return group_sums(values, groups, n_groups, weights) / np.where(totals > 0, totals, 1.0)[:, None]

@@ -1,0 +1,121 @@
+"""The latent states of a treebank's nodes, as their pivot features tell: step 1 of Cohen and Collins (2014).
+
+Notation: f are the values of an inside tree's pivot features tau, g those of an outside tree's, rho. The states of a
+symbol are found in a CCA of many more features of the same nodes (section 6.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.moments.decomposition import decompose, posteriors
+from spacy_lpcfg.learning.moments.projections import singular_vectors
+
+
+class Side(NamedTuple):
+    """What the features of one side of n nodes of one symbol say about its states.
+
+    columns (int64, (n, K)): the features of each node.
+    posteriors (float64, (F, m)): p(h | f).
+    pi (float64, (m,)): p(h).
+    """
+
+    columns: np.ndarray
+    posteriors: np.ndarray
+    pi: np.ndarray
+
+    @property
+    def ratios(self) -> np.ndarray:
+        """p(f | h) / p(f), float64 (F, m)."""
+        return self.posteriors / self.pi
+
+    def rows(self, nodes: np.ndarray) -> Side:
+        """Those of some nodes, with no more features than these have."""
+        kept, columns = np.unique(self.columns[nodes], return_inverse=True)
+        return Side(columns.reshape(len(nodes), -1), self.posteriors[kept], self.pi)
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """The states of all symbols.
+
+    sides (list[tuple[Side, Side]]): inside and outside features of the nodes of each symbol.
+    row (int64, (n_nodes,)): place of each node among those of its symbol.
+    """
+
+    sides: list[tuple[Side, Side]]
+    row: np.ndarray
+
+    @cached_property
+    def n_states(self) -> np.ndarray:
+        """States of each symbol, int32 (n_symbols,)."""
+        return np.array([len(inside.pi) for inside, _ in self.sides], dtype=np.int32)
+
+    @cached_property
+    def pi(self) -> np.ndarray:
+        """p(h | a), float64 (n_symbols, m), padded with zeros."""
+        pi = np.zeros((len(self.sides), self.n_states.max()))
+        for row, (inside, _) in zip(pi, self.sides):
+            row[: len(inside.pi)] = inside.pi
+        return pi
+
+    def inside(self, symbol: int, nodes: np.ndarray) -> Side:
+        """The inside features of nodes that all have the same symbol."""
+        return self.sides[symbol][0].rows(self.row[nodes])
+
+    def outside(self, symbol: int, nodes: np.ndarray) -> Side:
+        """The outside features of nodes that all have the same symbol."""
+        return self.sides[symbol][1].rows(self.row[nodes])
+
+
+def symbol_states(
+    phi: csr_array,
+    psi: csr_array,
+    tau: np.ndarray,
+    rho: np.ndarray,
+    n_states: int,
+    *,
+    seed: int,
+    matching: str,
+    shrink: float,
+    precision: float,
+    em: ConvexEM,
+) -> tuple[Side, Side]:
+    """Inside and outside features of one symbol's n nodes, with the states that both tell apart.
+
+    phi (csr_array, (n, d)), psi (csr_array, (n, d')): scaled features that are to represent inside and outside trees.
+    tau (uint64, (n, K)), rho (uint64, (n, L)): pivot features.
+    n_states (int): the most states; fewer where the inside features tell no more apart.
+    others: as of `Pivot`.
+    """
+    to_f, f = _one_hot(tau)
+    to_g, g = _one_hot(rho)
+    if n_states == 1:
+        return Side(f, np.ones((to_f.shape[1], 1)), np.ones(1)), Side(g, np.ones((to_g.shape[1], 1)), np.ones(1))
+    u, _, v = singular_vectors((phi.T @ psi) / len(tau), n_states, seed)
+
+    def solve(to_features: csr_array, representation: np.ndarray) -> np.ndarray:
+        counts = to_features.sum(axis=0)
+        means = (to_features.T @ representation) / counts[:, None]
+        return posteriors(means, counts, n_states, shrink=shrink, tolerance=precision)
+
+    of_f = solve(to_f, psi @ v)
+    of_g = solve(to_g, phi @ u) if matching == "transition" else None
+    found = decompose(to_f.T @ to_g, of_f, of_g, em)
+    joint = found.outside * found.pi
+    return Side(f, of_f, found.pi), Side(g, joint / joint.sum(axis=1, keepdims=True), found.pi)
+
+
+def _one_hot(keys: np.ndarray) -> tuple[csr_array, np.ndarray]:
+    """Features of n nodes as rows of zeros and ones (n, d), and as columns of those, (n, K)."""
+    names, columns = np.unique(keys, return_inverse=True)
+    columns = columns.reshape(keys.shape)
+    n, k = keys.shape
+    ones = csr_array((np.ones(columns.size), columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, len(names)))
+    return ones, columns

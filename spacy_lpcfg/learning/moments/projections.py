@@ -1,0 +1,238 @@
+"""Step 1 of spectral learning: singular vectors of inside-outside matrices (section 2.2.1 of Cohen et al. 2013).
+
+Notation: for a symbol a with n nodes, Phi (n, d) and Psi (n, d') hold the scaled inside and outside features;
+Omega = Phi' Psi / n = U Sigma V'. A node's projections are Y = U' phi and Z = Sigma^-1 V' psi, so that E[Y Z'] = I.
+Omega is summed over shards before it is scaled (`cooccurrence.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import add
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from spacy_lpcfg.learning.latent.state_numbers import check_states, most_states
+from spacy_lpcfg.learning.moments.estimation import Projections
+from spacy_lpcfg.learning.settings import check_at_least
+from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
+from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+from spacy_lpcfg.parallel import in_order
+
+_LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
+
+
+@dataclass(frozen=True)
+class Projector:
+    """How the nodes of every symbol are projected.
+
+    n_states (int): the most dimensions of a symbol's projections.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
+    kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
+    seed (int): of the randomised singular value decompositions, and of the noise.
+    inside, outside, leaf (tuple[str, ...]): feature templates, as of `Spectral`.
+    dropout, noise (float): of each symbol's features, as of `noisy`.
+
+    RAISES (ValueError): For settings that cannot be.
+    """
+
+    n_states: int
+    tokens_per_state: float
+    kappa: float | None
+    seed: int
+    inside: tuple[str, ...] = PAPER_INSIDE
+    outside: tuple[str, ...] = PAPER_OUTSIDE
+    leaf: tuple[str, ...] = PAPER_LEAF
+    dropout: float = 0.0
+    noise: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_states(self.n_states, self.tokens_per_state)
+        check_noise(self.dropout, self.noise)
+        check_kappa(self.kappa)
+        check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
+
+    @property
+    def templates(self) -> Templates:
+        return Templates(self.inside, self.outside, self.leaf)
+
+    def bases(self, treebank: Treebank, n_jobs: int | None = None) -> Bases:
+        """The singular vectors of every symbol; n_jobs as of `in_order`."""
+        n_symbols = len(treebank.nodes.symbols)
+        calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
+        sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
+        blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols))
+        rows_and_scales = [
+            (inside, outside, *self._scales(sums, inside, outside, symbol, n))
+            for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols))
+        ]
+        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+        calls_of_symbols = (
+            (_scaled_block(sums.products, *each) / n, m, self.seed)
+            for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist())
+        )
+        found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
+        bases = Bases(
+            templates=self.templates,
+            inside_names=sums.inside.names,
+            outside_names=sums.outside.names,
+            inside=np.zeros((len(sums.inside.names), self.n_states)),
+            outside=np.zeros((len(sums.outside.names), self.n_states)),
+            n_states=np.array([len(sigma) for _, sigma, _ in found], dtype=np.int32),
+            singular_values=np.zeros((n_symbols, self.n_states)),
+        )
+        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(zip(rows_and_scales, found)):
+            bases.inside[inside, : len(sigma)] = phi[:, None] * u
+            bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
+            bases.singular_values[symbol, : len(sigma)] = sigma
+        return bases
+
+    def _scales(
+        self, sums: Cooccurrence, inside: np.ndarray, outside: np.ndarray, symbol: int, n: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Factors of the features of one symbol, whose number makes its noise its own."""
+        rng = np.random.default_rng((self.seed, symbol))
+        squares = sums.inside.squares[inside], sums.outside.squares[outside]
+        inside, outside = (
+            scales(each, n, self.kappa) * noise_factors(len(each), self.dropout, self.noise, rng) for each in squares
+        )
+        return inside, outside
+
+
+def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
+    return Cooccurrence.of(Context(nodes, terminal), templates)
+
+
+def _scaled_block(
+    products: csr_array, inside: np.ndarray, outside: np.ndarray, phi: np.ndarray, psi: np.ndarray
+) -> csr_array:
+    """Some rows and columns of a matrix, times their factors."""
+    return csr_array(diags_array(phi) @ products[inside][:, outside] @ diags_array(psi))
+
+
+@dataclass(frozen=True, eq=False)
+class Bases:
+    """What projects the nodes of all symbols; rows are padded with zeros to m.
+
+    templates (Templates): of the features.
+    inside_names (uint64, (d,)), outside_names (uint64, (d',)): of the features, sorted.
+    inside (float64, (d, m)): U, times the scales of the features. outside (float64, (d', m)): V Sigma^-1, likewise.
+    n_states (int32, (n_symbols,)): states of each symbol.
+    singular_values (float64, (n_symbols, m)): of each symbol's Omega, those of its states, falling.
+    """
+
+    templates: Templates
+    inside_names: np.ndarray
+    outside_names: np.ndarray
+    inside: np.ndarray
+    outside: np.ndarray
+    n_states: np.ndarray
+    singular_values: np.ndarray
+
+    def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
+        phi, psi = node_values(Context(nodes, terminal), self.templates)
+        y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
+        return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
+
+    def project_all(self, treebank: Treebank) -> Projections:
+        """Those of all nodes of the treebank that the bases were learned from."""
+        parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
+        y, z = (np.concatenate(side) for side in zip(*parts))
+        return Projections(y, z, self.n_states, self.singular_values)
+
+
+def scaled(table: FeatureTable, kappa: float | None) -> csr_array:
+    """Sparse features of one symbol's nodes, each scaled by sqrt(n / (count + kappa)).
+
+    kappa (float or None): None leaves the features unscaled. A number's "count" is its sum of squares, so that all
+        features get a like variance.
+    RETURNS (csr_array): float64 (n, d).
+    """
+    n, n_keys = table.keys.shape
+    names, columns = np.unique(table.keys, return_inverse=True)
+    columns = columns.reshape(n, n_keys)
+    n_values = table.values.shape[1]
+    indices = np.concatenate([columns, len(names) + np.tile(np.arange(n_values), (n, 1))], axis=1)
+    data = np.concatenate([np.ones((n, n_keys)), table.values.astype(np.float64)], axis=1)
+    width = n_keys + n_values
+    matrix = csr_array(
+        (data.ravel(), indices.ravel(), np.arange(0, n * width + 1, width)),
+        shape=(n, len(names) + n_values),
+    )
+    if kappa is None:
+        return matrix
+    squares = np.bincount(indices.ravel(), weights=data.ravel() ** 2, minlength=matrix.shape[1])
+    matrix.data *= scales(squares, n, kappa)[matrix.indices]
+    return matrix
+
+
+def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
+    """sqrt(n / (count + kappa)) of features, float64 (d,); 1 for no kappa.
+
+    squares (float64, (d,)): sums of squared values over n nodes.
+    """
+    if kappa is None:
+        return np.ones_like(squares)
+    counts = np.where(squares + kappa > 0, squares + kappa, 1.0)  # of numbers that are all zero, with kappa = 0
+    return np.sqrt(n / counts)
+
+
+def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
+    """Features (csr_array, (n, d)) with noise, in place; others as of `noise_factors`."""
+    features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
+    return features
+
+
+def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator) -> np.ndarray:
+    """Noise on d features, for diverse grammars of several seeds (Narayan and Cohen 2015, section 3), float64 (d,).
+
+    Differs from the paper: a feature has one random factor at all nodes, which does not average out over them.
+
+    dropout (float): share of the features that is left out.
+    noise (float): standard deviation of the normal factors of the others, of which 1 is the mean.
+    """
+    return (rng.random(d) >= dropout) * (1 + noise * rng.standard_normal(d))
+
+
+def check_noise(dropout: float, noise: float) -> None:
+    """RAISES (ValueError): For settings of `noisy` that cannot be."""
+    if not 0 <= dropout < 1:
+        raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
+    check_at_least(0, noise=noise)
+
+
+def check_templates(**templates: Sequence[str]) -> None:
+    """RAISES (ValueError): For a place that has no feature templates."""
+    for name, found in templates.items():
+        if not found:
+            raise ValueError(f"Expected at least one feature template in {name!r}, got none.")
+
+
+def check_kappa(kappa: float | None) -> None:
+    """RAISES (ValueError): For a kappa of `scales` that cannot be."""
+    if kappa is not None:
+        check_at_least(0, kappa=kappa)
+
+
+def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
+
+    omega (csr_array, (d, d')): of one symbol.
+    n_states (int): the most states; fewer where Omega has a smaller rank.
+    """
+    if min(omega.shape) <= 2 * n_states + 10:
+        u, sigma, vt = np.linalg.svd(omega.toarray(), full_matrices=False)
+        flip = np.sign(u[np.abs(u).argmax(axis=0), np.arange(u.shape[1])])
+        u, vt = u * flip, vt * flip[:, None]
+    else:
+        from sklearn.utils.extmath import randomized_svd  # slow to import, and needed for learning alone
+
+        u, sigma, vt = randomized_svd(omega, n_states, random_state=seed)
+    rank = max(1, int(np.sum(sigma[:n_states] > _LEAST_SINGULAR * sigma[0])))
+    sigma = np.where(sigma > 0, sigma, 1.0)[:rank]  # Omega is zero where the features of one side are
+    return u[:, :rank], sigma, vt[:rank].T

@@ -1,0 +1,237 @@
+"""From what a learner found to a Grammar: the parts that all learners share, and how spectral parameters fit in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from scipy.sparse import csc_array, csr_array
+
+from spacy_lpcfg.grammar.classifier import Classifier
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
+from spacy_lpcfg.learning.lexicon.lexical import (
+    Emissions,
+    Events,
+    LexicalSettings,
+    Vocabulary,
+    build_lexicon,
+    count_words,
+)
+from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
+from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
+from spacy_lpcfg.learning.treebank.shards import read_skeletons
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.trees.tree import Tree
+
+PART_SIZE = 2_000  # trees, at least
+MOST_PARTS = 64  # each of which is sent what it is counted by
+ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
+
+
+class Reading(Protocol):
+    """The settings of a learner that say how it reads trees."""
+
+    @property
+    def lexical(self) -> LexicalSettings: ...
+    @property
+    def lang(self) -> str: ...
+    @property
+    def markov(self) -> int: ...
+    @property
+    def n_jobs(self) -> int | None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some trees of a treebank in a row, with its ids: what is sent to where they are counted.
+
+    nodes (Skeletons): numbered from 0, without the text of words.
+    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
+    rule (int32, (n_nodes,)): of each inner node; -1 for leaves.
+    pair (int64, (n_leaves,)): the emission of each leaf.
+    forms (csr_array, (n_pairs, n_leaves)): how much each leaf counts for each emission, more general forms included.
+    """
+
+    nodes: Skeletons
+    terminal: np.ndarray
+    rule: np.ndarray
+    pair: np.ndarray
+    forms: csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Treebank:
+    """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
+
+    nodes (Skeletons): all trees.
+    counts (Counts): of symbols, roots and rules.
+    vocabulary (Vocabulary): terminals.
+    terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
+    lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
+    n_classified (int): the classifier of words in their context learns from this many of the first trees.
+    """
+
+    nodes: Skeletons
+    counts: Counts
+    vocabulary: Vocabulary
+    terminal: np.ndarray
+    lexical: LexicalSettings
+    n_classified: int
+
+    @classmethod
+    def of(
+        cls,
+        nodes: Skeletons,
+        lexical: LexicalSettings,
+        *,
+        word_counts: Counter[tuple[str, bool]] | None = None,
+        n_classified: int | None = None,
+    ) -> Treebank:
+        """A treebank of nodes.
+
+        word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
+            by which words are rare; None for those of the nodes.
+        n_classified (int or None): None for all trees.
+        RAISES (ValueError): If there are no trees.
+        """
+        if len(nodes.roots) == 0:
+            raise ValueError(
+                "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
+                "count). Check the path and the format of the treebank."
+            )
+        vocabulary = Vocabulary(word_counts or count_words(nodes), lexical.rare)
+        terminal = vocabulary.of_leaves(nodes)
+        n_trees = len(nodes.roots) if n_classified is None else n_classified
+        return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
+
+    @classmethod
+    def read(cls, trees: Iterable[Tree] | Treebank, learner: Reading) -> Treebank:
+        """A treebank as a learner reads it; one that was read before stays what it is.
+
+        trees (Iterable[Tree] or Treebank): trees are read once; raw or normalised.
+        RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
+        """
+        if not isinstance(trees, Treebank):
+            nodes = read_skeletons(trees, lang=learner.lang, markov=learner.markov, n_jobs=learner.n_jobs)
+            return cls.of(nodes, learner.lexical)
+        if trees.lexical != learner.lexical:
+            raise ValueError(
+                f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
+                "learners of one treebank the same settings of the lexicon."
+            )
+        return trees
+
+    def parts(self) -> Iterator[Part]:
+        """All trees, cut as depends on their number alone."""
+        n_trees = len(self.nodes.roots)
+        size = max(PART_SIZE, -(-n_trees // MOST_PARTS))
+        forms = csc_array(self.events.all)
+        node = leaf = 0
+        for first in range(0, n_trees, size):
+            nodes = replace(self.nodes.between(first, first + size), words=())
+            rows, leaves = slice(node, node + nodes.n_nodes), slice(leaf, leaf + len(nodes.leaves))
+            pair = self.events.of_leaf[leaves]
+            yield Part(nodes, self.terminal[rows], self.counts.rule_of[rows], pair, forms[:, leaves].tocsr())
+            node, leaf = rows.stop, leaves.stop
+
+    @property
+    def symbol_weights(self) -> np.ndarray:
+        """Share of each symbol among the nodes, float64 (n_symbols,)."""
+        return self.counts.symbols / self.counts.symbols.sum()
+
+    @cached_property
+    def events(self) -> Events:
+        """The words that symbols emit, as they are counted."""
+        return Events.of(self.nodes, self.terminal, self.vocabulary)
+
+    @property
+    def emissions(self) -> Emissions:
+        """Those of the treebank PCFG: one state a symbol."""
+        pairs = self.events.pairs
+        return Emissions(
+            symbols=pairs[:, 0],
+            terminals=pairs[:, 1],
+            counts=self.events.counts,
+            vectors=np.ones((len(pairs), 1)),
+            means=np.ones((len(self.nodes.preterminals), 1)),
+        )
+
+    @cached_property
+    def classifier(self) -> Classifier:
+        """The classifier of the words; the same for all grammars that are learned from the treebank."""
+        names = self.nodes.preterminals
+        one_state = np.ones(len(names), dtype=np.int32)
+        lexicon = build_lexicon(self.emissions, self.vocabulary, names, one_state, self.lexical)
+        nodes = self.nodes.between(0, self.n_classified)
+        words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
+        return LogLinear().fit(words, lexicon, len(names))
+
+
+@dataclass(frozen=True, eq=False)
+class Parameters:
+    """The latent parameters of a grammar, as a learner finds them.
+
+    n_states (int32, (n_symbols,)): of each symbol.
+    root_vectors (float64, (n_symbols, m)): pi(h | a) or its spectral counterpart E[Y | a at the root], rows padded.
+    tensors (float64, (sum of m_a * m_b * m_c,)): of the rules, t(a -> b c | a) included, one after the other.
+    emissions (Emissions): of the words.
+    means (float64, (n_symbols, m)): what stands for the root vector of a symbol that was never seen at a root.
+    is_proper (bool): whether all are probabilities.
+    """
+
+    n_states: np.ndarray
+    root_vectors: np.ndarray
+    tensors: np.ndarray
+    emissions: Emissions
+    means: np.ndarray
+    is_proper: bool
+
+
+def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
+    """A grammar of the learner's latent parameters over the treebank's PCFG."""
+    nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
+    n_preterminals = len(nodes.preterminals)
+    lexicon = build_lexicon(
+        parameters.emissions,
+        treebank.vocabulary,
+        nodes.preterminals,
+        n_states[:n_preterminals],
+        treebank.lexical,
+    )
+    seen = (1 - ROOT_SHARE) * counts.roots / counts.roots.sum()
+    root_weights = smoothed_roots(counts, nodes.symbols, ROOT_SHARE)
+    roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
+    tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
+    lexicon = with_rare_words(
+        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight
+    )
+    if treebank.lexical.word_classes is not None:
+        classes = treebank.lexical.word_classes.classes()
+        lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
+    shapes = n_states[counts.rules]
+    store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
+    return Grammar(
+        symbols=nodes.symbols,
+        n_preterminals=n_preterminals,
+        n_states=n_states,
+        symbol_weights=treebank.symbol_weights,
+        root_weights=root_weights,
+        root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states)]).astype(np.float32),
+        rules=counts.rules,
+        rule_weights=counts.rule_weights,
+        tensors=store(parameters.tensors, shapes),
+        lexicon=lexicon,
+        root_label=nodes.root_label,
+        is_proper=parameters.is_proper,
+        classifier=treebank.classifier,
+        tags_before=before,
+        tags_after=after,
+    )

@@ -1,0 +1,79 @@
+"""The treebank PCFG: relative frequencies of the roots and rules of skeletal trees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Counts of a treebank's symbols, roots and binary rules.
+
+    symbols (float64, (n_symbols,)): nodes of each symbol.
+    roots (float64, (n_symbols,)): trees under each symbol.
+    rules (int32, (n_rules, 3)): a, b, c, sorted.
+    rule_counts (float64, (n_rules,)).
+    rule_of (int32, (n_nodes,)): the rule of each inner node, -1 for leaves.
+    """
+
+    symbols: np.ndarray
+    roots: np.ndarray
+    rules: np.ndarray
+    rule_counts: np.ndarray
+    rule_of: np.ndarray
+
+    @property
+    def rule_weights(self) -> np.ndarray:
+        """t(a -> b c | a), float64 (n_rules,)."""
+        return self.rule_counts / self.symbols[self.rules[:, 0]]
+
+
+def count(nodes: Skeletons) -> Counts:
+    """Count what a treebank PCFG is made of."""
+    n_symbols, inner = len(nodes.symbols), nodes.inner
+    key = np.zeros(len(inner), dtype=np.int64)
+    for part in (inner, nodes.left[inner], nodes.right[inner]):
+        key = key * n_symbols + nodes.symbol[part]
+    keys, rule_of, rule_counts = np.unique(key, return_inverse=True, return_counts=True)
+    rules = np.stack(np.unravel_index(keys, (n_symbols,) * 3), axis=1)
+    of_nodes = np.full(nodes.n_nodes, -1, dtype=np.int32)
+    of_nodes[inner] = rule_of
+    return Counts(
+        symbols=np.bincount(nodes.symbol, minlength=n_symbols).astype(np.float64),
+        roots=np.bincount(nodes.symbol[nodes.roots], minlength=n_symbols).astype(np.float64),
+        rules=rules.astype(np.int32),
+        rule_counts=rule_counts.astype(np.float64),
+        rule_of=of_nodes,
+    )
+
+
+def smoothed_roots(counts: Counts, symbols: tuple[str, ...], share: float) -> np.ndarray:
+    """pi(a): root frequencies, of which `share` goes to all symbols but "@" ones by their frequency, float64 (S,)."""
+    allowed = np.array([not name.startswith("@") for name in symbols])
+    everywhere = counts.symbols * allowed
+    return (1 - share) * counts.roots / counts.roots.sum() + share * everywhere / everywhere.sum()
+
+
+def boundary_tags(nodes: Skeletons, tag_of: np.ndarray, n_tags: int) -> tuple[np.ndarray, np.ndarray]:
+    """P(tag before | symbol) and P(tag after | symbol), each float64 (n_symbols, T + 1); smoothed by the tag alone."""
+    tables = []
+    for position in (nodes.start - 1, nodes.end):
+        counts = np.zeros((len(nodes.symbols), n_tags + 1))
+        np.add.at(counts, (nodes.symbol, _tags_at(nodes, position, tag_of, n_tags)), 1)
+        tables.append(_smoothed(counts))
+    return tables[0], tables[1]
+
+
+def _tags_at(nodes: Skeletons, position: np.ndarray, tag_of: np.ndarray, n_tags: int) -> np.ndarray:
+    """Tag at a position of each node's sentence, `n_tags` beyond its ends."""
+    return np.append(tag_of, n_tags)[nodes.leaf_symbol_at(position)]
+
+
+def _smoothed(counts: np.ndarray) -> np.ndarray:
+    """Rows as distributions, with one pseudo-count spread as the columns are."""
+    prior = (counts.sum(axis=0) + 1) / (counts.sum() + counts.shape[1])
+    return (counts + prior) / (counts.sum(axis=1, keepdims=True) + 1)

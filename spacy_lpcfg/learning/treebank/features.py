@@ -1,0 +1,201 @@
+"""The inside and outside features of section 3.1 of Cohen et al. (2013), as columns of 64-bit keys.
+
+A template is a function of the node table that gives every node a key (what its feature says) or, for the widths,
+a number. The symbol of the node itself belongs to every feature of the paper; here it is left out of the keys,
+since each symbol has feature spaces of its own.
+
+Keys are mixed by multiplication from the ids they are made of, so that shards that share ids agree on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
+
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+def mix(*columns: np.ndarray | int) -> np.ndarray:
+    """One key from several columns of ids, uint64 (n,)."""
+    key = np.uint64(0)
+    with np.errstate(over="ignore"):
+        for column in columns:
+            key = (key ^ np.asarray(column).astype(np.uint64)) * _PRIME
+            key = key ^ (key >> _SHIFT)
+    return np.asarray(key)
+
+
+class Context:
+    """Columns from which the templates are made, over the nodes of one shard; each is computed once.
+
+    skeletons (Skeletons): the shard, its ids shared with the other shards.
+    terminal (int32, (n_nodes,)): the terminal of every leaf; -1 for inner nodes.
+    """
+
+    def __init__(self, skeletons: Skeletons, terminal: np.ndarray) -> None:
+        self.nodes = skeletons
+        self.terminal = terminal
+
+    def of(self, index: np.ndarray, column: np.ndarray) -> np.ndarray:
+        """A column at the given nodes; 0 where there is no node."""
+        return np.where(index == NONE, np.zeros((), dtype=column.dtype), column[index])
+
+    @cached_property
+    def symbol(self) -> np.ndarray:
+        return self.nodes.symbol.astype(np.uint64) + np.uint64(1)
+
+    @cached_property
+    def left_symbol(self) -> np.ndarray:
+        return self.of(self.nodes.left, self.symbol)
+
+    @cached_property
+    def right_symbol(self) -> np.ndarray:
+        return self.of(self.nodes.right, self.symbol)
+
+    @cached_property
+    def rule(self) -> np.ndarray:
+        """The rule a -> b c or a -> x below each node."""
+        return mix(self.symbol, self.left_symbol, self.right_symbol, self.terminal)
+
+    @cached_property
+    def left_rule(self) -> np.ndarray:
+        return self.of(self.nodes.left, self.rule)
+
+    @cached_property
+    def right_rule(self) -> np.ndarray:
+        return self.of(self.nodes.right, self.rule)
+
+    @cached_property
+    def head_tag(self) -> np.ndarray:
+        return self.symbol[self.nodes.head]
+
+    @cached_property
+    def parent_symbol(self) -> np.ndarray:
+        return self.of(self.nodes.parent, self.symbol)
+
+    @cached_property
+    def is_right(self) -> np.ndarray:
+        parent = self.nodes.parent
+        return (parent != NONE) & (self.nodes.right[parent] == np.arange(self.nodes.n_nodes))
+
+    @cached_property
+    def rule_above(self) -> np.ndarray:
+        """The rule over each node, with the node marked in it; 0 at a root.
+
+        The sibling is seen by its symbol alone: lexical rules belong to inside trees.
+        """
+        above = mix(
+            self.parent_symbol,
+            self.of(self.nodes.parent, self.left_symbol),
+            self.of(self.nodes.parent, self.right_symbol),
+            self.is_right,
+        )
+        return np.where(self.nodes.parent == NONE, np.uint64(0), above)
+
+    @cached_property
+    def two_above(self) -> np.ndarray:
+        return mix(self.rule_above, self.of(self.nodes.parent, self.rule_above))
+
+    @cached_property
+    def three_above(self) -> np.ndarray:
+        return mix(self.rule_above, self.of(self.nodes.parent, self.two_above))
+
+    @cached_property
+    def head_above(self) -> np.ndarray:
+        """Tag of the first head on the way to the root that is not the node's own; 0 for none."""
+        ancestor = self.nodes.parent.copy()
+        pending = np.flatnonzero(ancestor != NONE)
+        while len(pending):
+            pending = pending[self.nodes.head[ancestor[pending]] == self.nodes.head[pending]]
+            ancestor[pending] = self.nodes.parent[ancestor[pending]]
+            pending = pending[ancestor[pending] != NONE]
+        return self.of(ancestor, self.head_tag)
+
+    def leaf_at(self, position: np.ndarray) -> np.ndarray:
+        """Preterminal at a position of the node's sentence; 0 beyond its ends."""
+        return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
+
+
+Template = Callable[[Context], np.ndarray]
+
+INSIDE: dict[str, Template] = {
+    "label": lambda c: np.zeros(c.nodes.n_nodes, dtype=np.uint64),
+    "left": lambda c: c.left_symbol,
+    "right": lambda c: c.right_symbol,
+    "rule": lambda c: c.rule,
+    "rule+left_rule": lambda c: mix(c.rule, c.left_rule),
+    "rule+right_rule": lambda c: mix(c.rule, c.right_rule),
+    "head_tag": lambda c: c.head_tag,
+    "n_words": lambda c: (c.nodes.end - c.nodes.start).astype(np.float32),
+    "first_tag": lambda c: c.leaf_at(c.nodes.start),
+    "last_tag": lambda c: c.leaf_at(c.nodes.end - 1),
+    "head_word": lambda c: mix(c.terminal[c.nodes.head]),
+}
+OUTSIDE: dict[str, Template] = {
+    "label": lambda c: np.zeros(c.nodes.n_nodes, dtype=np.uint64),
+    "rule_above": lambda c: c.rule_above,
+    "two_above": lambda c: c.two_above,
+    "three_above": lambda c: c.three_above,
+    "parent": lambda c: c.parent_symbol,
+    "parent+grandparent": lambda c: mix(c.parent_symbol, c.of(c.nodes.parent, c.parent_symbol)),
+    "head_above": lambda c: c.head_above,
+    "n_left": lambda c: c.nodes.start.astype(np.float32),
+    "n_right": lambda c: (c.nodes.length - c.nodes.end).astype(np.float32),
+    "tag_before": lambda c: c.leaf_at(c.nodes.start - 1),
+    "tag_after": lambda c: c.leaf_at(c.nodes.end),
+}
+PAPER_INSIDE = ("left", "right", "rule", "rule+left_rule", "rule+right_rule", "head_tag", "n_words")
+PAPER_OUTSIDE = (
+    "rule_above",
+    "two_above",
+    "three_above",
+    "parent",
+    "parent+grandparent",
+    "head_above",
+    "n_left",
+    "n_right",
+)
+PAPER_LEAF = ("rule",)
+SIMPLE_INSIDE = ("rule",)
+SIMPLE_OUTSIDE = ("rule_above",)
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Features of n nodes: uint64 keys (n, n_keys), and values float32 (n, n_values) of the numeric templates."""
+
+    keys: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def join(cls, tables: Sequence[FeatureTable]) -> FeatureTable:
+        """Those of all nodes, table after table."""
+        return cls(np.concatenate([each.keys for each in tables]), np.concatenate([each.values for each in tables]))
+
+    def rows(self, nodes: np.ndarray) -> FeatureTable:
+        return FeatureTable(self.keys[nodes], self.values[nodes])
+
+
+def feature_table(context: Context, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
+    """The columns of the named templates.
+
+    templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.
+    RAISES (ValueError): On a name that is not among them.
+    """
+    unknown = [name for name in names if name not in templates]
+    if unknown:
+        raise ValueError(f"Unknown features {unknown}: expected names among {sorted(templates)}.")
+    columns = [templates[name](context) for name in names]
+    n = context.nodes.n_nodes
+    keys = [mix(i, column) for i, column in enumerate(columns) if column.dtype == np.uint64]
+    values = [column for column in columns if column.dtype != np.uint64]
+    return FeatureTable(
+        np.stack(keys, axis=1) if keys else np.empty((n, 0), dtype=np.uint64),
+        np.stack(values, axis=1) if values else np.empty((n, 0), dtype=np.float32),
+    )

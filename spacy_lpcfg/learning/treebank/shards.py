@@ -1,0 +1,53 @@
+"""Trees to node tables in parallel: files, or shards of a stream, are mapped by joblib's backend, then joined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.parallel import in_order
+from spacy_lpcfg.trees.brackets import TreebankError, read_trees
+from spacy_lpcfg.trees.files import TreeFiles
+from spacy_lpcfg.trees.tree import Tree
+
+SHARD_SIZE = 5_000
+
+
+def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, n_jobs: int | None = None) -> Skeletons:
+    """The node table of trees; the same for any number of jobs.
+
+    trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
+        within a file; anything else is read here, as a stream.
+    n_jobs (int or None): as of joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
+    """
+    if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
+        return join(list(_tables_of_files(trees, lang, markov, n_jobs)))
+    shards = ((shard, lang, markov) for shard in _shards(trees, SHARD_SIZE))
+    return join(list(in_order(_table, shards, n_jobs=n_jobs)))
+
+
+def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | None) -> Iterator[Skeletons]:
+    calls = ((path, files.on_error is not None, lang, markov) for path in files.paths)
+    for table, errors in in_order(_read_file, calls, n_jobs=n_jobs):
+        for error in errors:
+            assert files.on_error is not None
+            files.on_error(error)
+        yield table
+
+
+def _read_file(path: str, skips: bool, lang: str, markov: int) -> tuple[Skeletons, list[TreebankError]]:
+    """The node table of a file, of which never more than a shard is in memory as trees; what was broken in it."""
+    errors: list[TreebankError] = []
+    trees = read_trees(path, on_error=errors.append if skips else None)
+    return join([_table(shard, lang, markov) for shard in _shards(trees, SHARD_SIZE)]), errors
+
+
+def _table(trees: Iterable[Tree], lang: str, markov: int) -> Skeletons:
+    return skeletons(trees, lang=lang, markov=markov)
+
+
+def _shards(trees: Iterable[Tree], size: int) -> Iterator[list[Tree]]:
+    stream = iter(trees)
+    while shard := list(islice(stream, size)):
+        yield shard

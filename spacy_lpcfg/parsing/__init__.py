@@ -1,0 +1,1 @@
+"""What every parser shares: its input, its answers, and how long sentences are divided."""

@@ -1,0 +1,1 @@
+"""Files that appear when they are complete, and the one format of all models, read with distrust."""

@@ -1,0 +1,166 @@
+"""The constituent-context model: its EM against one that lists all trees and keeps all its distributions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+from oracles.binary_trees import Spans, all_trees
+
+from spacy_lpcfg.bracketing.baselines.ccm import CCM, YieldIndex, split_marginals
+
+Tags = Sequence[str]
+Event = tuple[str, tuple[str, ...]]
+TEXT = [tags.split() for tags in ("D N V", "D N V D N", "N V D N", "D A N V", "N V P D N", "D N P N V", "N V")]
+TEXT += [tags.split() for tags in ("P N V D A N", "D N V P N", "V D N")]
+
+
+class Enumerated:
+    """Klein and Manning (2002), literally: four distributions, and every span of every tree counts in two of them."""
+
+    def __init__(self, text: list[Tags], constituents: float = 2, distituents: float = 8) -> None:
+        self.text = text
+        self.extra = {True: constituents, False: distituents}
+        self.types = {event for tags in text for span in spans_of(tags) for event in events(tags, span)}
+        self.maximize([self.split_uniformly(tags) for tags in text])
+
+    def split_uniformly(self, tags: Tags) -> dict[Spans, float]:
+        def probability(spans: Spans) -> float:
+            return math.prod(1 / (end - start - 1) for start, end in spans)
+
+        return {spans: probability(spans) for spans in all_trees(0, len(tags))}
+
+    def maximize(self, posteriors: list[dict[Spans, float]]) -> None:
+        counts: dict[bool, Counter[Event]] = defaultdict(Counter)
+        for tags, posterior in zip(self.text, posteriors):
+            for tree, probability in posterior.items():
+                for span in spans_of(tags):
+                    for event in events(tags, span):
+                        counts[is_in(span, tree)][event] += probability
+        self.probabilities: dict[tuple[bool, Event], float] = {}
+        for is_bracket, extra in self.extra.items():
+            for kind in ("yield", "context"):
+                types = [event for event in self.types if event[0] == kind]
+                total = sum(counts[is_bracket][event] + extra for event in types)
+                for event in types:
+                    self.probabilities[is_bracket, event] = (counts[is_bracket][event] + extra) / total
+
+    def joint(self, tags: Tags, tree: Spans) -> float:
+        return math.prod(
+            self.probabilities[is_in(span, tree), event] for span in spans_of(tags) for event in events(tags, span)
+        )
+
+    def posterior(self, tags: Tags) -> dict[Spans, float]:
+        joint = {tree: self.joint(tags, tree) for tree in all_trees(0, len(tags))}
+        total = sum(joint.values())
+        return {tree: value / total for tree, value in joint.items()}
+
+    def iterate(self) -> None:
+        self.maximize([self.posterior(tags) for tags in self.text])
+
+    def objective(self) -> float:
+        """What EM raises: log-likelihood, and the logarithm of the prior that the added counts are."""
+        trees = [sum(self.joint(tags, tree) for tree in all_trees(0, len(tags))) for tags in self.text]
+        prior = sum(self.extra[key[0]] * math.log(value) for key, value in self.probabilities.items())
+        return sum(map(math.log, trees)) + prior
+
+
+def spans_of(tags: Tags) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(len(tags)) for j in range(i + 1, len(tags) + 1)]
+
+
+def events(tags: Tags, span: tuple[int, int]) -> list[Event]:
+    start, end = span
+    padded = ["<edge>", *tags, "<edge>"]
+    return [("yield", tuple(tags[start:end])), ("context", (padded[start], padded[end + 1]))]
+
+
+def is_in(span: tuple[int, int], tree: Spans) -> bool:
+    return span in tree or span[1] - span[0] == 1
+
+
+def best(score: Callable[[Spans], float], tags: Tags) -> tuple[float, float]:
+    """The two highest scores of trees."""
+    scores = sorted((score(tree) for tree in all_trees(0, len(tags))), reverse=True)
+    return scores[0], (scores[1] if len(scores) > 1 else -math.inf)
+
+
+@pytest.mark.parametrize("n_iterations", [0, 1, 4])
+def test_ccm_is_the_model_that_lists_all_trees(n_iterations):
+    oracle = Enumerated(TEXT)
+    for _ in range(n_iterations):
+        oracle.iterate()
+    model = CCM(n_iterations=n_iterations).fit(TEXT)
+    for tags in TEXT:
+        found = oracle.joint(tags, tuple(model.bracket(tags)))
+        first, second = best(lambda tree, tags=tags: oracle.joint(tags, tree), tags)
+        assert found == pytest.approx(first)
+        assert second < first * (1 - 1e-6) or len(tags) == 2, "a tie would show nothing"
+
+
+def test_ccm_em_never_falls():
+    oracle = Enumerated(TEXT)
+    objectives = [oracle.objective()]
+    for _ in range(5):
+        oracle.iterate()
+        objectives.append(oracle.objective())
+    assert objectives == sorted(objectives)
+    assert objectives[-1] > objectives[0] + 0.1
+
+
+def test_ccm_smoothing_is_that_of_the_settings():
+    oracle = Enumerated(TEXT, 0.5, 1)
+    oracle.iterate()
+    model = CCM(n_iterations=1, constituents=0.5, distituents=1).fit(TEXT)
+    for tags in TEXT:
+        wanted, _ = best(lambda tree, tags=tags: oracle.joint(tags, tree), tags)
+        assert oracle.joint(tags, tuple(model.bracket(tags))) == pytest.approx(wanted)
+
+
+def test_ccm_splits_uniformly_at_the_start():
+    for n_words in range(1, 7):
+        wanted = np.zeros((n_words + 1, n_words + 1))
+        for tree in all_trees(0, n_words):
+            probability = math.prod(1 / (end - start - 1) for start, end in tree)
+            for span in [*tree, *((i, i + 1) for i in range(n_words))]:
+                wanted[span] += probability
+        np.testing.assert_allclose(split_marginals(n_words), wanted, atol=1e-12)
+
+
+def test_ccm_numbers_yields_as_their_tags_differ():
+    groups = [np.array([[0, 1], [1, 1]]), np.array([[0, 1, 2], [2, 0, 1]])]
+    index = YieldIndex(3)
+    found = index.learn(groups)
+    numbers: dict[tuple[int, ...], set[int]] = defaultdict(set)
+    for tags, ids in zip(groups, found):
+        for sentence, square in zip(tags.tolist(), ids):
+            for i, j in spans_of(sentence):
+                numbers[tuple(sentence[i:j])].add(int(square[i, j]))
+    assert sorted(number for (number,) in numbers.values()) == list(range(index.size - 1))
+    unknown = index.ids(np.array([[1, 0, 1, 2, 4, 0]]))[0]
+    assert unknown[1, 4] == found[1][0, 0, 3]
+    assert {int(unknown[i, j]) for i, j in ((0, 2), (0, 6), (4, 5), (3, 5), (4, 6))} == {index.size - 1}
+
+
+def test_ccm_brackets_what_it_never_saw():
+    model = CCM(n_iterations=2).fit(TEXT)
+    assert model.bracket([]) == model.bracket(["NEW"]) == []
+    assert model.bracket(["NEW", "D"]) == [(0, 2)]
+    for tags in (["NEW"] * 5, ["D", "N", "NEW", "V", "D", "A", "N"], ["N"] * 200):
+        assert len(model.bracket(tags)) == len(tags) - 1
+    assert (0, 2) in model.bracket(["D", "N", "V", "NEW"])
+
+
+def test_ccm_needs_sentences():
+    for nothing in ([], [[]], [["N"]]):
+        with pytest.raises(ValueError, match="at least two words"):
+            CCM().fit(nothing)
+
+
+def test_ccm_tells_of_its_iterations():
+    seen = []
+    CCM(n_iterations=3).fit(TEXT, progress=lambda iterations: [seen.append(i) or i for i in iterations])
+    assert seen == [0, 1, 2]

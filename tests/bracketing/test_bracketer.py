@@ -1,0 +1,241 @@
+"""The learned bracketer as a whole: what it gives for any input, that it survives storage, and how good it is."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paths import ROOT
+
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Bracketer,
+    BracketerError,
+    Brown,
+    GivenVectors,
+    SelfTraining,
+    SpectralBracketer,
+    TooLittleText,
+    is_punctuation,
+)
+from spacy_lpcfg.bracketing.baselines.comparison import gold_sentences
+from spacy_lpcfg.bracketing.learner import TooFewSentences
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
+from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
+from spacy_lpcfg.trees import read_trees
+
+SAMPLE = ROOT / "assets" / "sample"
+WSJ = ROOT.parent / "shared" / "data" / "wsj_sample"
+TAGS = ["NN", "NNP", "DT", "JJ", "VBZ", "VBN", "IN", "CC", ",", ".", "``", "NOUN", "AUX", "PUNCT", "?!", ""]
+
+
+def sentences():
+    return read_tagged(SAMPLE / "train.mrg")
+
+
+@pytest.fixture(scope="module")
+def paper() -> Bracketer:
+    return SpectralBracketer.preset("paper").fit(sentences)
+
+
+@pytest.fixture(scope="module")
+def default() -> Bracketer:
+    return SpectralBracketer.preset("default").fit(sentences)
+
+
+@pytest.fixture(params=["paper", "default"])
+def bracketer(request) -> Bracketer:
+    return request.getfixturevalue(request.param)
+
+
+def check_brackets(bracketer: Bracketer, words, tags) -> None:
+    """What the interface promises of any sentence."""
+    spans, scores = bracketer.bracket(words, tags)
+    kept = [place for place, pair in enumerate(zip(tags, words)) if not is_punctuation(*pair)]
+    assert len(spans) == len(scores)
+    assert all(0 <= score <= 1 for score in scores)
+    assert list(spans) == sorted(set(spans), key=lambda span: (span[0], -span[1]))
+    assert bool(spans) == (len(kept) > 1)
+    if spans:
+        assert spans[0] == (kept[0], kept[-1] + 1)
+        assert scores[0] == 1
+    for start, end in spans:
+        assert {start, end - 1} <= set(kept)
+        assert end - start > 1
+    for (a, b), (c, d) in itertools.combinations(spans, 2):
+        assert not a < c < b < d
+        assert not c < a < d < b
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "The", ",", ";", "dog", "of", "."]), st.sampled_from(TAGS)), max_size=40)
+)
+@settings(max_examples=60)
+def test_bracketer_brackets_any_sentence(paper, default, tokens):
+    words, tags = [word for word, _ in tokens], [tag for _, tag in tokens]
+    check_brackets(paper, words, tags)
+    check_brackets(default, words, tags)
+
+
+@pytest.mark.parametrize("n", [61, 130, 1000])
+@pytest.mark.parametrize(
+    "tags", [["NN"], ["DT", "NN", "VBZ", "DT", "JJ", "NN", ","], ["NN"] * 70 + [","], [","], ["??"]]
+)
+def test_bracketer_brackets_long_sentences(bracketer, n, tags):
+    repeated = list(itertools.islice(itertools.cycle(tags), n))
+    check_brackets(bracketer, [tag if tag == "," else "word" for tag in repeated], repeated)
+
+
+def test_bracketer_of_the_paper_gives_binary_trees(paper):
+    for words, tags in itertools.islice(sentences(), 50):
+        n_kept = sum(not is_punctuation(tag, word) for word, tag in zip(words, tags))
+        assert len(paper.bracket(words, tags).spans) == max(n_kept - 1, 0)
+
+
+def test_bracketer_needs_a_tag_for_each_word(bracketer):
+    with pytest.raises(ValueError, match="3 words and 2 tags"):
+        bracketer.bracket(["a", "b", "c"], ["NN", "NN"])
+
+
+def test_bracketer_brackets_all_as_one_by_one(bracketer):
+    some = list(itertools.islice(sentences(), 30))
+    assert bracketer.bracket_all(some) == [bracketer.bracket(*each) for each in some]
+
+
+def test_bracketer_is_the_same_at_every_fit(default):
+    again = SpectralBracketer().fit(sentences)
+    some = list(itertools.islice(sentences(), 100))
+    assert again.bracket_all(some) == default.bracket_all(some)
+
+
+def test_bracketer_survives_bytes_files_and_pickling(bracketer, tmp_path):
+    some = list(itertools.islice(sentences(), 50))
+    expected = bracketer.bracket_all(some)
+    bracketer.to_disk(tmp_path / "bracketer")
+    for copy in (
+        Bracketer.from_bytes(bracketer.to_bytes()),
+        Bracketer.from_disk(tmp_path / "bracketer"),
+        pickle.loads(pickle.dumps(bracketer)),
+    ):
+        assert copy.bracket_all(some) == expected
+        assert copy.meta == bracketer.meta
+        assert copy.to_bytes() == bracketer.to_bytes()
+
+
+def test_bracketer_keeps_distances_of_sequences(tmp_path):
+    learner = SpectralBracketer.preset(
+        "paper", embedding=CCA(size=5), m=2, sequences=SequenceSettings(prior=10, min_count=2)
+    )
+    bracketer = learner.fit(sentences)
+    copy = Bracketer.from_bytes(bracketer.to_bytes())
+    assert len(copy.metric.sequences) == len(bracketer.metric.sequences) > 5
+    for tags, distances in bracketer.metric.sequences.items():
+        assert distances.shape == (len(tags), len(tags))
+        assert np.array_equal(copy.metric.sequences[tags], distances)
+
+
+def test_bracketer_refuses_damaged_bytes(default):
+    data = default.to_bytes()
+    for broken in (b"", b"nothing", data[:-100], data[:50] + b"x" + data[51:]):
+        with pytest.raises(BracketerError):
+            Bracketer.from_bytes(broken)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("groups", np.zeros(3, np.int32)),
+        ("groups", np.full(17, 99, np.int32)),
+        ("distances", np.zeros((2, 3, 4))),
+        ("keys", np.zeros(5, np.int64)),
+        ("values", np.zeros(5)),
+        ("unseen", np.zeros(3)),
+        ("unseen", np.full(2, np.nan)),
+        ("top_values", np.zeros(7, np.float32)),
+        ("lexical", ["NOSUCHTAG word"]),
+        ("lexical", "text"),
+        ("meta", 3),
+        ("meta", "{"),
+        ("meta", "[]"),
+        ("has_spans", 1),
+        ("apart", None),
+        ("sequence_lengths", np.array([4], np.int32)),
+    ],
+)
+def test_bracketer_refuses_inconsistent_parts(default, name, value):
+    from spacy_lpcfg.storage.container import pack, unpack
+
+    values = unpack("bracketer", 1, default.to_bytes())
+    assert name in values
+    with pytest.raises(BracketerError):
+        Bracketer.from_bytes(pack("bracketer", 1, {**values, name: value}))
+
+
+def test_bracketer_learns_from_a_stream_and_says_how_far_it_is():
+    seen = []
+    learner = SpectralBracketer(embedding=CCA(size=20), self_training=SelfTraining(n_rounds=2))
+    learner.fit(lambda: iter(list(sentences())), progress=lambda step, n: seen.append((step, n)))
+    assert ("covariances", 600) in seen
+    assert [n for step, n in seen if step == "rounds"] == [1, 2]
+
+
+@pytest.mark.parametrize("embedding", [Brown(n_clusters=16), CCA(size=10)])
+def test_bracketer_learns_with_other_vectors(embedding):
+    bracketer = replace(SpectralBracketer.preset("paper"), embedding=embedding).fit(sentences)
+    check_brackets(bracketer, ["the", "dog", "sleeps"], ["DT", "NN", "VBZ"])
+
+
+def test_bracketer_learns_with_vectors_from_outside():
+    rng = np.random.default_rng(0)
+    words = sorted({word for words, _ in sentences() for word in words})
+    vectors = GivenVectors(words, rng.normal(size=(len(words), 12)), size=10)
+    bracketer = SpectralBracketer.preset("paper", embedding=vectors).fit(sentences)
+    check_brackets(bracketer, ["the", "dog", "sleeps"], ["DT", "NN", "VBZ"])
+
+
+def test_bracketer_has_two_presets():
+    assert SpectralBracketer.preset("default") == SpectralBracketer()
+    assert SpectralBracketer.preset("paper", m=3).m == 3
+    assert SpectralBracketer.preset("paper").self_training is None
+    for wrong in (lambda: SpectralBracketer(m=0), lambda: SpectralBracketer(gamma=0), lambda: SelfTraining(n_rounds=0)):
+        with pytest.raises(ValueError, match="or more"):
+            wrong()
+    with pytest.raises(ValueError, match="'best'"):
+        SpectralBracketer.preset("best")
+
+
+@pytest.mark.parametrize(
+    ("learner", "text", "error", "message"),
+    [
+        (SpectralBracketer(), [], TooFewSentences, "at least one word"),
+        (SpectralBracketer(), [((".",), (".",))] * 9, TooFewSentences, "at least one word"),
+        (
+            SpectralBracketer(embedding=CCA(size=3), m=3),
+            [((word,), ("NN",)) for word in "abcdefgh"] * 9,
+            TooLittleText,
+            "at least 3 pairs",
+        ),
+    ],
+)
+def test_bracketer_says_what_it_needs(learner, text, error, message):
+    with pytest.raises(error, match=message):
+        learner.fit(lambda: text)
+
+
+def test_bracketer_finds_the_brackets_of_a_treebank():
+    """What the text of 3,501 sentences alone gives; benchmarks have what more text gives."""
+    if not WSJ.exists():
+        pytest.skip(f"no Penn Treebank sample in {WSJ}")
+    golds = list(gold_sentences(read_trees(WSJ / "dev.mrg")))
+    least = {"paper": {10: 60, 20: 43, 40: 34}, "default": {10: 77, 20: 68, 40: 62}}
+    for name, limits in least.items():
+        bracketer = SpectralBracketer.preset(name).fit(lambda: read_tagged(WSJ / "train.mrg"))
+        scores = [gold.score(counted_brackets(bracketer.bracket(*gold.tagged).spans, gold.keep)) for gold in golds]
+        found = {limit: unlabelled_totals(scores, limit).f_with_sentence for limit in limits}
+        assert all(found[limit] > f for limit, f in limits.items()), (name, found)

@@ -1,0 +1,147 @@
+"""The minimal latent tree against all binary trees, with edges by equations 3 and 4 taken literally."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.shapes import shapes
+
+from spacy_lpcfg.bracketing.latent_tree import minimal_tree
+from spacy_lpcfg.bracketing.simulation import Shape, leaves, spans
+
+
+def edge(d: np.ndarray, near: list[list[int]], far: list[list[int]]) -> float:
+    """Length of the edge between two nodes: the means of equations 3 and 4 over all choices of leaves."""
+    if len(near) == 1:  # a leaf
+        (leaf,) = near[0]
+        return np.mean([0.5 * (d[leaf, a] + d[leaf, b] - d[a, b]) for a, b in itertools.product(*far)])
+    if len(far) == 1:
+        return edge(d, far, near)
+    return np.mean(
+        [
+            0.25 * (d[a, g] + d[a, h] + d[b, g] + d[b, h] - 2 * d[a, b] - 2 * d[g, h])
+            for a, b, g, h in itertools.product(*near, *far)
+        ]
+    )
+
+
+def sides(shape: Shape) -> list[list[int]]:
+    return [[shape]] if isinstance(shape, int) else [leaves(child) for child in shape]
+
+
+def cost(d: np.ndarray, tree: Shape) -> float:
+    """Total length of the edges of a directed tree; the one between the two children of the root counts once."""
+    if len(d) == 2:
+        return d[0, 1]
+    every = set(range(len(d)))
+
+    def below(shape: Shape) -> float:
+        if isinstance(shape, int):
+            return 0.0
+        rest = sorted(every - set(leaves(shape)))
+        return sum(
+            edge(d, sides(child), [leaves(sibling), rest]) + below(child) for child, sibling in (shape, shape[::-1])
+        )
+
+    left, right = tree
+    return edge(d, sides(left), sides(right)) + below(left) + below(right)
+
+
+def random_distances(n: int, seed: int) -> np.ndarray:
+    d = np.random.default_rng(seed).normal(size=(n, n))
+    return np.where(np.eye(n, dtype=bool), 0, d + d.T)
+
+
+def additive_distances(tree: Shape, seed: int) -> np.ndarray:
+    """Distances along a tree with random positive edges."""
+    n, rng = len(leaves(tree)), np.random.default_rng(seed)
+    d = np.zeros((n, n))
+
+    def visit(shape: Shape) -> None:
+        inside = np.isin(np.arange(n), leaves(shape))
+        d[inside[:, None] != inside[None, :]] += rng.uniform(0.1, 1)
+        if not isinstance(shape, int):
+            visit(shape[0])
+            visit(shape[1])
+
+    visit(tree)
+    return d
+
+
+@pytest.mark.parametrize("n", range(2, 8))
+def test_latent_tree_is_the_cheapest_of_all(n):
+    trees = shapes(0, n)
+    for seed, split in itertools.product(range(2 if n > 5 else 6), range(1, n)):
+        d = random_distances(n, seed)
+        scores = np.random.default_rng(seed).normal(size=(n + 1, n + 1)) if seed % 2 else None
+        gain = {tree: 0 if scores is None else sum(scores[span] for span in spans(tree)[1:]) for tree in trees}
+        costs = {tree: cost(d, tree) - gain[tree] for tree in trees if len(leaves(tree[0])) == split}
+        best = min(costs, key=costs.__getitem__)
+        found = minimal_tree(d, split, span_scores=scores)
+        assert found.cost == pytest.approx(costs[best])
+        assert [tuple(span) for span in found.spans] == spans(best)[1:]
+
+
+@given(st.integers(2, 7), st.data())
+@settings(max_examples=40)
+def test_latent_tree_recovers_additive_distances(n, data):
+    tree = data.draw(st.sampled_from(shapes(0, n)))
+    d = additive_distances(tree, data.draw(st.integers(0, 1000)))
+    found = minimal_tree(d, len(leaves(tree[0])))
+    assert [tuple(span) for span in found.spans] == spans(tree)[1:]
+
+
+def test_latent_tree_has_the_lengths_of_the_edges_above_spans():
+    tree = (((0, 1), 2), (3, (4, 5)))
+    d = np.zeros((6, 6))
+    lengths = {(0, 3): 0.5, (0, 2): 1.0, (4, 6): 2.0}  # the edge of the root is that above (0, 3) and (3, 6)
+    for (start, end), length in lengths.items():
+        inside = (np.arange(6) >= start) & (np.arange(6) < end)
+        d[inside[:, None] != inside[None, :]] += length
+    d += 3 * (1 - np.eye(6))
+    found = minimal_tree(d, 3)
+    assert [tuple(span) for span in found.spans] == spans(tree)[1:]
+    assert found.edges == pytest.approx([0.5, 1.0, 0.5, 2.0])
+
+
+@given(st.integers(3, 9), st.integers(0, 1000), st.data())
+@settings(max_examples=40)
+def test_latent_tree_does_not_depend_on_what_one_leaf_adds(n, seed, data):
+    split = data.draw(st.integers(1, n - 1))
+    d, constants = random_distances(n, seed), np.random.default_rng(seed + 1).normal(size=n)
+    moved = d + constants[:, None] + constants[None, :]
+    np.fill_diagonal(moved, 0)
+    found, other = minimal_tree(d, split), minimal_tree(moved, split)
+    assert found.spans.tolist() == other.spans.tolist()
+    assert other.cost == pytest.approx(found.cost + constants.sum())
+
+
+def test_latent_tree_adds_metrics():
+    first, second = random_distances(6, 0), random_distances(6, 1)
+    together = minimal_tree(first, 2, metrics=[second])
+    assert together.cost == minimal_tree(first + second, 2).cost
+
+
+def test_latent_tree_without_a_split_is_the_cheapest_over_splits():
+    d = random_distances(6, 3)
+    assert minimal_tree(d).cost == min(minimal_tree(d, split).cost for split in range(1, 6))
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_latent_tree_of_no_two_words_has_no_spans(n):
+    assert len(minimal_tree(np.zeros((n, n))).spans) == 0
+
+
+def test_latent_tree_refuses_what_is_no_sentence():
+    with pytest.raises(ValueError, match="square"):
+        minimal_tree(np.zeros((3, 2)), 1)
+    with pytest.raises(ValueError, match="finite"):
+        minimal_tree(np.full((3, 3), np.inf), 1)
+    with pytest.raises(ValueError, match="top bracket"):
+        minimal_tree(np.zeros((3, 3)), 3)
+    with pytest.raises(ValueError, match="span scores"):
+        minimal_tree(np.zeros((3, 3)), 1, span_scores=np.zeros((3, 3)))

@@ -1,0 +1,347 @@
+"""Charts against enumeration: forests, marginals, decoded trees, long sentences."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from grammars import WORDS, grammar_of, hmm_model, of_low_rank, one_state, random_grammar, random_model, rebased, skewed
+from oracles.enumeration import (
+    Model,
+    all_trees,
+    cancellation,
+    edges,
+    goodman_score,
+    items,
+    marginals,
+    model_of,
+    pcfg_of,
+    total,
+)
+from oracles.tensor_form import inside_outside_marginals
+
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser
+from spacy_lpcfg.chart._decode import best_tree
+from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors
+
+PROPER = pytest.mark.parametrize("proper", [True, False], ids=["proper", "signed"])
+SEEDS = pytest.mark.parametrize("seed", range(5))
+
+
+def sentences(grammar, seed, lengths=(1, 2, 3, 4, 5, 6), least_left=0.0):
+    """Random sentences with a parse, as terminals; of signed weights those that do not cancel out."""
+    rng = np.random.default_rng(seed)
+    found = [rng.choice(WORDS, n).tolist() for n in lengths for _ in range(3)]
+    model = model_of(grammar)
+    return [words for words in found if all_trees(model, words) and cancellation(model, words) > least_left]
+
+
+def named_items(grammar, forest, values):
+    return {
+        (grammar.symbols[a], i, j): value for (i, j, a, _), value in zip(forest.item_table().tolist(), values.tolist())
+    }
+
+
+def named_edges(grammar, forest, values):
+    table = forest.item_table()
+    named = {}
+    for (target, left, right, rule), value in zip(forest.edge_table().tolist(), values.tolist()):
+        (i, j, a, _), (_, k, b, _), (_, _, c, _) = table[[target, left, right]].tolist()
+        assert grammar.rules[rule].tolist() == [a, b, c]
+        named[(*(grammar.symbols[symbol] for symbol in (a, b, c)), i, k, j)] = value
+    return named
+
+
+def assert_equal(found, expected, tolerance):
+    assert found.keys() == expected.keys()
+    for part, value in expected.items():
+        assert found[part] == pytest.approx(value, abs=tolerance), part
+
+
+@SEEDS
+def test_coarse_posteriors_equal_enumeration(seed):
+    grammar = random_grammar(seed)
+    pcfg, parser = pcfg_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed):
+        forest, weight = parser.forest(words), total(pcfg, words)
+        assert forest.log_probability == pytest.approx(np.log(weight), rel=1e-12)
+        for named, posteriors, parts in (
+            (named_items, forest.item_posteriors(), items),
+            (named_edges, forest.edge_posteriors(), edges),
+        ):
+            expected = {part: value / weight for part, value in marginals(pcfg, words, parts).items()}
+            assert_equal(named(grammar, forest, posteriors), expected, 1e-12)
+
+
+@PROPER
+@SEEDS
+def test_marginals_equal_enumeration(seed, proper):
+    grammar = random_grammar(seed, proper=proper)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    tested = sentences(grammar, seed, least_left=0.01)
+    assert len(tested) > 3
+    for words in tested:
+        forest = parser.forest(words)
+        found, weight, left = parser.marginals(forest), total(model, words), cancellation(model, words)
+        assert np.sign(found.total) == np.sign(weight)
+        for named, values, parts in (
+            (named_items, found.items(), items),
+            (named_edges, found.edges(), edges),
+        ):
+            expected = {part: value / weight for part, value in marginals(model, words, parts).items()}
+            assert_equal(named(grammar, forest, values), expected, 3e-6 / left)
+
+
+@PROPER
+@SEEDS
+def test_log_probability_equals_enumeration(seed, proper):
+    grammar = random_grammar(seed, proper=proper)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, least_left=0.01):
+        weight = total(model, words)
+        found = parser.marginals(parser.forest(words)).log_probability
+        expected = np.log(weight) if weight > 0 else np.nan
+        assert found == pytest.approx(expected, abs=1e-6 / cancellation(model, words), nan_ok=True)
+        assert parser.parse(words).log_probability == pytest.approx(
+            expected if proper else np.nan, abs=1e-6, nan_ok=True
+        )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_forest_without_pruning_equals_full_chart(seed):
+    """Threshold 0 against the dense chart of figure 3, on sentences too long to enumerate."""
+    grammar = random_grammar(seed)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    for words in np.random.default_rng(seed).choice(WORDS, (2, 11)).tolist():
+        expected = inside_outside_marginals(grammar, words)
+        forest = parser.forest(words)
+        found = np.zeros_like(expected.items)
+        start, end, symbol, _ = forest.item_table().T
+        found[symbol, start, end] = parser.marginals(forest).items()
+        np.testing.assert_allclose(found, expected.items / (expected.total or 1.0), atol=3e-6)
+
+
+@SEEDS
+def test_marginals_do_not_depend_on_the_basis(seed):
+    model = random_model(seed)
+    pcfg = one_state(model, seed)
+    one = Parser(grammar_of(model, pcfg, is_proper=True), settings=EXHAUSTIVE)
+    two = Parser(grammar_of(rebased(model, seed), pcfg, is_proper=False), settings=EXHAUSTIVE)
+    for words in sentences(one.grammar, seed, lengths=(3, 6, 8)):
+        forest = one.forest(words)
+        mine, other = one.marginals(forest), two.marginals(forest)
+        np.testing.assert_allclose(other.items(), mine.items(), atol=2e-4)
+        np.testing.assert_allclose(other.edges(), mine.edges(), atol=2e-4)
+        assert other.log_probability == pytest.approx(mine.log_probability, abs=2e-4)
+        assert two.parse(words).spans == one.parse(words).spans
+
+
+@PROPER
+@SEEDS
+def test_factored_tensors_equal_enumeration(seed, proper):
+    """The kernels apply factors; enumeration sees the tensors that these multiply out to."""
+    model = of_low_rank(random_model(seed, most_states=6, proper=proper))
+    grammar = grammar_of(model, one_state(model, seed), is_proper=proper, store=Tensors.factorize)
+    assert 2 < np.count_nonzero(grammar.tensors.forms == EXACT) < 23
+    oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, lengths=(3, 5), least_left=0.01):
+        forest = parser.forest(words)
+        found, weight = parser.marginals(forest), total(oracle, words)
+        expected = {part: value / weight for part, value in marginals(oracle, words, edges).items()}
+        assert_equal(named_edges(grammar, forest, found.edges()), expected, 3e-6 / cancellation(oracle, words))
+
+
+@pytest.mark.parametrize("most_states", [6, 11])
+@SEEDS
+def test_sparse_tensors_equal_enumeration(seed, most_states):
+    """The kernels apply blocks and what is left of a tensor; enumeration sees what these add up to."""
+    model = skewed(random_model(seed, most_states=most_states), seed)
+    grammar = grammar_of(model, one_state(model, seed), is_proper=True, store=Tensors.sparsify)
+    assert np.count_nonzero(grammar.tensors.forms == SPARSE) > 5
+    oracle, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, lengths=(3, 5)):
+        forest = parser.forest(words)
+        found, weight = parser.marginals(forest), total(oracle, words)
+        assert found.log_probability == pytest.approx(np.log(weight), abs=1e-5)
+        for named, values, parts in ((named_items, found.items(), items), (named_edges, found.edges(), edges)):
+            expected = {part: value / weight for part, value in marginals(oracle, words, parts).items()}
+            assert_equal(named(grammar, forest, values), expected, 5e-6)
+
+
+@SEEDS
+def test_marginals_add_up(seed):
+    """Every tree over n words has 2n - 1 nodes, one symbol a span, and each node one rule below and one above it."""
+    grammar = random_grammar(seed, proper=False)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, lengths=(2, 4, 6, 8), least_left=0.01):
+        forest = parser.forest(words)
+        found = parser.marginals(forest)
+        item, edge = found.items(), found.edges()
+        tolerance = 1e-5 * (1 + np.abs(item).sum())
+        assert item.sum() == pytest.approx(2 * len(words) - 1, abs=tolerance)
+        assert edge.sum() == pytest.approx(len(words) - 1, abs=tolerance)
+        start, end, _, row = forest.item_table().T
+        target, left, right, _ = forest.edge_table().T
+        below = np.bincount(target, weights=edge, minlength=len(item))
+        above = np.bincount(left, weights=edge, minlength=len(item)) + np.bincount(right, edge, minlength=len(item))
+        np.testing.assert_allclose(below[row < 0], item[row < 0], atol=tolerance)
+        is_root = end - start == len(words)
+        np.testing.assert_allclose(above[~is_root], item[~is_root], atol=tolerance)
+        assert item[is_root].sum() == pytest.approx(1.0, abs=tolerance)
+
+
+@SEEDS
+def test_cell_marginals_are_probabilities(seed):
+    grammar = random_grammar(seed)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed, lengths=(5, 7)):
+        forest = parser.forest(words)
+        cells = defaultdict(float)
+        for (start, end, _, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items()):
+            assert -1e-6 <= value <= 1 + 1e-5
+            cells[start, end] += value
+        assert max(cells.values()) <= 1 + 1e-5
+        assert all(cells[i, i + 1] == pytest.approx(1.0, abs=1e-5) for i in range(len(words)))
+
+
+@pytest.mark.parametrize("threshold", [0.02, 0.1])
+@SEEDS
+def test_pruning_keeps_what_reaches_the_thresholds(seed, threshold):
+    """Items and edges by their posteriors; everything, where no tree would be left."""
+    grammar = random_grammar(seed)
+    pcfg = pcfg_of(grammar)
+    parser = Parser(grammar, settings=replace(EXHAUSTIVE, threshold=threshold, edge_threshold=threshold + 0.01))
+    for words in sentences(grammar, seed, lengths=(4, 6)):
+        weight = total(pcfg, words)
+        item, edge = (marginals(pcfg, words, parts) for parts in (items, edges))
+        likely = {part for part, value in item.items() if value / weight >= threshold}
+        applied = {
+            (a, b, c, i, k, j)
+            for (a, b, c, i, k, j), value in edge.items()
+            if value / weight >= threshold + 0.01 and {(a, i, j), (b, i, k), (c, k, j)} <= likely
+        }
+        is_left = any(set(items(tree)) <= likely and set(edges(tree)) <= applied for tree in all_trees(pcfg, words))
+        forest = parser.forest(words)
+        found = named_items(grammar, forest, forest.item_posteriors())
+        assert set(found) == (likely if is_left else set(item))
+        found = named_edges(grammar, forest, forest.edge_posteriors())
+        assert set(found) == (applied if is_left else set(edge))
+
+
+@PROPER
+@pytest.mark.parametrize("absolute", [True, False])
+@SEEDS
+def test_best_tree_maximises_summed_rule_marginals(seed, proper, absolute):
+    """Goodman (1996) on the marginals of section 2.1, footnote 3, of Cohen et al. (2013), against all trees."""
+    grammar = random_grammar(seed, proper=proper)
+    parser = Parser(grammar, settings=replace(EXHAUSTIVE, absolute=absolute))
+    for words in sentences(grammar, seed, least_left=0.01):
+        forest = parser.forest(words)
+        found = parser.marginals(forest)
+        read = np.abs if absolute else np.asarray
+        edge, item = read(found.edges()), read(found.items())
+        by_edge, by_item = named_edges(grammar, forest, edge), named_items(grammar, forest, item)
+        scores = [goodman_score(tree, by_edge, by_item) for tree in all_trees(model_of(grammar), words)]
+        nodes = best_tree(forest, edge, item).tolist()
+        table = forest.item_table()
+        assert len(nodes) == 2 * len(words) - 1
+        (best,) = (
+            tree
+            for tree in all_trees(model_of(grammar), words)
+            if [(a, i, j) for a, i, j in _pre_order(tree)]
+            == [(grammar.symbols[a], i, j) for i, j, a, _ in table[nodes].tolist()]
+        )
+        assert goodman_score(best, by_edge, by_item) == pytest.approx(max(scores), rel=1e-9)
+
+
+def _pre_order(tree):
+    order, stack = [], [(tree, 0)]
+    while stack:
+        node, start = stack.pop()
+        order.append((node.label, start, start + len(node)))
+        if not node.is_leaf:
+            left, right = node.children
+            stack += [(right, start + len(left)), (left, start)]
+    return order
+
+
+def test_best_tree_of_an_empty_forest_is_empty():
+    model = Model({"S": np.ones(1)}, {("S", "D", "N"): np.ones((1, 1, 1))}, {})
+    model.lexical.update({("D", "ant"): np.ones(1), ("N", "bee"): np.ones(1)})
+    forest = Parser(grammar_of(model, model, is_proper=True), settings=EXHAUSTIVE).forest(["bee", "ant"])
+    assert (forest.n_items, forest.n_edges, forest.log_probability) == (0, 0, -np.inf)
+    assert len(best_tree(forest, np.empty(0), np.empty(0))) == 0
+
+
+def hidden_markov_model(m=3):
+    rng = np.random.default_rng(0)
+    return rng.dirichlet(np.ones(m)), rng.dirichlet(np.ones(m), m), rng.dirichlet(np.ones(len(WORDS)), m), 0.01
+
+
+def forward_backward(hmm, words):
+    """Log-probability of a sequence, by the forward algorithm on logarithms."""
+    start, transition, emission, stop = hmm
+    with np.errstate(divide="ignore"):
+        log_start, log_transition, log_emission = np.log(start), np.log(transition), np.log(emission)
+    emitted = log_emission[:, [WORDS.index(word) for word in words]].T
+    forward = log_start + emitted[0]
+    for row in emitted[1:]:
+        forward = np.logaddexp.reduce(forward[:, None] + log_transition, axis=0) + row + np.log1p(-stop)
+    return np.logaddexp.reduce(forward) + np.log(stop)
+
+
+@pytest.mark.parametrize("basis", [None, 0, 1])
+@pytest.mark.parametrize("n_words", [1, 2, 30, 300])
+def test_long_sentences_neither_underflow_nor_overflow(n_words, basis):
+    """Right-branching chains of 300 words, whose probability is no float, against the forward algorithm."""
+    hmm = hidden_markov_model()
+    model = hmm_model(*hmm)
+    latent = model if basis is None else rebased(model, basis)
+    grammar = grammar_of(latent, one_state(model, 0), is_proper=basis is None)
+    words = np.random.default_rng(n_words).choice(WORDS, n_words).tolist()
+    parser = Parser(grammar, settings=replace(EXHAUSTIVE, max_words=1000))
+    forest = parser.forest(words)
+    found = parser.marginals(forest)
+    assert found.log_probability == pytest.approx(forward_backward(hmm, words), rel=1e-6, abs=1e-5)
+    assert found.items().sum() == pytest.approx(2 * n_words - 1, rel=1e-4)
+    parse = parser.parse(words)
+    assert parse.status == "parsed"
+    assert parse.spans == [(i, n_words, "S") for i in range(n_words - 1)]
+
+
+def test_weights_of_any_magnitude_neither_underflow_nor_overflow():
+    """Parameters times a constant a rule or word: the weight takes their powers, the marginals stay."""
+    model = hmm_model(*hidden_markov_model())
+    words = np.random.default_rng(1).choice(WORDS, 300).tolist()
+    found = []
+    for scale in (1e-12, 1.0, 1e12):
+        scaled = Model(
+            model.roots,
+            {rule: tensor * scale for rule, tensor in model.binary.items()},
+            {row: vector * scale for row, vector in model.lexical.items()},
+        )
+        parser = Parser(grammar_of(scaled, one_state(scaled, 0), is_proper=False), settings=EXHAUSTIVE)
+        forest = parser.forest(words)
+        found.append(parser.marginals(forest))
+    small, plain, large = found
+    powers = (2 * len(words) - 1) * np.log(1e12)
+    assert small.log_probability == pytest.approx(plain.log_probability - powers, rel=1e-5)
+    assert large.log_probability == pytest.approx(plain.log_probability + powers, rel=1e-5)
+    np.testing.assert_allclose(small.items(), plain.items(), rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(large.items(), plain.items(), rtol=1e-3, atol=1e-5)
+
+
+def test_coarse_chart_of_extreme_probabilities():
+    """Weights of 1e-30 a word over 300 words: far below the least float."""
+    model = hmm_model(*hidden_markov_model())
+    pcfg = one_state(model, 0)
+    tiny = Model(pcfg.roots, pcfg.binary, {row: vector * 1e-30 for row, vector in pcfg.lexical.items()})
+    words = np.random.default_rng(2).choice(WORDS, 300).tolist()
+    forests = [
+        Parser(grammar_of(model, weights, is_proper=True), settings=EXHAUSTIVE).forest(words)
+        for weights in (pcfg, tiny)
+    ]
+    assert forests[1].log_probability == pytest.approx(forests[0].log_probability + 300 * np.log(1e-30), rel=1e-9)
+    np.testing.assert_allclose(forests[1].item_posteriors(), forests[0].item_posteriors(), rtol=1e-9)

@@ -1,0 +1,125 @@
+"""Hidden Markov models as right-branching trees: the same weights, and learned from sequences."""
+
+from __future__ import annotations
+
+import itertools
+import runpy
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from grammars import WORDS, grammar_of, hmm_model, one_state
+from oracles.enumeration import model_of_estimate, weight
+from oracles.tensor_form import tree_log_probability, tree_weight
+from paths import ROOT
+
+from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral
+from spacy_lpcfg.trees import Tree
+
+EXAMPLE = ROOT / "examples" / "hmm.py"
+UNSMOOTHED = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
+PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+
+
+@pytest.fixture(scope="module")
+def example() -> SimpleNamespace:
+    return SimpleNamespace(**runpy.run_path(str(EXAMPLE)))
+
+
+def forward(start, transition, emission, stop, sequence) -> float:
+    """Probability of a sequence of symbols, by the forward algorithm."""
+    state = start * emission[:, sequence[0]]
+    for symbol in sequence[1:]:
+        state = (1 - stop) * (state @ transition) * emission[:, symbol]
+    return stop * state.sum()
+
+
+def sequences(n_symbols: int, longest: int):
+    return itertools.chain.from_iterable(itertools.product(range(n_symbols), repeat=n) for n in range(1, longest + 1))
+
+
+def test_right_branching_trees_have_the_probabilities_of_the_hmm():
+    """Every sequence has one tree under `hmm_model`, and with the states marginalised out, the forward probability."""
+    rng = np.random.default_rng(0)
+    m, n_symbols = 3, len(WORDS)
+    hmm = rng.dirichlet(np.ones(m)), rng.dirichlet(np.ones(m), m), rng.dirichlet(np.ones(n_symbols), m), 0.2
+    model = hmm_model(*hmm)
+    grammar = grammar_of(model, one_state(model, 0), is_proper=True)
+    parser = Parser(grammar)
+    for sequence in sequences(n_symbols, 4):
+        words = [WORDS[x] for x in sequence]
+        tree = Tree("X", word=words[-1])
+        for word in reversed(words[:-1]):
+            tree = Tree("S", (Tree("X", word=word), tree))
+        expected = forward(*hmm, sequence)
+        assert tree_weight(grammar, tree) == pytest.approx(expected, rel=1e-5)
+        assert tree_log_probability(grammar, tree) == pytest.approx(np.log(expected), rel=1e-5)
+        parse = parser.parse(words)
+        assert parse.tree == tree
+        assert parse.log_probability == pytest.approx(np.log(expected), rel=1e-5)
+
+
+def test_operators_of_the_example_are_those_of_the_hmm(example):
+    start, operators = example.true_operators()
+    for sequence in sequences(3, 4):
+        symbols = [example.SYMBOLS[x] for x in sequence]
+        state = start
+        for symbol in symbols[:-1]:
+            state = state @ operators[symbol]
+        found = (state @ operators[symbols[-1] + example.END]).item()
+        hmm = example.START, example.TRANSITION, example.EMISSION, example.STOP
+        assert found == pytest.approx(forward(*hmm, sequence))
+
+
+@pytest.fixture(scope="module")
+def learned(example):
+    return example.learn(list(example.sample(3000, seed=1)))
+
+
+def test_learned_hmm_predicts_like_the_true_one(example, learned):
+    names = learned.symbols
+    assert learned.n_states[names.index("S")] == 3
+    assert all(learned.n_states[names.index(x)] == 1 for x in example.SYMBOLS)
+    true, found = example.true_operators(), example.learned_operators(learned)
+    for sequence in sequences(4, 3):
+        history = [example.SYMBOLS[x] for x in sequence]
+        np.testing.assert_allclose(example.predict(*found, history), example.predict(*true, history), atol=0.06)
+
+
+def test_learned_hmm_parses_sequences(example, learned):
+    parser = Parser(learned, settings=Settings(max_words=400))
+    for sequence in [*example.sample(20, seed=2), ["a", "b"] * 150]:
+        assert parser.parse([*sequence, "."]).tree == example.tree_of(sequence)
+
+
+def test_error_of_sequence_probabilities_falls(example):
+    """Weights of all sequences of up to four symbols, in float64 and without lexical smoothing."""
+    hmm = example.START, example.TRANSITION, example.EMISSION, example.STOP
+    errors = []
+    for size in (200, 1800):
+        totals = []
+        for seed in range(2):
+            trees = map(example.tree_of, example.sample(size, seed=seed))
+            model = model_of_estimate(Spectral(n_states=3, lexical=PLAIN).estimate(trees), UNSMOOTHED)
+            totals.append(
+                sum(
+                    abs(
+                        weight(model, example.tree_of([example.SYMBOLS[x] for x in sequence])) - forward(*hmm, sequence)
+                    )
+                    for sequence in sequences(4, 4)
+                )
+            )
+        errors.append(np.mean(totals))
+    assert errors[1] < errors[0] / 2
+    assert errors[1] < 0.05
+
+
+def test_example_runs(example, capsys):
+    example.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 7
+    for line in lines[1:]:
+        *_, a, b, c, d = numbers = [float(number) for number in line.split()[1:]]
+        assert len(numbers) == 8
+        assert a + b + c + d == pytest.approx(1.0, abs=0.01)

@@ -1,0 +1,427 @@
+"""The parser: scores of brackets, tags, fall-backs, any text, threads."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from grammars import WORDS, grammar_of, one_state, random_grammar, random_model
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
+from paths import ROOT
+
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.trees import normalize, read_trees, split_chain
+
+SAMPLE = ROOT / "assets" / "sample"
+SEEDS = pytest.mark.parametrize("seed", range(5))
+ODD_TEXTS = [
+    "",
+    " ",
+    "\x00",
+    "\x1b[0m",
+    "\u202eabc",
+    "שלום",
+    "👩‍🔬",
+    "\ud800",
+    "e\u0301",
+    "<form>",
+    "<tag NN>",
+    "-LRB-",
+    "a" * 5000,
+]
+
+
+@pytest.fixture(scope="module", params=[TreebankPCFG(), Spectral(n_states=8)], ids=["pcfg", "spectral"])
+def parser(request) -> Parser:
+    return Parser(request.param.fit(read_trees([SAMPLE / "train.mrg"])))
+
+
+@pytest.fixture(scope="module")
+def golds():
+    return [normalize(tree) for tree in list(read_trees([SAMPLE / "dev.mrg"]))[:40]]
+
+
+def sentences(grammar, seed, lengths=(1, 2, 3, 4, 5, 6)):
+    rng = np.random.default_rng(seed)
+    model = model_of(grammar)
+    found = [rng.choice(WORDS, n).tolist() for n in lengths for _ in range(3)]
+    return [words for words in found if all_trees(model, words) and cancellation(model, words) > 0.01]
+
+
+def tiny_parser(rules, **settings):
+    """A parser with the rules "a b c" and the words "a x", of weight 1 and one state, under roots of three letters."""
+    model = Model({}, {}, {})
+    for rule in rules:
+        a, *rhs = rule.split()
+        if len(rhs) == 2:
+            model.binary[a, rhs[0], rhs[1]] = np.ones((1, 1, 1))
+        else:
+            model.lexical[a, rhs[0]] = np.ones(1)
+        if len(a) == 3:
+            model.roots[a] = np.ones(1)
+    return Parser(grammar_of(model, model, is_proper=True), settings=Settings(**settings))
+
+
+# ----------------------------------------------------------------------------------------------- scores
+
+
+@SEEDS
+def test_span_scores_are_posteriors_of_brackets(seed):
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed):
+        parse = parser.parse(words)
+        expected = marginals(model, words, brackets)
+        found = dict(zip(parse.spans, parse.span_scores))
+        for (i, j, label), score in found.items():
+            assert score == pytest.approx(expected[label, i, j] / total(model, words), abs=1e-5)
+
+
+@SEEDS
+def test_posteriors_are_those_of_all_brackets_and_tags(seed):
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed):
+        found, whole = parser.posteriors(words), total(model, words)
+        expected = {(i, j, label): p / whole for (label, i, j), p in marginals(model, words, brackets).items()}
+        for bracket, p in expected.items():
+            assert found.brackets.get(bracket, 0.0) == pytest.approx(p, abs=2e-3)
+        assert set(found.brackets) <= set(expected)
+        for (i, tag), p in marginals(model, words, tags).items():
+            assert found.tags[i].get(tag, 0.0) == pytest.approx(p / whole, abs=2e-3)
+
+
+@SEEDS
+def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
+    """Of grammars that group siblings from the left, as those of all learners do."""
+    model = random_model(seed)
+    model = replace(model, binary={rule: t for rule, t in model.binary.items() if not rule[2].startswith("@")})
+    grammar = grammar_of(model, one_state(model, seed), is_proper=False)
+    parser, rng = Parser(grammar, settings=EXHAUSTIVE), np.random.default_rng(seed)
+    n_left = 0
+    for words in sentences(grammar, seed):
+        likely = {(i, j, label) for label, i, j in marginals(model, words, brackets) if rng.random() < 0.9}
+        sums, whole = defaultdict(float), 0.0
+        for tree in all_trees(model, words):
+            own = {(i, j, label) for label, i, j in brackets(tree)}
+            value = weight(model, tree) if own <= likely else 0.0
+            whole += value
+            for span in own:
+                sums[span] += value
+        found = parser.posteriors(words, likely=likely)
+        if whole == 0:
+            assert found.brackets == parser.posteriors(words).brackets
+            continue
+        n_left += 1
+        assert found.brackets.keys() <= likely
+        for span, value in sums.items():
+            assert found.brackets.get(span, 0.0) == pytest.approx(value / whole, abs=1.1e-3)
+    assert n_left > 2
+
+
+def test_posteriors_of_a_sentence_without_a_tree_are_those_of_its_parse(parser):
+    words = ["the"] * 200
+    found, parse = parser.posteriors(words), parser.parse(words)
+    assert list(found.brackets) == list(dict.fromkeys(parse.spans))
+    assert [max(tags, key=tags.get) for tags in found.tags] == parse.tags
+
+
+@pytest.mark.parametrize("absolute", [True, False])
+@SEEDS
+def test_scores_of_signed_weights_are_sums_of_item_marginals(seed, absolute):
+    grammar = random_grammar(seed, proper=False)
+    model, parser = model_of(grammar), Parser(grammar, settings=replace(EXHAUSTIVE, absolute=absolute))
+    for words in sentences(grammar, seed):
+        parse, weight = parser.parse(words), total(model, words)
+        spans, tags = defaultdict(float), defaultdict(float)
+        for (a, i, j), value in marginals(model, words, items).items():
+            chain = [] if a.startswith("@") else split_chain(a)
+            score = abs(value / weight) if absolute else value / weight
+            if j - i == 1:
+                tags[i, chain.pop()] += score
+            for label in chain:
+                spans[i, j, label] += score
+        tolerance = 1e-5 / cancellation(model, words)
+        for part, score in zip(parse.spans, parse.span_scores):
+            assert score == pytest.approx(np.clip(spans[part], 0, 1), abs=tolerance)
+        for part, score in zip(enumerate(parse.tags), parse.tag_scores):
+            assert score == pytest.approx(np.clip(tags[part], 0, 1), abs=tolerance)
+
+
+@pytest.mark.parametrize("cost", [0.0, 0.45, 0.9])
+@SEEDS
+def test_brackets_are_those_of_least_expected_loss(seed, cost):
+    """Against all trees: the largest sum of posteriors of brackets, each less the cost, and of tags."""
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=replace(EXHAUSTIVE, bracket_cost=cost))
+    for words in sentences(grammar, seed):
+        bracket, tag, whole = marginals(model, words, brackets), marginals(model, words, tags), total(model, words)
+
+        def score(found, tagged, bracket=bracket, tag=tag, whole=whole):
+            return sum(bracket[part] / whole - cost for part in found) + sum(tag[part] / whole for part in tagged)
+
+        parse = parser.parse(words)
+        found = score([(label, i, j) for i, j, label in parse.spans], enumerate(parse.tags))
+        best = max(score(brackets(tree), tags(tree)) for tree in all_trees(model, words))
+        assert found == pytest.approx(best, abs=1e-5)
+
+
+def tags(tree):
+    """The places and tags of a skeletal tree's leaves."""
+    return {(i, split_chain(a)[-1]) for a, i, j in items(tree) if j - i == 1}
+
+
+def test_unknown_decoding_is_refused():
+    with pytest.raises(ValueError, match="decoding"):
+        Settings(decoding="viterbi")
+
+
+@pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.1", None])
+@pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "cascade", "retry_beam"])
+def test_shares_that_cannot_be_are_refused(name, value):
+    if (name, value) == ("retry_beam", None):
+        assert Settings(retry_beam=None).retry_beam is None
+        return
+    with pytest.raises(ValueError, match=f"Expected {name} to be a number from 0 to 1"):
+        Settings(**{name: value})
+
+
+def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
+    """Of (NP (VP (NP (N ant)))) and (N ant), equally likely, the bracket NP has probability a half."""
+    model = Model({"NP|VP|NP|N": np.ones(1), "N": np.full(1, 0.9)}, {}, {})
+    model.lexical.update({("NP|VP|NP|N", "ant"): np.full(1, 0.5), ("N", "ant"): np.full(1, 0.5)})
+    model.binary["S", "N", "N"] = np.ones((1, 1, 1))
+    parse = Parser(grammar_of(model, model, is_proper=False), settings=EXHAUSTIVE).parse(["ant"])
+    assert [label for _, _, label in parse.spans] == ["NP", "VP", "NP"]
+    np.testing.assert_allclose(parse.span_scores, 1 / 1.9, rtol=1e-6)
+    np.testing.assert_allclose(parse.tag_scores, 1.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [Settings(), EXHAUSTIVE], ids=["pruned", "exhaustive"])
+def test_parse_is_consistent(parser, golds, settings):
+    parser = Parser(parser.grammar, settings=settings)
+    for gold in golds[:15]:
+        parse = parser.parse(gold.words)
+        assert parse.is_parsed
+        assert parse.tree.words == gold.words
+        assert (parse.tree.tags, parse.tree.spans()) == (parse.tags, parse.spans)
+        for scores, n in ((parse.span_scores, len(parse.spans)), (parse.tag_scores, len(gold))):
+            assert (scores.dtype, scores.shape) == (np.float32, (n,))
+            assert scores.min() >= 0
+            assert scores.max() <= 1
+        assert np.isfinite(parse.log_probability) == parser.grammar.is_proper
+        again = parser.parse(gold.words)
+        assert (again.spans, again.tags) == (parse.spans, parse.tags)
+        np.testing.assert_equal(again.log_probability, parse.log_probability)
+
+
+def test_pruning_takes_a_little_of_the_probability(parser, golds):
+    if parser.grammar.is_proper:
+        full = Parser(parser.grammar, settings=EXHAUSTIVE)
+        pruned, exact = (np.array([p.parse(g.words).log_probability for g in golds[:15]]) for p in (parser, full))
+        assert (pruned <= exact + 1e-5).all()
+        assert np.median(exact - pruned) < 0.5
+
+
+# ------------------------------------------------------------------------------------------------- tags
+
+
+@pytest.mark.parametrize("tag_weight", [0.0, 0.25, 1.0])
+@SEEDS
+def test_tag_weight_scales_emissions_under_other_tags(seed, tag_weight):
+    """0 takes tags as given, 1 ignores them; a tag the word never had comes with its own emission, unless ignored."""
+    grammar = random_grammar(seed)
+    model, parser = model_of(grammar), Parser(grammar, settings=EXHAUSTIVE)
+    rng, n_tested = np.random.default_rng(seed), 0
+    for _ in range(20):
+        words = rng.permutation(WORDS).tolist()
+        tags = rng.choice(["D", "N", "V", None, "XX"], 4).tolist()
+        expected = total(_tagged(model, words, tags, tag_weight), words)
+        if expected > 0:
+            parse = parser.parse(words, tags, tag_weight=tag_weight)
+            assert parse.log_probability == pytest.approx(np.log(expected), abs=1e-5)
+            n_tested += 1
+    assert n_tested > 2
+
+
+def _tagged(model, words, tags, tag_weight):
+    """The model for one sentence of different words with given tags."""
+    lexical = {}
+    for x, tag in zip(words, tags):
+        rows = {a: vector for (a, y), vector in model.lexical.items() if y == x}
+        is_known = tag in ("D", "N", "V")
+        if is_known and tag_weight < 1 and not any(split_chain(a)[-1] == tag for a in rows):
+            rows.update({a: vector for (a, y), vector in model.lexical.items() if y == f"<tag {tag}>"})
+        for a, vector in rows.items():
+            kept = 1.0 if not is_known or split_chain(a)[-1] == tag else tag_weight
+            if kept > 0:
+                lexical[a, x] = kept * vector
+    return Model(model.roots, model.binary, lexical)
+
+
+def test_given_tags_stand_in_the_tree(parser, golds):
+    for gold in golds[:10]:
+        assert parser.parse(gold.words, gold.tags).tree.tags == gold.tags
+        odd = ["XYZ", None, *gold.tags[2:]]
+        parse = parser.parse(gold.words, odd)
+        assert parse.tags[0] == "XYZ"
+        assert parse.tags[1] in parser.grammar.tags
+        assert parse.tags[2:] == gold.tags[2:]
+
+
+def test_tags_without_weight_change_nothing(parser, golds):
+    for gold in golds[:10]:
+        plain = parser.parse(gold.words)
+        tags = [parser.grammar.tags[len(word) % len(parser.grammar.tags)] for word in gold.words]
+        for ignored in (parser.parse(gold.words, tags, tag_weight=1.0), parser.parse(gold.words, [None] * len(gold))):
+            assert (ignored.spans, ignored.tags) == (plain.spans, plain.tags)
+            np.testing.assert_array_equal(ignored.span_scores, plain.span_scores)
+            assert ignored.log_probability == pytest.approx(plain.log_probability, nan_ok=True)
+
+
+def test_tag_prior_can_be_overruled(parser):
+    """An absurd tag stands as given, and gives way to the words as a prior."""
+    words, tags = ["the", "old", "ferry", "was", "sold", "."], ["DT", "JJ", "UH", "VBD", "VBN", "."]
+    assert parser.parse(words, tags).tags == tags
+    assert parser.parse(words, tags, tag_weight=0.5).tags == ["DT", "JJ", "NN", "VBD", "VBN", "."]
+
+
+# -------------------------------------------------------------------------------------------- fall-backs
+
+
+def test_a_sentence_that_pruning_leaves_no_tree_is_tried_again(parser, golds):
+    """With a beam of 1 many charts have no tree; what is tried again has the beam and the thresholds of the retry."""
+    narrow = {"beam": 1.0, "tag_threshold": 0.5, "boundary_threshold": 0.5}
+    once, again = (Parser(parser.grammar, settings=Settings(**narrow, retry_beam=share)) for share in (None, 1e-5))
+    wide = Parser(parser.grammar, settings=Settings(beam=1e-5, tag_threshold=0.0, boundary_threshold=0.0))
+    failed = [gold for gold in golds if once.forest(gold.words).n_items == 0]
+    assert len(failed) > 5
+    for gold in failed:
+        np.testing.assert_array_equal(again.forest(gold.words).edge_table(), wide.forest(gold.words).edge_table())
+        assert once.parse(gold.words).status in ("backed-off", "glued")
+        assert again.parse(gold.words).status != "glued"
+
+
+def test_parts_without_a_tree_are_glued():
+    parser = tiny_parser(["Sss D N", "D ant", "N bee"])
+    parse = parser.parse(["ant", "bee"] * 3)
+    assert (parse.status, parse.is_parsed) == ("glued", False)
+    assert str(parse.tree) == "(Sss (Sss (D ant) (N bee)) (Sss (D ant) (N bee)) (Sss (D ant) (N bee)))"
+    assert np.isnan(parse.log_probability)
+    assert parse.span_scores.tolist() == [0.0, 1.0, 1.0, 1.0]
+
+
+def test_pieces_are_few_and_likely():
+    """Two cuts make three pieces of "ant bee bee": the fewest with trees of their own, words that are none apart."""
+    parser = tiny_parser(["Sss D N", "D ant", "N bee", "Nnn bee"])
+    assert parser.parse(["bee", "ant", "bee"]).spans == [(0, 3, "Sss"), (1, 3, "Sss")]
+    assert parser.parse(["ant", "ant", "bee"]).spans[0] == (0, 3, "Sss")
+
+
+def test_word_that_is_no_sentence_gets_the_top_label():
+    parser = tiny_parser(["Sss D N", "D ant", "N bee"])
+    for words, tags, tag in ((["ant"], None, "D"), (["ant"], ["N"], "N"), (["ant"], ["XX"], "XX")):
+        parse = parser.parse(words, tags)
+        assert (parse.status, str(parse.tree)) == ("glued", f"(Sss ({tag} ant))")
+    assert parser.parse(["ant"], ["N"], tag_weight=1.0).tags == ["D"]
+    assert parser.parse(["ant"], ["N"], tag_weight=0.5).tags == ["D"]
+
+
+@pytest.mark.parametrize("n_words", [6, 7, 23, 400])
+def test_long_sentences_are_cut_into_segments(parser, n_words):
+    words = [("," if i % 7 == 4 else "dog") for i in range(n_words)]
+    parse = Parser(parser.grammar, settings=Settings(max_words=5)).parse(words)
+    assert parse.status == "segmented"
+    assert parse.tree.words == words
+    assert parse.span_scores[0] == 0
+    pieces = [len(child) for child in parse.tree.children]
+    assert max(pieces) <= 5
+    cuts = np.cumsum(pieces)[:-1]
+    assert all(words[cut - 1] == "," or "," not in words[max(cut - 3, 0) : cut] for cut in cuts)
+
+
+@pytest.mark.parametrize("most_applications", [0, 10, 300])
+def test_charts_over_the_budget_are_cut_into_segments(parser, golds, most_applications):
+    small = Parser(parser.grammar, settings=Settings(most_applications=most_applications))
+    for gold in golds[:10]:
+        parse = small.parse(gold.words)
+        assert parse.tree.words == gold.words
+        assert parse.status in ("parsed", "segmented", "backed-off", "glued")
+        assert parse.status == "segmented" or most_applications > 0
+
+
+def test_weights_that_cancel_out_leave_the_coarse_tree():
+    model = Model({"S": np.array([1.0, -1.0])}, {("S", "D", "N"): np.ones((2, 1, 1))}, {})
+    model.lexical.update({("D", "ant"): np.ones(1), ("N", "bee"): np.ones(1)})
+    parse = Parser(grammar_of(model, one_state(model, 0), is_proper=False)).parse(["ant", "bee"])
+    assert (parse.status, parse.is_parsed, str(parse.tree)) == ("coarse", True, "(S (D ant) (N bee))")
+    assert parse.span_scores.tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    "pruning",
+    [{"threshold": 0.6}, {"edge_threshold": 0.6}, {"beam": 1.0}, {"tag_threshold": 0.9}, {"boundary_threshold": 0.9}],
+)
+def test_any_pruning_leaves_a_tree(parser, golds, pruning):
+    strict = Parser(parser.grammar, settings=Settings(**pruning))
+    for gold in golds[:20]:
+        assert strict.parse(gold.words).tree.words == gold.words
+
+
+# --------------------------------------------------------------------------------------------- any input
+
+
+@given(words=st.lists(st.text(max_size=8) | st.sampled_from(ODD_TEXTS), min_size=1, max_size=12))
+@settings(max_examples=40)
+def test_any_text_gets_a_tree(parser, words):
+    parse = parser.parse(words)
+    assert parse.tree.words == words
+    assert set(parse.tags) <= set(parser.grammar.tags)
+    assert parse.status in ("parsed", "backed-off", "glued")
+    assert np.isfinite(parse.span_scores).all()
+
+
+@given(data=st.data())
+@settings(max_examples=30)
+def test_any_tags_get_a_tree(parser, data):
+    pairs = data.draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from([*ODD_TEXTS, "dog", "the"]),
+                st.none() | st.text(max_size=3) | st.sampled_from(parser.grammar.tags),
+            ),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    words, tags = ([*column] for column in zip(*pairs))
+    tag_weight = data.draw(st.sampled_from([0.0, 0.01, 1.0]))
+    parse = parser.parse(words, tags, tag_weight=tag_weight)
+    assert parse.tree.words == words
+    if tag_weight == 0:
+        assert all(mine == tag for mine, tag in zip(parse.tags, tags) if tag)
+
+
+@pytest.mark.parametrize(("words", "tags"), [([], None), ([], []), (["a"], []), (["a"], ["DT", "NN"])])
+def test_parse_needs_words_and_a_tag_for_each(parser, words, tags):
+    with pytest.raises(ValueError, match="at least one word, and a tag or None for each"):
+        parser.parse(words, tags)
+
+
+# ----------------------------------------------------------------------------------------------- threads
+
+
+def test_threads_share_a_parser(parser, golds):
+    one = [parser.parse(gold.words) for gold in golds]
+    fresh = Parser(parser.grammar)
+    with ThreadPoolExecutor(2) as threads:
+        two = list(threads.map(lambda gold: fresh.parse(gold.words), [*golds, *golds]))
+    for alone, together in zip([*one, *one], two):
+        assert (together.spans, together.tags) == (alone.spans, alone.tags)
+        assert together.span_scores.tobytes() == alone.span_scores.tobytes()

@@ -1,0 +1,225 @@
+"""The commands of the bracketer: learn, parse and compare, as a user runs them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import spacy
+from commands import SAMPLE, console_script, process, run, trees_in
+from spacy.tokens import DocBin
+
+from spacy_lpcfg.bracketing import SpectralBracketer, universal
+from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
+from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.components.tagged_text import TaggedText
+from spacy_lpcfg.trees import read_trees
+
+SYSTEMS = ["left_branching", "right_branching", "random", "right_branching_inside_top", "upper_bound", "ccm"]
+TAGGED = "The/DT dog/NN barked/VBD (/-LRB- at/IN cats/NNS )/-RRB- ./.\n\nGo/VB\n"
+
+
+@pytest.fixture(scope="module")
+def model(bracketer_model):
+    return bracketer_model
+
+
+@pytest.fixture
+def tagged(tmp_path):
+    path = tmp_path / "text"
+    path.write_text(TAGGED, encoding="utf-8")
+    return path
+
+
+def bracketer_of(model: Path):
+    return spacy.load(model).get_pipe("spectral_bracketer").bracketer
+
+
+# learn
+
+
+def test_cli_bracketer_is_that_of_the_library(model):
+    learner = SpectralBracketer.preset("paper")
+    wanted = learner.fit(lambda: read_tagged(SAMPLE / "train.mrg"))
+    assert bracketer_of(model).to_bytes() == wanted.to_bytes()
+    component = spacy.load(model).get_pipe("spectral_bracketer")
+    assert (component.learner, component.attr, component.seed) == (learner, "tag", 0)
+
+
+def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
+    sentences = list(read_tagged(SAMPLE / "train.mrg"))
+    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in sentences]
+    (tmp_path / "first.gz").write_bytes(gzip.compress("\n".join(lines[:200]).encode()))
+    trees = list(read_trees(SAMPLE / "train.mrg"))
+    (tmp_path / "second.mrg").write_text("\n".join(map(str, trees[200:400])), encoding="utf-8")
+    nlp = spacy.blank("en")
+    docs = [eg.reference for eg in TaggedText(SAMPLE / "train.mrg")(nlp)]
+    DocBin(docs=docs[400:], attrs=["TAG", "POS", "SENT_START"]).to_disk(tmp_path / "third.spacy")
+    files = [tmp_path / name for name in ("first.gz", "second.mrg", "third.spacy")]
+    done = process(
+        console_script(), "learn", "bracketer", *files, "--preset", "paper", "--output", tmp_path / "new" / "m"
+    )
+    assert f"learned from 600 sentences, {sum(len(s.words) for s in sentences)} tokens" in done.stdout
+    assert bracketer_of(tmp_path / "new" / "m").to_bytes() == bracketer_of(model).to_bytes()
+    run("learn", "bracketer", tmp_path / "third.spacy", "--attr", "pos", "--preset", "paper", "-o", tmp_path / "pos")
+    assert spacy.load(tmp_path / "pos").get_pipe("spectral_bracketer").attr == "pos"
+
+
+@pytest.mark.parametrize("paths", ["text", "text/*"])
+def test_cli_bracketer_reads_folders_and_patterns(model, tmp_path, paths):
+    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in read_tagged(SAMPLE / "train.mrg")]
+    (tmp_path / "text" / "b").mkdir(parents=True)
+    (tmp_path / "text" / "a.tagged.gz").write_bytes(gzip.compress("\n".join(lines[:300]).encode()))
+    (tmp_path / "text" / "c.tagged").write_text("\n".join(lines[300:]), encoding="utf-8")
+    run("learn", "bracketer", tmp_path / paths, "--preset", "paper", "-o", tmp_path / "m")
+    assert bracketer_of(tmp_path / "m").to_bytes() == bracketer_of(model).to_bytes()
+
+
+def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
+    """Tags that nobody knows, each with the universal tag of what it stands for."""
+    sentences = list(read_tagged(SAMPLE / "train.mrg"))
+    tags = sorted({tag for sentence in sentences for tag in sentence.tags})
+    (tmp_path / "map").write_text("\n".join(f"T{i}: {universal(tag)}" for i, tag in enumerate(tags)), encoding="utf-8")
+    for name, rename in (("odd", lambda tag: f"T{tags.index(tag)}:"), ("universal", universal)):
+        lines = [" ".join(f"{word}/{rename(tag)}" for word, tag in zip(*sentence)) for sentence in sentences]
+        (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
+    for name, options in (("odd", ("--tag-map", tmp_path / "map")), ("universal", ())):
+        run("learn", "bracketer", tmp_path / name, "--preset", "paper", *options, "-o", tmp_path / f"{name}_model")
+    odd, plain = (
+        spacy.load(tmp_path / f"{name}_model").get_pipe("spectral_bracketer") for name in ("odd", "universal")
+    )
+    assert odd.bracketer.to_bytes() == plain.bracketer.to_bytes()
+    for words, own in list(read_tagged(tmp_path / "odd"))[:20]:
+        assert odd.bracket(words, own) == plain.bracket(words, [odd.mapping[tag] for tag in own])
+    (tmp_path / "map").write_text("T0: NOUN\nT1: NN\n", encoding="utf-8")
+    arguments = ("learn", "bracketer", tmp_path / "odd", "--tag-map", tmp_path / "map", "-o", tmp_path / "m")
+    assert "map:2: Expected a tag and one of ADJ" in run(*arguments, code=1).stderr
+
+
+def test_cli_bracketer_by_default_learns_the_best(tmp_path):
+    run("learn", "bracketer", SAMPLE / "train.mrg", "-o", tmp_path / "model")
+    learner = spacy.load(tmp_path / "model").get_pipe("spectral_bracketer").learner
+    assert learner == SpectralBracketer.preset("default")
+
+
+def test_cli_bracketer_names_broken_lines_or_counts_them(tmp_path, model):
+    bad = tmp_path / "bad"
+    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in read_tagged(SAMPLE / "train.mrg")]
+    bad.write_text("\n".join([*lines[:5], "broken", *lines[5:], "broken"]), encoding="utf-8")
+    arguments = ("learn", "bracketer", bad, "--preset", "paper", "-o", tmp_path / "model")
+    assert "bad:6: Expected word/tag" in run(*arguments, code=1).stderr
+    assert not (tmp_path / "model").exists()
+    assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr
+    assert bracketer_of(tmp_path / "model").to_bytes() == bracketer_of(model).to_bytes()
+
+
+def test_cli_bracketer_needs_tags_text_and_a_free_folder(tmp_path, tagged):
+    DocBin(docs=[spacy.blank("en")("Go home")]).to_disk(tmp_path / "bare.spacy")
+    arguments = ("learn", "bracketer", tmp_path / "bare.spacy", "-o", tmp_path / "model")
+    assert "token.tag_" in run(*arguments, code=1).stderr
+    assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
+    tagged.write_text("", encoding="utf-8")
+    assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
+    result = run("learn", "bracketer", tagged, "-o", tmp_path, code=2)
+    assert "holds other files than a pipeline" in " ".join(result.stderr.split())
+
+
+# parse
+
+
+def test_cli_brackets_tagged_words(model, tagged):
+    for options, text in ((("--input", "tagged"), ""), ((), "")):
+        first, empty, last = run("parse", model, tagged, *options, text=text).stdout.split("\n")[:-1]
+        assert (empty, last) == ("", "( (VB Go))")
+    assert run("parse", model, "-", text=TAGGED).stdout.split("\n")[0] == first
+    zipped = tagged.with_suffix(".gz")
+    zipped.write_bytes(gzip.compress(tagged.read_bytes()))
+    assert run("parse", model, zipped).stdout.split("\n")[0] == first
+    (tree,) = trees_in(first)
+    assert tree.words == ["The", "dog", "barked", "-LRB-", "at", "cats", "-RRB-", "."]
+    assert tree.tags == ["DT", "NN", "VBD", "-LRB-", "IN", "NNS", "-RRB-", "."]
+    spans = [(start, end) for start, end, label in tree.spans() if label == "X"]
+    (sentence, *_) = read_tagged(tagged)
+    assert spans == list(bracketer_of(model).bracket(*sentence).spans)
+
+
+def test_cli_brackets_the_words_of_trees(model, tmp_path):
+    parsed = tmp_path / "parsed.mrg"
+    run("parse", model, SAMPLE / "dev.mrg", "-o", parsed)
+    golds, found = list(read_trees(SAMPLE / "dev.mrg")), list(read_trees(parsed))
+    assert [tree.words for tree in found] == [gold.words for gold in golds]
+    assert [tree.tags for tree in found] == [gold.tags for gold in golds]
+    assert {node.label for tree in found for node in tree.nodes() if not node.is_leaf} == {"", "X"}
+
+
+def test_cli_brackets_below_the_root_that_it_is_told(model):
+    text = "The/DT dog/NN barked/VBD ./.\n"
+    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text=text).stdout)
+    assert (tree.label, [child.label for child in tree.children]) == ("TOP", ["X", "."])
+    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text="(/-LRB- a/FW b/FW )/-RRB-").stdout)
+    assert str(tree) == "(TOP (-LRB- -LRB-) (X (FW a) (FW b)) (-RRB- -RRB-))"
+    (tree,) = trees_in(run("parse", model, "-", "--root", "TOP", text="(/-LRB- !/. )/-RRB-").stdout)
+    assert str(tree) == "(TOP (-LRB- -LRB-) (. !) (-RRB- -RRB-))"
+
+
+def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
+    run("learn", "lpcfg", SAMPLE / "train.mrg", "--method", "pcfg", "-o", tmp_path / "pcfg")
+    nlp = spacy.load(tmp_path / "pcfg")
+    nlp.add_pipe("spectral_bracketer", source=spacy.load(model))
+    parser = nlp.get_pipe("lpcfg_parser")
+    nlp.to_disk(tmp_path / "both")
+    assert trees_in(run("parse", tmp_path / "both", "-", text="Go home.").stdout)[0].label == "ROOT"
+    parser.grammar = None
+    nlp.to_disk(tmp_path / "hollow")
+    assert "no grammar yet" in run("parse", tmp_path / "hollow", "-", text="Go home.", code=1).stderr
+    error = run("parse", model, "-", "--input", "text", text="Go home.", code=1).stderr
+    assert "token.tag_" in error
+
+
+def test_cli_brackets_nothing_without_tags(model, tagged):
+    for options in (("--input", "tokens"), ("--input", "tagged", "--tags", "model")):
+        assert "has no tags of its own" in " ".join(run("parse", model, tagged, *options, code=2).stderr.split())
+    assert "Expected word/TAG" in run("parse", model, "-", text="Go home", code=1).stderr
+
+
+# bracketing-table
+
+
+def test_cli_table_is_that_of_the_library(model):
+    found = json.loads(run("bracketing-table", model, SAMPLE / "dev.mrg", "--json").stdout)
+    golds = list(gold_sentences(read_trees(SAMPLE / "dev.mrg")))
+    wanted = compare(bracketer_of(model).bracket, golds)
+    assert list(found) == [*SYSTEMS, "spectral_bracketer"] == list(wanted)
+    for system, row in wanted.items():
+        assert found[system] == {limit: pytest.approx(totals.as_dict()) for limit, totals in row.items()}
+        assert set(found[system]) == {"10", "20", "40", "all"}
+        assert {"f", "f_with_sentence", "sentence_f", "sentence_f_with_sentence"} < set(found[system]["10"])
+
+
+def test_cli_table_shows_what_is_to_be_beaten(model):
+    more = ("--text", SAMPLE / "train.mrg", "--seed", 3)
+    table = run("bracketing-table", model, SAMPLE / "dev.mrg", *more).stdout
+    rows = [line.split() for line in table.splitlines()]
+    scores = {row[0]: row for row in rows if len(row) == 13 and row[2] == "/"}
+    assert set(scores) == {*SYSTEMS, "spectral_bracketer"}
+    _, margin = [row for row in rows if row[:2] == ["above", "right_branching_inside_top"]]  # the later table counts
+    own, rival = scores["spectral_bracketer"], scores["right_branching_inside_top"]
+    assert float(margin[2]) == pytest.approx(float(own[1]) - float(rival[1]), abs=0.11)
+    assert rows[-1] == ["sentences", "49", "81", "95", "100"]
+    without = run("bracketing-table", model, SAMPLE / "dev.mrg").stdout
+    assert [line for line in table.splitlines() if line.startswith("ccm")] != [
+        line for line in without.splitlines() if line.startswith("ccm")
+    ]
+
+
+def test_cli_table_names_what_it_cannot_use(model, tmp_path):
+    spacy.blank("en").to_disk(tmp_path / "blank")
+    error = run("bracketing-table", tmp_path / "blank", SAMPLE / "dev.mrg", code=1).stderr
+    assert "no spectral_bracketer that has learned" in error
+    bad = tmp_path / "bad.mrg"
+    bad.write_text("(S (NP a)", encoding="utf-8")
+    assert "bad.mrg:1: Expected" in run("bracketing-table", model, bad, code=1).stderr
+    bad.write_text("(S (NN a) (. .))", encoding="utf-8")
+    assert "at least two words" in run("bracketing-table", model, bad, code=1).stderr

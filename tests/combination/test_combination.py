@@ -1,0 +1,333 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from paths import ROOT
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart.parser import Settings
+from spacy_lpcfg.combination import (
+    PRESETS,
+    TEMPERATURES,
+    Combination,
+    Combined,
+    CombinedParser,
+    Mirrored,
+    MirroredLearner,
+    check_decoding,
+    parser_of,
+    preset,
+)
+from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.combination.reranking import Reranker
+from spacy_lpcfg.grammar import Ensemble, GrammarError
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.result import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
+from spacy_lpcfg.trees import clean, read_trees
+from spacy_lpcfg.trees.transforms import mirror
+
+SAMPLE = ROOT / "assets" / "sample"
+SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return [clean(tree) for tree in read_trees(SAMPLE / "train.mrg")][:60]
+
+
+@pytest.fixture(scope="module")
+def members(trees):
+    return TreebankPCFG().fit(trees), ISBNLearner(n_states=8, n_epochs=3).fit(trees)
+
+
+@pytest.fixture(scope="module")
+def combined(members):
+    return Combined(members, (0.25, 0.75))
+
+
+def test_combination_is_the_mean_of_its_members(members, combined):
+    found = CombinedParser(combined).posteriors(SENTENCE)
+    chart, beam = Parser(members[0]).posteriors(SENTENCE), IncrementalParser(members[1]).posteriors(SENTENCE)
+    assert set(found.brackets) == {*chart.brackets, *beam.brackets}
+    for bracket, p in found.brackets.items():
+        assert p == pytest.approx(0.25 * chart.brackets.get(bracket, 0) + 0.75 * beam.brackets.get(bracket, 0))
+    for i, of_word in enumerate(found.tags):
+        for tag, p in of_word.items():
+            assert p == pytest.approx(0.25 * chart.tags[i].get(tag, 0) + 0.75 * beam.tags[i].get(tag, 0))
+
+
+def test_combination_keeps_the_order_of_labels():
+    one = Posteriors({(0, 2, "S"): 0.9, (0, 2, "VP"): 0.8, (0, 1, "NP"): 0.3}, [{"V": 1.0}, {"N": 1.0}])
+    other = Posteriors({(0, 2, "S"): 1.0, (1, 2, "NP"): 0.4}, [{"V": 0.5, "N": 0.5}, {"N": 1.0}])
+    found = mean([one, other], [0.5, 0.5])
+    assert found.brackets == {(0, 2, "S"): 0.95, (0, 2, "VP"): 0.4, (0, 1, "NP"): 0.15, (1, 2, "NP"): 0.2}
+    assert list(found.brackets)[:2] == [(0, 2, "S"), (0, 2, "VP")]
+    assert found.tags == [{"V": 0.75, "N": 0.25}, {"N": 1.0}]
+
+
+def test_combination_parses_any_text(combined):
+    parser = CombinedParser(combined)
+    for words in (SENTENCE, ["\ud800"], ["?"] * 200, ["xyzzy", ",", "(", ""]):
+        parse = parser.parse(words)
+        assert parse.tree.words == words
+        assert ((parse.span_scores >= 0) & (parse.span_scores <= 1)).all()
+    assert parser.parse(SENTENCE).status == PARSED
+    assert parser.parse(SENTENCE, ["XX", *[None] * 6]).tags[0] == "XX"
+    with pytest.raises(ValueError, match="at least one word"):
+        parser.parse([])
+
+
+def test_combination_takes_given_tags(combined, trees):
+    parse = CombinedParser(combined).parse(trees[0].words, trees[0].tags)
+    assert parse.tags == trees[0].tags
+    weighed = CombinedParser(combined).parse(trees[0].words, trees[0].tags, tag_weight=1.0)
+    assert weighed.tags == CombinedParser(combined).parse(trees[0].words).tags
+
+
+def test_combination_storage(combined):
+    data = combined.to_bytes()
+    again = Combined.from_bytes(data)
+    assert again.to_bytes() == data
+    found, expected = CombinedParser(again).parse(SENTENCE), CombinedParser(combined).parse(SENTENCE)
+    assert found.spans == expected.spans
+    assert np.array_equal(found.span_scores, expected.span_scores)
+    assert again.labels == combined.labels
+    for name, value in (("beam", 7), ("temperature", 0.75)):
+        assert getattr(Combined.from_bytes(replace(combined, **{name: value}).to_bytes()), name) == value
+    for damaged in (b"", data[:-10], data[:500] + b"x" + data[501:], combined.members[0].to_bytes()):
+        with pytest.raises(GrammarError):
+            Combined.from_bytes(damaged)
+
+
+def test_combination_searches_by_its_beam(combined, trees):
+    sentences = [tree.words for tree in trees]
+    for beam in (1, 30):
+        expected = CombinedParser(combined, beam_settings=BeamSettings(beam=beam))
+        parser = CombinedParser(replace(combined, beam=beam))
+        assert all(parser.posteriors(each).brackets == expected.posteriors(each).brackets for each in sentences)
+    narrow = CombinedParser(replace(combined, beam=1))
+    assert any(narrow.posteriors(each).brackets != parser.posteriors(each).brackets for each in sentences)
+    for beam in (0, 10**9):
+        with pytest.raises(ValueError, match="beam of 1 to 10,000"):
+            replace(combined, beam=beam)
+
+
+@pytest.mark.parametrize("weights", [(), (1.0,), (0.5, 0.6), (-0.5, 1.5)])
+def test_combination_refuses_weights(members, weights):
+    with pytest.raises(ValueError, match="share for each of 2"):
+        Combined(members, weights)
+
+
+def test_combination_learns_its_members(trees, members, combined):
+    learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
+    found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
+    assert found.to_bytes() == combined.to_bytes()
+    assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
+    assert Combination(learners, temperature=0.9).fit(trees).temperature == 0.9
+    with pytest.raises(ValueError, match="temperature above 0"):
+        Combination(learners, temperature=0)
+    assert Combination(learners).fit(trees).weights == pytest.approx((0.4, 0.6))
+    assert Combination(learners[1:]).fit(trees).weights == (1.0,)
+    assert Combination(learners[:1]).fit(trees).weights == (1.0,)
+
+
+@pytest.fixture(scope="module")
+def mirrored(trees):
+    return MirroredLearner(ISBNLearner(n_states=8, n_epochs=3)).fit(iter(trees))
+
+
+def test_mirrored_spans_are_those_of_the_mirrored_tree(trees):
+    for tree in trees:
+        n_words = len(tree)
+        assert mirror(mirror(tree)) == tree
+        assert mirror(tree).words == tree.words[::-1]
+        assert mirrored_spans(tree.spans(), n_words) == mirror(tree).spans()
+
+
+def test_mirrored_network_reads_from_right_to_left(mirrored):
+    found = CombinedParser(Combined((mirrored,), (1.0,))).posteriors(SENTENCE)
+    backward = IncrementalParser(mirrored.model).posteriors(SENTENCE[::-1])
+    n = len(SENTENCE)
+    assert found.brackets == {(n - end, n - start, label): p for (start, end, label), p in backward.brackets.items()}
+    assert [span[:2] for span in found.brackets] == sorted(
+        (span[:2] for span in found.brackets), key=lambda bounds: (bounds[0], -bounds[1])
+    )
+    assert found.tags == backward.tags[::-1]
+    assert mirrored.labels == mirrored.model.labels
+
+
+def test_mirrored_network_storage(members, mirrored):
+    assert Mirrored.from_bytes(mirrored.to_bytes()).to_bytes() == mirrored.to_bytes()
+    both = Combined((members[0], mirrored), (0.5, 0.5))
+    assert Combined.from_bytes(both.to_bytes()).to_bytes() == both.to_bytes()
+    assert both.words >= {"The", "ferry"}
+    for damaged in (b"", mirrored.to_bytes()[:-3], mirrored.model.to_bytes()):
+        with pytest.raises(GrammarError):
+            Mirrored.from_bytes(damaged)
+
+
+def test_votes_are_of_the_models_own_trees(members, mirrored):
+    models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
+    parser = CombinedParser(models, decoding="votes")
+    own = [
+        Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans,
+        IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE).spans,
+        mirrored_spans(
+            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="tree")).parse(SENTENCE[::-1]).spans,
+            len(SENTENCE),
+        ),
+    ]
+    elected = {span for spans in own for span in spans if sum(span in spans for spans in own) >= 2}
+    parse = parser.parse(SENTENCE)
+    assert {*parse.spans[1:]} == elected - {parse.spans[0]}
+    posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
+    assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
+    with pytest.raises(ValueError, match="brackets"):
+        CombinedParser(models, decoding="majority")
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "votes"])
+def test_combination_obeys_constraints(members, mirrored, decoding):
+    parser = CombinedParser(Combined((*members, mirrored), (0.4, 0.3, 0.3)), decoding=decoding)
+    free = parser.parse(SENTENCE)
+    for constraints in (
+        Constraints(required=((0, 2, "NP"), (3, 6, ANY))),
+        Constraints(forbidden=tuple(free.spans[1:])),
+        Constraints(whole=((1, 3),)),
+    ):
+        parse = parser.parse(SENTENCE, constraints=constraints)
+        assert parse.status == (PARSED if constraints.allow(parse.spans) else UNCONSTRAINED)
+        assert parse.tree.words == SENTENCE
+    parse = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),)))
+    assert (0, 2, "NP") in parse.spans
+    impossible = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),)))
+    assert impossible.status == UNCONSTRAINED
+
+
+def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
+    combined = Combined((*members, mirrored), (0.5, 0.3, 0.2))
+    listed = [analysis.tree for analysis in Parser(members[0]).n_best(SENTENCE, n=30)]
+    scores = [
+        0.5 * Parser(members[0]).tree_log_probability(tree)
+        + 0.3 * IncrementalParser(members[1]).tree_log_probability(tree)
+        + 0.2 * IncrementalParser(mirrored.model).tree_log_probability(mirror(tree))
+        for tree in listed
+    ]
+    assert Reranker(combined.members, combined.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
+    parse = CombinedParser(combined, decoding="reranking").parse(SENTENCE)
+    assert parse.spans == listed[int(np.argmax(scores))].spans()
+    assert CombinedParser(combined, decoding="reranking").parse(["?"] * 200).tree.words == ["?"] * 200
+    with pytest.raises(ValueError, match="proper grammar"):
+        Reranker((members[1], mirrored), (0.5, 0.5))
+
+
+def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, mirrored):
+    """Whose grammars have equal parts of its weight; those that read from right to left judge, but list no trees."""
+    grammars = tuple(EM(n_states=2, n_iterations=1, tokens_per_state=1, seed=seed).fit(trees) for seed in range(2))
+    ensemble, network = Ensemble(grammars), members[1]
+    models = Combined((Mirrored(grammars[0]), network, ensemble), (0.1, 0.3, 0.6))
+    listed = [analysis.tree for analysis in Parser(grammars[0]).n_best(SENTENCE, n=30)]
+    assert len(listed) > 1
+    scores = [
+        0.3 * sum(Parser(grammar).tree_log_probability(tree) for grammar in grammars)
+        + 0.3 * IncrementalParser(network).tree_log_probability(tree)
+        + 0.1 * Parser(grammars[0]).tree_log_probability(mirror(tree))
+        for tree in listed
+    ]
+    assert Reranker(models.members, models.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
+    parse = parser_of(models, decoding="reranking").parse(SENTENCE)
+    assert parse.spans == listed[int(np.argmax(scores))].spans()
+    unheard = Reranker((*members, Mirrored(grammars[0])), (0.5, 0.5, 0.0)).scores([*listed, mirror(listed[0])])
+    assert not np.isnan(unheard).any()
+
+
+def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
+    spectral = Spectral(n_states=2).fit(trees)
+    for models in (members[0], Ensemble((members[0],)), Combined((spectral, members[1]), (0.5, 0.5))):
+        for decoding in ("brackets", "tree"):
+            check_decoding(decoding, models)
+        with pytest.raises(ValueError, match=r"'brackets' or 'tree' for this .*'reranking'"):
+            parser_of(models, decoding="reranking")
+    with pytest.raises(ValueError, match="one of brackets, tree, reranking; got 'votes'"):
+        parser_of(members[0], decoding="votes")
+
+
+def test_two_votes_are_settled_by_posteriors(members):
+    same = CombinedParser(Combined((members[1], members[1]), (0.5, 0.5)), decoding="votes")
+    alone = IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE)
+    assert same.parse(SENTENCE).spans == alone.spans
+    two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="votes").parse(SENTENCE)
+    posteriors = CombinedParser(Combined(members, (0.5, 0.5))).posteriors(SENTENCE).brackets
+    both = {*Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
+    assert {*two.spans} >= both
+    assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
+
+
+def test_the_first_grammar_prunes_for_the_others(members, trees):
+    """Its posteriors leave them a part of their charts, but for sentences that it has no tree for."""
+    pcfg = TreebankPCFG()
+    both = Combination.both_ways(pcfg).fit(trees)
+    pruned, free = (CombinedParser(both, settings=Settings(cascade=cascade)) for cascade in (1e-4, 0.0))
+    first, second = Parser(both.members[0]), Parser(both.members[1].model)
+    for gold in trees[:20]:
+        likely = first.posteriors(gold.words).brackets
+        mirrored = mirrored_spans(likely, len(gold))
+        kept = second.posteriors(gold.words[::-1], likely=mirrored)
+        expected = mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
+        assert pruned.posteriors(gold.words).brackets == expected.brackets
+        free_of_it = mean([first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5))
+        assert free.posteriors(gold.words).brackets == free_of_it.brackets
+    too_long = ["was"] * 200
+    assert first.posteriors(too_long).is_of_one
+    assert pruned.posteriors(too_long).brackets == free.posteriors(too_long).brackets
+
+
+def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
+    """The one with the most brackets and tags to be hoped for; its own best tree has no more of them."""
+    pcfg, network = members
+    parser = CombinedParser(Combined((network, mirrored, pcfg), (0.3, 0.3, 0.4)))
+    n_better = 0
+    for gold in trees[:20]:
+        posteriors = parser.posteriors(gold.words)
+
+        def gain(parse, posteriors=posteriors):
+            of_brackets = sum(posteriors.brackets.get(span, 0.0) for span in parse.spans)
+            of_tags = sum(of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, parse.tags))
+            return of_brackets - parser.combined.bracket_cost * len(parse.spans) + of_tags
+
+        found, own = parser.nearest(gold.words), Parser(pcfg).parse(gold.words)
+        assert Parser(pcfg).tree_log_probability(found.tree) > -np.inf
+        assert found.span_scores == pytest.approx([posteriors.brackets.get(span, 0.0) for span in found.spans])
+        assert gain(found) >= gain(own) - 1e-6
+        n_better += gain(found) > gain(own) + 1e-6
+    assert n_better > 2
+    assert parser.nearest(["was"] * 200) is None
+    assert CombinedParser(Combined((network, mirrored), (0.5, 0.5))).nearest(SENTENCE) is None
+
+
+def test_presets():
+    balanced = preset("balanced").learners
+    assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]
+    assert [each.learner for each in balanced[2:]] == [*balanced[:2]]
+    accurate = preset("accurate", seed=1).learners
+    assert [learner.seed for learner in accurate[1:3]] == [2, 3]
+    assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
+    text = [["No", "."]]
+    fast = preset("fast", text=text, seed=1)
+    assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
+    assert fast.text is text
+    taught = preset("balanced", text=text)
+    assert taught.teacher.learners == taught.student.learners == balanced
+    assert [*TEMPERATURES] == [*PRESETS]
+    for name in PRESETS:
+        assert preset(name, text=text).temperature == (TEMPERATURES[name] if name == "fast" else None)
+        assert name == "fast" or preset(name).temperature == TEMPERATURES[name]
+    with pytest.raises(ValueError, match="fast, balanced, accurate"):
+        preset("best")
+    with pytest.raises(ValueError, match="Expected a text"):
+        preset("fast")
+    with pytest.raises(ValueError, match="at least one"):
+        Combination(())

@@ -1,0 +1,211 @@
+"""How components are saved and loaded: one file each, and what fails to load leaves a component as it was."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import spacy
+import srsly
+from spacy.language import Language
+from stored_models import model
+
+from spacy_lpcfg.bracketing import Bracketer
+from spacy_lpcfg.combination import learned_from_disk
+from spacy_lpcfg.components.cli.pipelines import save_pipeline
+from spacy_lpcfg.components.isbn_model import set_isbn
+from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.storage.container import pack
+from spacy_lpcfg.storage.reader import LIMIT_NAME
+
+TEXT = "The zebra that they missed was the last ship ."
+NETWORKS = {"n_states": 3, "n_networks": 1, "approximation": "feed-forward"}
+PIPES: dict[str, dict[str, Any]] = {
+    "lpcfg_parser": {},
+    "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", **NETWORKS}},
+    "spectral_bracketer": {},
+}
+
+
+def one_network() -> ISBN:
+    isbn = model("isbn")
+    return ISBN(isbn.inventory, isbn.relations, isbn.networks[:1], isbn.meta)
+
+
+def learn(nlp: Language, name: str) -> None:
+    """Have the component hold something that was learned."""
+    pipe = nlp.get_pipe(name)
+    if name == "lpcfg_parser":
+        pipe.grammar = model("grammar")
+    elif name == "isbn_parser":
+        set_isbn(pipe.model, one_network())
+    else:
+        pipe.bracketer = model("bracketer")
+        pipe.mapping = {"#": "SYM"}
+
+
+def pipeline(name: str) -> Language:
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe(name, config=PIPES[name])
+    return nlp
+
+
+def answer(nlp: Language, name: str) -> list[tuple[int, int, str]]:
+    doc = nlp.make_doc(TEXT)
+    for token in doc:
+        token.tag_ = "NN"
+        token.pos_ = "NOUN"
+    doc = nlp.get_pipe(name)(nlp.get_pipe("sentencizer")(doc))
+    (group,) = doc.spans.values()
+    return [(span.start, span.end, span.label_) for span in group]
+
+
+@pytest.fixture(params=PIPES)
+def name(request) -> str:
+    return request.param
+
+
+@pytest.fixture
+def nlp(name) -> Language:
+    nlp = pipeline(name)
+    learn(nlp, name)
+    return nlp
+
+
+def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    saved = tmp_path / "model" / name / "model"
+    read: dict[str, Callable[[Any], Any]] = {"isbn_parser": ISBN.from_disk, "spectral_bracketer": Bracketer.from_disk}
+    learned = read.get(name, learned_from_disk)(saved)
+    own = one_network() if name == "isbn_parser" else nlp.get_pipe(name).learned
+    assert learned.to_bytes() == own.to_bytes() == saved.read_bytes()
+    assert answer(spacy.load(tmp_path / "model"), name) == answer(nlp, name)
+
+
+def test_component_that_has_learned_nothing_is_saved_too(name, tmp_path):
+    nlp = pipeline(name)
+    if name == "lpcfg_parser":
+        nlp.get_pipe(name).grammar = None
+    nlp.to_disk(tmp_path / "model")
+    again = pipeline(name)
+    learn(again, name)
+    again.from_disk(tmp_path / "model")
+    assert again.get_pipe(name).learned is None
+    (tmp_path / "model" / name / "model").write_bytes(b"")
+    learn(again, name)
+    with pytest.raises(ValueError, match="holds no saved"):
+        again.from_disk(tmp_path / "model")
+    assert again.get_pipe(name).learned is not None
+
+
+def bad_models(good: bytes) -> dict[str, bytes]:
+    middle = len(good) // 2
+    return {
+        "nothing": b"",
+        "foreign": b"not a model",
+        "the end cut off": good[:-1],
+        "a bit another": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :],
+        "longer": good + b"\x00",
+        "another kind": pack("something", 1, {}),
+        "a newer format": pack("component that has learned nothing", 2, {}),
+        "what thinc writes": srsly.msgpack_dumps({"nodes": [], "attrs": [], "params": [], "shims": [[good]]}),
+    }
+
+
+def test_component_that_fails_to_load_is_as_it_was(nlp, name, tmp_path):
+    """From files and from bytes, with its settings too."""
+    pipe = nlp.get_pipe(name)
+    pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
+    before, own = answer(nlp, name), pipe.to_bytes(exclude=["vocab"])
+    settings = srsly.json_dumps(getattr(pipe, "cfg", {}))
+    saved = tmp_path / "pipe" / "model"
+    good = saved.read_bytes()
+    envelope = srsly.msgpack_loads(own)
+    if (tmp_path / "pipe" / "cfg").exists():
+        (tmp_path / "pipe" / "cfg").write_text('{"mapping": {"X": "NOUN"}}')
+        envelope["cfg"] = b'{"mapping": {"X": "NOUN"}}'
+    for bad in bad_models(good).values():
+        saved.write_bytes(bad)
+        with pytest.raises(pipe.error):
+            pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
+        with pytest.raises(pipe.error):
+            pipe.from_bytes(srsly.msgpack_dumps({**envelope, "model": bad}), exclude=["vocab"])
+        with pytest.raises(pipe.error):
+            pipe.from_bytes(bad)
+        assert gc.isenabled()
+    assert pipe.to_bytes(exclude=["vocab"]) == own
+    assert srsly.json_dumps(getattr(pipe, "cfg", {})) == settings
+    assert answer(nlp, name) == before
+
+
+BAD_SETTINGS = ("", "{", "[1]", '{"mapping": [1]}', '{"mapping": {"NN": 3}}', '{"other": 1}', "[" * 9999)
+
+
+@pytest.mark.parametrize("cfg", BAD_SETTINGS)
+def test_component_settings_are_checked(cfg, tmp_path):
+    nlp = pipeline("spectral_bracketer")
+    learn(nlp, "spectral_bracketer")
+    pipe = nlp.get_pipe("spectral_bracketer")
+    pipe.to_disk(tmp_path / "pipe", exclude=["vocab"])
+    assert pipe.from_disk(tmp_path / "pipe", exclude=["vocab"]).mapping == {"#": "SYM"}
+    (tmp_path / "pipe" / "cfg").write_text(cfg)
+    pipe.bracketer = other = Bracketer(pipe.bracketer.metric)
+    with pytest.raises(ValueError, match="holds no saved"):
+        pipe.from_disk(tmp_path / "pipe", exclude=["vocab"])
+    assert (pipe.mapping, pipe.bracketer) == ({"#": "SYM"}, other)
+
+
+def test_component_of_other_settings_is_as_it_was(tmp_path):
+    """The networks are whole, but others than its config has."""
+    nlp = pipeline("isbn_parser")
+    learn(nlp, "isbn_parser")
+    pipe, before = nlp.get_pipe("isbn_parser"), answer(nlp, "isbn_parser")
+    with pytest.raises(ValueError, match="Set n_states, approximation, n_networks and relations"):
+        pipe.model.from_bytes(model("isbn").to_bytes())
+    assert answer(nlp, "isbn_parser") == before
+
+
+def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monkeypatch):
+    nlp.to_disk(tmp_path / "model")
+    monkeypatch.setenv(LIMIT_NAME, "1000")
+    with pytest.raises(ValueError, match=LIMIT_NAME):
+        nlp.get_pipe(name).from_disk(tmp_path / "model" / name)
+
+
+def test_component_is_saved_when_it_is_complete(nlp, name, tmp_path, monkeypatch):
+    """In the folder that spaCy writes, an error leaves the file that was there."""
+    nlp.to_disk(tmp_path / "model")
+    saved = tmp_path / "model" / name / "model"
+    before = saved.read_bytes()
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        nlp.get_pipe(name).model.to_disk(saved)
+    assert saved.read_bytes() == before
+    assert not [path for path in saved.parent.iterdir() if path.name.endswith(".tmp")]
+
+
+def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_path, monkeypatch):
+    """What `learn` writes is the old pipeline or the new one, and nothing of the old is left in the new."""
+    output = tmp_path / "some" / "model"
+    save_pipeline(nlp, output)
+    (output / "stray").write_text("")
+    save_pipeline(nlp, output)
+    assert not (output / "stray").exists()
+    assert [path.name for path in output.parent.iterdir()] == ["model"]
+    with monkeypatch.context() as patch:
+        patch.setattr(type(nlp.get_pipe(name).model), "to_disk", _fail)
+        with pytest.raises(OSError, match="disk full"):
+            save_pipeline(nlp, output)
+    assert [path.name for path in output.parent.iterdir()] == ["model"]
+    assert answer(spacy.load(output), name) == answer(nlp, name)
+
+
+def _fail(*_: object) -> None:
+    raise OSError("disk full")

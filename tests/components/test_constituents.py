@@ -1,0 +1,331 @@
+"""Trees on a Doc: written, read back, viewed, and what happens when the annotation was damaged."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.strategies import trees as random_trees
+from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.constituents import (
+    KEY,
+    NonConstituentError,
+    doc_constituency,
+    register_extensions,
+    set_parses,
+    set_trees,
+    span_constituency,
+    trees,
+)
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.pictures import tree_svg
+from spacy_lpcfg.trees import Tree, from_nltk, parse_trees
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+register_extensions()
+
+VOCAB = Vocab()
+FLIES = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))))"
+
+
+def tree(text: str) -> Tree:
+    return next(parse_trees(text))
+
+
+def doc_of(*texts: str) -> Doc:
+    return tree_to_doc(VOCAB, [tree(text) for text in texts])
+
+
+def parse_of(text: str, scores: list[float], status: str = "parsed") -> SimpleNamespace:
+    """What a parser returns, made by hand."""
+    parsed = tree(text)
+    return SimpleNamespace(
+        tree=parsed,
+        spans=parsed.spans(),
+        tags=parsed.tags,
+        span_scores=np.array(scores, np.float32),
+        tag_scores=np.full(len(parsed), 0.5, np.float32),
+        log_probability=-3.0,
+        status=status,
+    )
+
+
+def test_constituents_views_are_of_whichever_component_wrote_trees():
+    """Of the parser's own key before those of others, and of any key where there is no other."""
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
+    doc.spans["zz"] = doc.spans[KEY].copy()
+    for key, label in (("brackets", "X"), ("isbn_constituents", "T"), (KEY, "S")):
+        set_trees(doc, [tree(f"({label} (NP (DT The) (NN time)) (VP (VBZ is)))")], key)
+    for key, label in ((KEY, "S"), ("isbn_constituents", "T"), ("brackets", "X"), ("zz", "S")):
+        assert doc._.constituency[0].labels == (label,) == doc[:]._.constituency.labels
+        assert doc_constituency(doc, "zz")[0].labels == ("S",)
+        del doc.spans[key]
+    with pytest.raises(ValueError, match="has no constituents"):
+        _ = doc._.constituency
+
+
+def with_words(shape: Tree, words: list[str]) -> Tree:
+    found = iter(words)
+    return shape.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(found)))
+
+
+@given(st.lists(random_trees(), min_size=1, max_size=3))
+@settings(max_examples=50)
+def test_constituents_survive_docbin_whatever_their_shape(shapes):
+    wanted = [
+        with_words(shape, [f"w{i}" for i in range(len(shape))]) for shape in shapes if shape.label not in ROOT_LABELS
+    ]
+    doc = tree_to_doc(VOCAB, wanted)
+    assert trees(doc) == wanted
+    stored = DocBin(docs=[doc]).to_bytes()
+    (loaded,) = DocBin().from_bytes(stored).get_docs(Vocab())
+    assert trees(loaded) == wanted
+
+
+def test_constituents_are_spans_in_preorder_with_tags_on_tokens():
+    doc = doc_of("(S (NP (PRP It)) (VP (VBZ works)))", "(UH Yes)", "(S (VP (VB Go)))")
+    spans = [(span.start, span.end, span.label_) for span in doc.spans[KEY]]
+    assert spans == [(0, 2, "S"), (0, 1, "NP"), (1, 2, "VP"), (3, 4, "S"), (3, 4, "VP")]
+    assert [token.tag_ for token in doc] == ["PRP", "VBZ", "UH", "VB"]
+    assert doc.spans[KEY].attrs == {"format": 1}
+
+
+def test_constituents_of_whitespace_are_carried_not_parsed():
+    words = ["\n", "A", " ", "cat", "\t", "Yes", "\n", " "]
+    doc = Doc(VOCAB, words=words, sent_starts=[1, 0, 0, 0, 0, 1, 0, 1])
+    wanted = [tree("(NP (DT A) (NN cat))"), tree("(UH Yes)"), None]
+    set_trees(doc, wanted)
+    assert [(span.start, span.end) for span in doc.spans[KEY]] == [(1, 4)]
+    assert trees(doc) == wanted
+    assert [node and node.label for node in doc._.constituency] == ["NP", "UH", None]
+    assert doc[0:5]._.labels == ("NP",)
+    assert doc[2]._.labels == ()
+    assert (doc[7:8]._.parse_string, doc[7:8]._.constituency) == ("", None)
+
+
+def test_constituents_of_empty_and_whitespace_docs():
+    for words in ([], ["\n"]):
+        doc = Doc(VOCAB, words=words)
+        set_parses(doc, [None] * len(words))
+        assert trees(doc) == [None] * len(words)
+        assert len(doc.spans[KEY]) == 0
+        assert doc.spans[KEY].attrs["status"] == ["empty"] * len(words)
+
+
+def test_constituents_without_boundaries_are_one_sentence():
+    doc = Doc(VOCAB, words=["A", "cat", ".", "Yes"])
+    set_trees(doc, [tree("(X (NP (DT A) (NN cat)) (. .) (UH Yes))")])
+    assert len(trees(doc)) == 1
+
+
+def test_constituents_leave_root_labels_out():
+    doc = doc_of("(TOP (NP (NN tea)) (CC or) (NP (NN coffee)))")
+    assert [span.text for span in doc.spans[KEY]] == ["tea", "coffee"]
+    assert str(trees(doc)[0]) == "( (NP (NN tea)) (CC or) (NP (NN coffee)))"
+
+
+def test_constituents_spell_words_as_treebanks_do():
+    doc = doc_of("(X (`` ``) (-LRB- -LRB-) (NN New) (-RRB- -RRB-) ('' ''))")
+    assert [token.text for token in doc] == ['"', "(", "New", ")", '"']
+    assert trees(doc)[0].words == ["``", "-LRB-", "New", "-RRB-", "''"]
+    merged = Doc(VOCAB, words=["New York", "\u00a0"], sent_starts=[1, 1])
+    set_trees(merged, [tree("(NNP x)"), None])
+    assert trees(merged)[0].words == ["New_York"]
+
+
+def test_constituents_carry_scores_of_parses():
+    doc = Doc(VOCAB, words=["It", "works", " ", "Go"], sent_starts=[1, 0, 0, 1])
+    parses = [
+        parse_of("(S (NP (PRP It)) (VP (VBZ works)))", [0.9, 0.8, 0.7]),
+        parse_of("(TOP (VP (VB Go)))", [1.0, 0.6], "glued"),
+    ]
+    set_parses(doc, parses)
+    group = doc.spans[KEY]
+    assert group.attrs["scores"].dtype == np.float32
+    assert group.attrs["scores"].tolist() == pytest.approx([0.9, 0.8, 0.7, 0.6])
+    assert group.attrs["tag_scores"].tolist() == pytest.approx([0.5, 0.5, np.nan, 0.5], nan_ok=True)
+    assert group.attrs["log_probabilities"].tolist() == [-3.0, -3.0]
+    assert group.attrs["status"] == ["parsed", "glued"]
+    root = doc._.constituency[0]
+    assert root.probability == pytest.approx(0.9)
+    assert root.children[1].probability == pytest.approx(0.7)
+
+
+def test_constituents_below_the_threshold_are_left_out():
+    doc = Doc(VOCAB, words=["The", "time", "is", "now"], sent_starts=[1, 0, 0, 0])
+    text = "(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))"
+    set_parses(doc, [parse_of(text, [0.4, 0.9, 0.3, 0.8])], threshold=0.5)
+    assert [(span.text, span.label_) for span in doc.spans[KEY]] == [
+        ("The time", "NP"),
+        ("now", "ADVP"),
+    ]
+    assert str(trees(doc)[0]) == "( (NP (DT The) (NN time)) (VBZ is) (ADVP (RB now)))"
+    root = doc._.constituency[0]
+    assert (root.labels, root.label, root.probability) == ((), "", None)
+    assert root.children[1].probability == 0.5  # of the tag
+
+
+def test_constituents_keep_the_tags_of_others():
+    doc = Doc(VOCAB, words=["It", "works"], tags=["X", "Y"], sent_starts=[1, 0])
+    set_parses(doc, [parse_of("(S (PRP It) (VBZ works))", [1.0])], set_tags=False)
+    assert [token.tag_ for token in doc] == ["X", "Y"]
+    assert trees(doc)[0].tags == ["PRP", "VBZ"]
+    loaded = Doc(Vocab()).from_bytes(doc.to_bytes())
+    assert trees(loaded)[0].tags == ["PRP", "VBZ"]
+
+
+def test_constituents_refuse_trees_that_do_not_fit():
+    doc = Doc(VOCAB, words=["It", "works"], sent_starts=[1, 0])
+    with pytest.raises(ValueError, match="each of 1 sentences, got 2"):
+        set_trees(doc, [tree("(UH a)"), tree("(UH b)")])
+    with pytest.raises(ValueError, match="of 2 words"):
+        set_trees(doc, [tree("(UH a)")])
+
+
+def test_constituents_that_are_absent_are_not_empty():
+    doc = Doc(VOCAB, words=["It", "works"], sent_starts=[1, 0])
+    for read in (trees, doc_constituency, lambda doc: doc[0:1]._.labels):
+        with pytest.raises(ValueError, match=r"has no constituents.*lpcfg_parser"):
+            read(doc)
+    doc.spans[KEY] = []
+    assert str(trees(doc)[0]) == "( ( It) ( works))"
+    assert doc[0:2]._.labels == ()
+
+
+def test_constituents_changed_by_hand_are_noticed():
+    doc = Doc(VOCAB, words=["It", "works", "now"], sent_starts=[1, 0, 0])
+    set_parses(doc, [parse_of("(S (PRP It) (VP (VBZ works) (RB now)))", [1.0, 1.0])])
+    doc.spans[KEY].append(doc[0:1])
+    with pytest.raises(ValueError, match="needs 3 scores, but its attrs have 2"):
+        trees(doc)
+    doc.spans[KEY] = [Span(doc, 0, 2, "A"), Span(doc, 1, 3, "B")]
+    with pytest.raises(ValueError, match=r"(?i)brackets"):
+        trees(doc)
+    with pytest.raises(ValueError, match="cross"):
+        doc._.constituency[0].children  # noqa: B018
+    doc.spans[KEY].attrs["format"] = 2
+    with pytest.raises(ValueError, match="upgrade"):
+        trees(doc)
+
+
+def test_constituency_walks_the_tree():
+    doc = doc_of(FLIES)
+    (root,) = doc._.constituency
+    assert " ".join(node.label for node in root.nodes()) == "S NP NP DT NN PP IN NP VP VBZ ADVP"
+    subject, predicate = root.children
+    assert (subject.start, subject.end, subject.span.text) == (0, 4, "The time for action")
+    assert subject.span in list(doc.spans[KEY])
+    assert (subject.parent, root.parent) == (root, None)
+    assert [token.text for token in predicate.leaves] == ["is", "now"]
+    assert predicate.bracketed == "(VP (VBZ is) (ADVP (RB now)))"
+    assert predicate.tree == tree(predicate.bracketed)
+    assert root.probability is None
+    assert repr(predicate) == "Constituent(VP, 'is now')"
+    assert doc[2:4]._.constituency == subject.children[1]
+    assert len({root, doc._.constituency[0]}) == 1
+
+
+def test_constituency_of_a_chain_is_one_node():
+    doc = doc_of("(S (VP (VB Go)))", "(S (NP (PRP It)) (VP (VBZ works)))")
+    assert [root.labels for root in doc._.constituency] == [("S", "VP"), ("S",)]
+    assert doc[0]._.labels == ("S", "VP")
+    assert doc[0]._.parent is None
+    assert doc[1]._.parent == doc[1:3]
+
+
+def test_constituency_is_as_benepar_has_it():
+    doc = doc_of(FLIES)
+    (sent,) = doc.sents
+    assert sent._.parse_string == FLIES
+    assert sent._.labels == ("S",)
+    assert [span.text for span in sent._.constituents][:3] == [
+        "The time for action is now",
+        "The time for action",
+        "The time",
+    ]
+    assert list(sent._.children) == [doc[0:4], doc[4:6]]
+    assert doc[0:2]._.parent == doc[0:4]
+    assert (doc[0]._.labels, doc[0]._.parse_string, doc[0]._.parent) == ((), "(DT The)", doc[0:2])
+    assert (doc[5]._.labels, list(doc[5]._.children)) == (("ADVP",), [])
+    with pytest.raises(NonConstituentError, match="'time for' is not a constituent"):
+        doc[1:3]._.labels  # noqa: B018
+    with pytest.raises(NonConstituentError):
+        span_constituency(doc_of("(UH a)", "(UH b)")[0:2])
+
+
+def test_constituency_getters_can_be_pickled_and_leave_others_alone():
+    held = Span.get_extension("labels")
+    Span.set_extension("labels", default="mine", force=True)
+    try:
+        register_extensions()
+        assert Span.get_extension("labels")[0] == "mine"
+    finally:
+        Span.remove_extension("labels")
+        register_extensions()
+    assert Span.get_extension("labels") == held
+    for owner in (Span, Token):
+        pickle.dumps([owner.get_extension(name) for name in ("labels", "constituency", "parent")])
+
+
+def test_constituency_of_a_sentence_of_2000_words():
+    n = 2000
+    spans = [(i, n, "VP") for i in range(n - 1)]
+    deep = Tree.from_spans([f"w{i}" for i in range(n)], ["NN"] * n, spans)
+    doc = tree_to_doc(VOCAB, [deep])
+    assert trees(doc) == [deep]
+    assert doc[n - 2 :]._.constituency.parent.start == n - 3
+
+
+def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
+    monkeypatch.setitem(sys.modules, "svgling", None)
+    monkeypatch.setitem(sys.modules, "nltk.tree", None)
+    (root,) = doc_of(FLIES)._.constituency
+    monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
+    with pytest.raises(ImportError, match=r"A drawn tree needs svgling: pip install 'spacy-lpcfg\[viz\]'"):
+        root.svg()
+    with pytest.raises(ImportError, match="A tree in a terminal needs nltk"):
+        root.pretty()
+    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
+        root.to_nltk()
+    assert root._repr_html_().startswith(f"<pre>{FLIES}</pre><p>A drawn tree needs svgling")
+
+
+def test_constituency_is_drawn():
+    for library in ("svgling", "nltk"):
+        pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+    (root,) = doc_of(FLIES)._.constituency
+    subject, predicate = root.children
+    assert predicate.svg() == tree_svg(predicate.tree)
+    assert predicate.svg() in predicate._repr_html_()
+    assert "action" in subject.svg()
+    assert "action" not in predicate.svg()
+    assert predicate.pretty().splitlines()[-1].split() == ["is", "now"]
+    assert predicate.pretty("ascii").isascii()
+    assert from_nltk(root.to_nltk()) == root.tree
+
+
+def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
+    (root,) = doc_of("(S (<b> <script>alert(1)) (NN &amp;))".replace("(1)", "-LRB-1-RRB-"))._.constituency
+    if find_spec("svgling"):
+        assert "&lt;script&gt;alert-LRB-1" in root._repr_html_()
+        assert "<script" not in root._repr_html_()
+    monkeypatch.setitem(sys.modules, "svgling", None)
+    assert "<script" not in root._repr_html_()
+
+
+@given(st.lists(st.text(min_size=1, max_size=5).filter(str.strip), min_size=1, max_size=8))
+@settings(max_examples=50)
+def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
+    shape = Tree("S", [Tree("X", word="w") for _ in words])
+    doc = Doc(VOCAB, words=words, sent_starts=[True] + [False] * (len(words) - 1))
+    set_trees(doc, [shape])
+    (found,) = trees(doc)
+    assert list(parse_trees(str(found))) == [found]

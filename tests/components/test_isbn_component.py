@@ -1,0 +1,525 @@
+"""The component `isbn_parser`: learning by thinc's optimizers, parsing anything, saving, and the settings."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import spacy
+from paths import ROOT
+from quoted import refused_or_read
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import fix_random_seed
+from texts import ODD_TEXTS, TEXTS
+from thinc.api import Adam
+
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
+from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
+from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
+from spacy_lpcfg.isbn import ISBNError, events_of
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = ROOT / "assets" / "sample"
+NAME, ISBN_KEY = "isbn_parser", "isbn_constituents"
+TINY = {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}
+
+
+def pipeline(model=None, **config):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe(NAME, config={"beam": 3, **config, "model": {**TINY, **(model or {})}})
+    return nlp
+
+
+def treebank(limit: int = 60) -> Treebank:
+    return Treebank(SAMPLE / "train.mrg", limit=limit)
+
+
+def start(nlp, limit: int = 60, seed: int = 0) -> list[Example]:
+    """Initialize a pipeline; the examples."""
+    examples = list(treebank(limit)(nlp))
+    fix_random_seed(seed)
+    nlp.initialize(lambda: examples)
+    return examples
+
+
+def learn(nlp, examples: list[Example], optimizer=None, n_epochs: int = 1, drop: float = 0.0) -> list[float]:
+    """Learn by batches; the losses of the epochs."""
+    optimizer = optimizer or Adam(0.02)
+    epochs = []
+    for _ in range(n_epochs):
+        losses: dict[str, float] = {}
+        for first in range(0, len(examples), 10):
+            nlp.update(examples[first : first + 10], sgd=optimizer, losses=losses, drop=drop)
+        epochs.append(losses[NAME])
+    return epochs
+
+
+def parameters(nlp) -> list[np.ndarray]:
+    model = nlp.get_pipe(NAME).model
+    return [layer.get_param(name).copy() for layer in model.layers for name in PARAMETERS]
+
+
+def are_same(some: list[np.ndarray], others: list[np.ndarray]) -> bool:
+    return all(np.array_equal(one, other) for one, other in zip(some, others, strict=True))
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    """A pipeline that has learned a little."""
+    nlp = pipeline()
+    learn(nlp, start(nlp), n_epochs=15)
+    return nlp
+
+
+@pytest.fixture
+def with_networks(nlp):
+    """Makes a pipeline with the same networks and other settings."""
+
+    def make(**config):
+        other = pipeline(**config)
+        other.get_pipe(NAME).isbn = nlp.get_pipe(NAME).isbn
+        return other
+
+    return make
+
+
+def annotations(doc: Doc) -> list:
+    group = doc.spans[ISBN_KEY]
+    spans = [(span.start, span.end, span.label_) for span in group]
+    arrays = [str(group.attrs[name]) for name in ("scores", "log_probabilities", "tag_scores")]
+    return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]
+
+
+# The model
+
+
+def test_isbn_model_has_the_parameters_and_the_likelihoods_of_its_networks():
+    golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:5]
+    model = make_isbn(3, "mean-field-step", n_networks=2, cut_off=2)
+    assert isbn_of(model) is None
+    model.initialize(X=golds)
+    isbn = isbn_of(model)
+    assert [network.n_states for network in isbn.networks] == [3, 3]
+    events = events_of(golds, isbn.inventory, isbn.relations)
+    found = model.predict(events)
+    assert found.shape == (2, 5)
+    assert (found < 0).all()
+    set_isbn(model, isbn)
+    assert np.array_equal(model.predict(events), found)
+    assert not np.array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+def test_isbn_model_gradients_are_those_of_the_loss(approximation):
+    """By differences, of the sum over two batches, as with accumulated gradients, and a prior of all but biases."""
+    golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:4]
+    fix_random_seed(0)
+    model = make_isbn(3, approximation, weight_decay=5.0)
+    model.initialize(X=golds)
+    (layer,), isbn = model.layers, isbn_of(model)
+    batches = [events_of(part, isbn.inventory, isbn.relations) for part in (golds[:1], golds[1:])]
+    for events in batches:
+        _, backprop = model.begin_update(events)
+        backprop(-0.5)
+    for name in PARAMETERS:
+        parameter, gradient = layer.get_param(name), layer.get_grad(name)
+        at = np.unravel_index(np.abs(gradient).argmax(), gradient.shape)
+        values = []
+        for step in (1e-2, -2e-2):
+            parameter[at] += step
+            prior = 0.0 if "bias" in name else 5.0 / 2 * (parameter**2).sum()
+            values.append(sum(model.predict(events).sum() for events in batches) - prior)
+        parameter[at] += 1e-2
+        assert -0.5 * (values[0] - values[1]) / 2e-2 == pytest.approx(gradient[at], rel=0.02)
+
+
+def test_isbn_model_refuses_settings_and_networks_that_do_not_fit():
+    for wrong in ({"approximation": "exact"}, {"n_states": 0}, {"n_networks": 0}, {"latent": ["above.context"]}):
+        with pytest.raises(ValueError, match="Expected"):
+            make_isbn(**wrong)
+    golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:5]
+    model = make_isbn(3)
+    model.initialize(X=golds)
+    other_settings = ({"n_states": 2}, {"approximation": "mean-field"}, {"n_networks": 2}, {"latent": ["top.context"]})
+    for settings in other_settings:
+        with pytest.raises(ValueError, match="n_states, approximation, n_networks and relations"):
+            set_isbn(make_isbn(**{"n_states": 3, **settings}), isbn_of(model))
+
+
+# Learning
+
+
+def test_isbn_parser_learns(nlp):
+    again = pipeline()
+    losses = learn(again, start(again), n_epochs=15)
+    assert losses[0] > losses[1] > losses[2] > losses[-1] > 0
+    assert are_same(parameters(again), parameters(nlp))
+
+
+def test_isbn_parser_losses_are_per_word_and_batch():
+    nlp = pipeline({"n_networks": 2})
+    examples = start(nlp, 12)
+    golds = [tree for eg in examples for tree in nlp.get_pipe(NAME).gold_trees([eg])]
+    isbn = nlp.get_pipe(NAME).isbn
+    events = events_of(map(normalize, golds), isbn.inventory, isbn.relations)
+    log_likelihood = nlp.get_pipe(NAME).model.predict(events).sum() / 2
+    losses = nlp.get_pipe(NAME).update(examples)
+    assert losses == {NAME: pytest.approx(-log_likelihood / sum(map(len, golds)))}
+    nlp.get_pipe(NAME).update(examples, losses=losses)
+    assert losses == {NAME: pytest.approx(-2 * log_likelihood / sum(map(len, golds)))}
+
+
+def test_isbn_parser_the_seed_and_dropout_decide_what_is_learned():
+    found = []
+    for seed, drop, n_jobs in ((1, 0.3, 1), (1, 0.3, 2), (2, 0.3, 1), (1, 0.0, 1)):
+        nlp = pipeline({"n_jobs": n_jobs})
+        learn(nlp, start(nlp, 20, seed), drop=drop)
+        found.append(parameters(nlp))
+    assert are_same(found[0], found[1])
+    assert not are_same(found[0], found[2])
+    assert not are_same(found[0], found[3])
+
+
+def test_isbn_parser_without_an_optimizer_only_adds_up_gradients():
+    nlp = pipeline()
+    examples = start(nlp, 20)
+    before = parameters(nlp)
+    nlp.update(examples[:10], sgd=False)
+    assert are_same(parameters(nlp), before)
+    (layer,) = nlp.get_pipe(NAME).model.layers
+    first = layer.get_grad("bias").copy()
+    nlp.update(examples[:10], sgd=False)
+    assert layer.get_grad("bias") == pytest.approx(2 * first, rel=1e-5)
+    nlp.get_pipe(NAME).finish_update(Adam(0.01))
+    assert not are_same(parameters(nlp), before)
+    assert not layer.get_grad("bias").any()
+
+
+def test_isbn_parser_parses_by_averages_as_long_as_they_are_used():
+    nlp = pipeline()
+    examples = start(nlp, 30)
+    optimizer = Adam(0.02, use_averages=True)
+    learn(nlp, examples, optimizer)
+    text = TEXTS[0]
+    own = annotations(nlp(text))
+    learned = parameters(nlp)
+    with nlp.use_params(optimizer.averages):
+        assert not are_same(parameters(nlp), learned)
+        averaged = annotations(nlp(text))
+        isbn = nlp.get_pipe(NAME).isbn
+    assert are_same(parameters(nlp), learned)
+    assert annotations(nlp(text)) == own != averaged
+    other = pipeline()
+    other.get_pipe(NAME).isbn = isbn
+    assert annotations(other(text)) == averaged
+
+
+def test_isbn_parser_parses_by_what_it_learned_last():
+    nlp = pipeline()
+    examples = start(nlp, 30)
+    before = annotations(nlp(TEXTS[0]))
+    learn(nlp, examples)
+    assert annotations(nlp(TEXTS[0])) != before
+
+
+def test_isbn_parser_goes_on_learning_when_loaded(nlp):
+    """From the same place, and with the same inventory."""
+    loaded = pipeline().from_bytes(nlp.to_bytes())
+    optimizer = loaded.resume_training()
+    examples = list(treebank()(loaded))
+    fix_random_seed(0)
+    learn(loaded, examples, optimizer)
+    fresh = pipeline()
+    fresh_losses = learn(fresh, start(fresh))
+    assert not are_same(parameters(loaded), parameters(nlp))
+    fix_random_seed(0)
+    again = pipeline().from_bytes(nlp.to_bytes())
+    assert learn(again, examples)[0] < fresh_losses[0]
+
+
+def test_isbn_parser_leaves_out_trees_that_it_cannot_learn(nlp):
+    loaded = pipeline().from_bytes(nlp.to_bytes())
+    known = "(S (NP (DT The) (NN ferry)) (VP (VBD left)) (. .))"
+    docs = [tree_to_doc(loaded.vocab, list(parse_trees(text))) for text in (known, known.replace("VP", "NEW"))]
+    examples = [Example(doc.copy(), doc) for doc in docs]
+    parser = loaded.get_pipe(NAME)
+    with pytest.warns(UserWarning, match="leaves out trees with labels or tags"):
+        losses = parser.update(examples)
+    assert losses == pytest.approx(parser.update(examples[:1]))
+    assert parser.update(examples[1:], sgd=Adam(0.01)) == {NAME: 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        parser.update(examples)
+
+
+def test_isbn_parser_learns_from_one_tree():
+    nlp = pipeline({"weight_decay": 0.0})
+    gold = tree_to_doc(nlp.vocab, list(parse_trees("(S (NP (DT The) (NN ferry)) (VP (VBD left)))")))
+    examples = [Example(gold.copy(), gold)]
+    nlp.initialize(lambda: examples)
+    losses = learn(nlp, examples, Adam(0.1), n_epochs=40)
+    assert losses[-1] < 0.2 * losses[0]
+    assert str(trees(nlp("The ferry left"), ISBN_KEY)[0]) == "(S (NP (DT The) (NN ferry)) (VP (VBD left)))"
+    assert trees(nlp("Who sold it?"), ISBN_KEY)
+
+
+def test_isbn_parser_refuses_a_sample_of_a_streamed_corpus():
+    nlp = pipeline()
+    nlp.config["training"]["max_epochs"] = -1
+    with pytest.raises(ValueError, match="max_epochs = -1"):
+        nlp.initialize(lambda: treebank(3)(nlp))
+
+
+def test_isbn_parser_without_trees_says_how_to_get_them(with_networks):
+    nlp = pipeline()
+    with pytest.raises(ValueError, match=r"found no trees.*Treebank\.v1"):
+        nlp.initialize()
+    with pytest.raises(ValueError, match=r"no network yet.*spacy train.*learn isbn"):
+        nlp("Go")
+    with pytest.raises(ValueError, match="found no trees"):
+        nlp.get_pipe(NAME).update(list(treebank(3)(nlp)))
+    learned = with_networks()
+    learned.initialize()
+    assert trees(learned("Go"), ISBN_KEY)
+
+
+def test_isbn_parser_takes_ready_networks(nlp, tmp_path):
+    nlp.get_pipe(NAME).isbn.to_disk(tmp_path / "isbn")
+    ready = pipeline()
+    ready.config["initialize"]["components"][NAME] = {
+        "isbn": {"@readers": "spacy-lpcfg.read_isbn.v1", "path": str(tmp_path / "isbn")}
+    }
+    ready.initialize()
+    assert annotations(ready(TEXTS[0])) == annotations(nlp(TEXTS[0]))
+    assert ready.get_pipe(NAME).root_label == nlp.get_pipe(NAME).root_label == "ROOT"
+
+
+def test_isbn_parser_checks_given_labels():
+    nlp = pipeline()
+    nlp.config["initialize"]["components"][NAME] = {"labels": ["S"]}
+    with pytest.raises(ValueError, match="categories that the given labels have not"):
+        nlp.initialize(lambda: treebank(3)(nlp))
+
+
+def test_isbn_parser_knows_its_labels_and_scores_a_pipeline(nlp):
+    parser = nlp.get_pipe(NAME)
+    assert {"S", "NP", "VP"} <= set(parser.labels)
+    assert parser.label_data == list(parser.labels)
+    assert "ROOT" not in parser.labels
+    scores = nlp.evaluate(list(treebank(20)(nlp)))
+    assert 0 < scores["evalb_f"] == scores[f"spans_{ISBN_KEY}_f"] <= 1
+    assert scores["evalb_n_sentences"] == 20
+
+
+# Parsing
+
+
+def test_isbn_parser_parses_as_the_library_does(nlp):
+    parser = nlp.get_pipe(NAME)
+    library = IncrementalParser(parser.isbn, settings=BeamSettings(beam=3))
+    golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:10]
+    for gold in golds:
+        doc = parser(tree_to_doc(nlp.vocab, [gold]))
+        wanted = library.parse(gold.words)
+        assert trees(doc, ISBN_KEY) == [wanted.tree]
+        attrs = doc.spans[ISBN_KEY].attrs
+        assert attrs["scores"].tolist() == wanted.span_scores.tolist()
+        assert attrs["log_probabilities"].tolist() == [wanted.log_probability]
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_isbn_parser_never_fails_on_a_text(nlp, text):
+    doc = nlp(text)
+    found = trees(doc, ISBN_KEY)
+    for sent, tree, status in zip(doc.sents, found, doc.spans[ISBN_KEY].attrs["status"]):
+        words = [token for token in sent if not token.is_space]
+        assert (tree is None) == (not words) == (status == "empty")
+        assert len(words) == (len(tree) if tree else 0)
+        assert list(parse_trees(str(tree))) == [tree] if tree else True
+    assert len(found) == len(doc.spans[ISBN_KEY].attrs["status"])
+
+
+def test_isbn_parser_parses_a_sentence_of_2000_words(nlp):
+    words = ["the", "old", "ferry", "and"] * 500
+    doc = Doc(nlp.vocab, words=words, sent_starts=[True] + [False] * 1999)
+    (tree,) = trees(nlp.get_pipe(NAME)(doc), ISBN_KEY)
+    assert len(tree) == 2000
+
+
+def test_isbn_parser_takes_given_tags(nlp, with_networks):
+    doc = Doc(nlp.vocab, words=["Go", "fast"], tags=["NN", "NOSUCHTAG"], sent_starts=[1, 0])
+    given = with_networks(tags="given").get_pipe(NAME)(doc.copy())
+    assert given[0].tag_ == "NN"
+    assert len(trees(given, ISBN_KEY)[0]) == 2
+    untagged = with_networks(tags="given")(TEXTS[0])
+    assert trees(untagged, ISBN_KEY) == trees(nlp(TEXTS[0]), ISBN_KEY)
+
+
+def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
+    doc = with_networks(set_tags=False, spans_key="mine")(TEXTS[0])
+    assert not doc.has_annotation("TAG")
+    assert trees(doc, "mine") == trees(nlp(TEXTS[0]), ISBN_KEY)
+    assert len(with_networks(threshold=1.1)(TEXTS[0]).spans[ISBN_KEY]) == 0
+    parser = with_networks().get_pipe(NAME)
+    searches = [(parser.beam, parser.branching, parser.decoding), (1, 1, "tree")]
+    found = []
+    for parser.beam, parser.branching, parser.decoding in searches:
+        assert parser.parser is parser.parser
+        assert parser.parser.parser.settings == parser.settings
+        found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
+    assert found[1] < found[0]
+
+
+def test_isbn_parser_settings_are_checked():
+    for name, value in {"tags": "prior", "decoding": "best", "beam": "wide", "threshold": "high"}.items():
+        with pytest.raises(ValueError, match=name):
+            pipeline(**{name: value})
+    with pytest.raises(ValueError, match="Expected branching"):
+        pipeline(branching=0)
+    for name in ("beam", "max_words", "temperature"):
+        made = refused_or_read(lambda name=name: pipeline(**{name: "10"}), f"Expected {name}")
+        assert made is None or getattr(made.get_pipe("isbn_parser"), name) == 10
+    for name, value in {"n_states": 0, "approximation": "exact", "cut_off": 0}.items():
+        with pytest.raises(ValueError, match=name):
+            pipeline({name: value})
+
+
+def test_isbn_parser_respects_the_error_handler(with_networks, monkeypatch):
+    broken = with_networks()
+    seen = []
+    broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs))))
+    monkeypatch.setattr(IncrementalParser, "parse", lambda *args, **kwargs: 1 / 0)
+    assert list(broken.pipe(["Go", "Stop"])) == []
+    assert seen == [(NAME, 2)]
+
+
+def test_isbn_parser_stands_beside_another_parser(nlp):
+    """Under a key of its own; the views of nodes are of the grammar's trees, if both are there."""
+    both = pipeline()
+    both.get_pipe(NAME).isbn = nlp.get_pipe(NAME).isbn
+    assert both("Who left?")._.constituency[0].tree == trees(nlp("Who left?"), ISBN_KEY)[0]
+    both.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
+    both.get_pipe("lpcfg_parser").initialize(lambda: treebank(60)(both))
+    doc = both("Who left?")
+    assert doc._.constituency[0].tree == trees(doc, KEY)[0]
+    assert trees(doc, ISBN_KEY)
+
+
+# Surprisal
+
+
+def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_networks):
+    for made, setting in ((nlp, False), (with_networks(surprisal=True), True)):
+        doc = made("Ilse opened  the bakery. Did you lock it?\n")
+        attrs = doc.spans[ISBN_KEY].attrs
+        assert ("surprisal" in attrs) == setting
+        bits = np.array([token._.surprisal for token in doc])
+        assert np.isnan(bits).tolist() == [token.is_space for token in doc]
+        assert (bits[~np.isnan(bits)] >= 0).all()
+        for sent, end, log_probability in zip(doc.sents, attrs["end_surprisal"], attrs["log_probabilities"]):
+            total = np.nansum(bits[sent.start : sent.end]) + end
+            assert total == pytest.approx(-log_probability / np.log(2), abs=1e-6, nan_ok=True)
+        parser = made.get_pipe(NAME).ready_parser()
+        assert np.array_equal(token_surprisal(doc, parser), bits, equal_nan=True)
+        assert np.array_equal(doc_surprisal(doc, parser)[1], attrs["end_surprisal"], equal_nan=True)
+
+
+def test_isbn_parser_surprisal_survives_a_docbin(nlp):
+    doc = nlp(TEXTS[0])
+    bits = [token._.surprisal for token in doc]
+    (other,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(spacy.blank("en").vocab)
+    assert [token._.surprisal for token in other] == bits
+    assert [token._.surprisal for token in pickle.loads(pickle.dumps(doc))] == bits
+
+
+def test_isbn_parser_surprisal_needs_a_parser_that_knows(nlp):
+    bytes_ = DocBin(docs=[nlp("Go")]).to_bytes()
+    (same,) = DocBin().from_bytes(bytes_).get_docs(nlp.vocab)
+    assert same[0]._.surprisal == nlp("Go")[0]._.surprisal
+    (strange,) = DocBin().from_bytes(bytes_).get_docs(spacy.blank("en").vocab)
+    for doc in (strange, nlp.make_doc("Go")):
+        with pytest.raises(ValueError, match="has no surprisal"):
+            _ = doc[0]._.surprisal
+    doc = nlp("Go home")
+    _ = doc[0]._.surprisal
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[:2])
+    with pytest.raises(ValueError, match="tokens changed"):
+        _ = doc[0]._.surprisal
+
+
+# Saving
+
+
+@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
+def test_isbn_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
+    if form == "bytes":
+        loaded = pipeline().from_bytes(nlp.to_bytes())
+    elif form == "disk":
+        nlp.to_disk(tmp_path / "model")
+        loaded = spacy.load(tmp_path / "model")
+    else:
+        nlp(TEXTS[0])
+        loaded = pickle.loads(pickle.dumps(nlp))
+    assert are_same(parameters(loaded), parameters(nlp))
+    assert loaded.get_pipe(NAME).labels == nlp.get_pipe(NAME).labels
+    assert loaded.get_pipe(NAME).root_label == "ROOT"
+    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS)):
+        assert annotations(mine) == annotations(theirs)
+    assert loaded(TEXTS[0])[0]._.surprisal == nlp(TEXTS[0])[0]._.surprisal
+
+
+def test_isbn_parser_untrained_is_saved_too(tmp_path):
+    nlp = pipeline()
+    nlp.to_disk(tmp_path / "model")
+    assert spacy.load(tmp_path / "model").get_pipe(NAME).isbn is None
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_isbn_parser_runs_in_worker_processes(nlp, method, monkeypatch):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {method}")
+    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=1))
+    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
+    assert docs[0][0]._.surprisal == nlp(TEXTS[0])[0]._.surprisal
+
+
+def test_isbn_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    saved = tmp_path / "model" / NAME / "model"
+    good = saved.read_bytes()
+    tagger = spacy.blank("en")
+    tagger.add_pipe("tagger").add_label("X")
+    tagger.initialize()
+    foreign = tagger.get_pipe("tagger").model.to_bytes()
+    flipped = [good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :] for at in range(50, len(good), len(good) // 7)]
+    fresh = pipeline().get_pipe(NAME)
+    for bad in (b"", b"not a model", good[:-100], foreign, pickle.dumps(print), *flipped):
+        saved.write_bytes(bad)
+        with pytest.raises(ISBNError):
+            fresh.from_disk(tmp_path / "model" / NAME)
+        with pytest.raises(ISBNError):
+            fresh.from_bytes(bad)
+    with pytest.raises(ISBNError):
+        spacy.load(tmp_path / "model")
+    saved.unlink()
+    with pytest.raises(ISBNError, match="model"):
+        spacy.load(tmp_path / "model")
+
+
+def test_isbn_parser_refuses_a_model_of_other_sizes(nlp):
+    data = nlp.get_pipe(NAME).to_bytes()
+    for other in ({"n_states": 5}, {"n_networks": 2}):
+        with pytest.raises(ISBNError):
+            pipeline(other).get_pipe(NAME).from_bytes(data)

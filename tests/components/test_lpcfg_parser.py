@@ -1,0 +1,458 @@
+"""The component `lpcfg_parser`: learning, parsing anything, saving, and the settings."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from dataclasses import replace
+from inspect import signature
+
+import numpy as np
+import pytest
+import spacy
+from paths import ROOT
+from quoted import refused_or_read
+from spacy.tokens import Doc
+from spacy.training import Example
+from spacy.util import registry
+from texts import ODD_TEXTS, TEXTS
+from thinc.api import Config
+
+from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
+from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
+from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.learning import (
+    EM,
+    Clusters,
+    LexicalSettings,
+    Pivot,
+    Smoothing,
+    Spectral,
+    SplitMerge,
+    StateSmoothing,
+    TreebankPCFG,
+)
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.trees import parse_trees
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = ROOT / "assets" / "sample"
+PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
+PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
+STEPWISE = {
+    "learner": {
+        "@misc": "spacy-lpcfg.StepwiseEM.v1",
+        "start": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 0},
+    }
+}
+
+
+def pipeline(lang="en", **config):
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_parser", config={**PCFG, **config})
+    return nlp
+
+
+def treebank(limit: int = 150) -> Treebank:
+    return Treebank(SAMPLE / "train.mrg", limit=limit)
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = pipeline()
+    nlp.initialize(lambda: treebank()(nlp))
+    return nlp
+
+
+@pytest.fixture
+def with_grammar(nlp):
+    """Makes a pipeline with the same grammar and other settings."""
+
+    def make(**config):
+        other = pipeline(**config)
+        other.get_pipe("lpcfg_parser").grammar = nlp.get_pipe("lpcfg_parser").grammar
+        return other
+
+    return make
+
+
+def annotations(doc: Doc) -> list:
+    group = doc.spans[KEY]
+    spans = [(span.start, span.end, span.label_) for span in group]
+    arrays = [str(group.attrs[name]) for name in ("scores", "log_probabilities", "tag_scores")]
+    return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]
+
+
+# Learning
+
+
+def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
+    examples = list(treebank()(nlp))
+    golds = [tree for eg in examples for tree in rooted_trees(eg.reference)]
+    parser = Parser(TreebankPCFG().fit(golds))
+    for doc, gold in zip(nlp.pipe([eg.predicted for eg in examples[:20]]), golds):
+        wanted = parser.parse(gold.words)
+        assert trees(doc) == [wanted.tree]
+        assert doc.spans[KEY].attrs["scores"].tolist() == wanted.span_scores.tolist()
+        assert doc.spans[KEY].attrs["tag_scores"].tolist() == wanted.tag_scores.tolist()
+
+
+def test_parser_learners_are_those_of_the_library():
+    assert registry.misc.get("spacy-lpcfg.TreebankPCFG.v1")() == TreebankPCFG()
+    make_spectral = registry.misc.get("spacy-lpcfg.Spectral.v1")
+    assert make_spectral() == Spectral()
+    wanted = Spectral(smoothing=Smoothing(1.0, 0.1, 2.0), lexical=LexicalSettings(rare=1))
+    assert make_spectral(c=1.0, nu=0.1, most_lexical=2.0, rare=1) == wanted
+    make_pivot = registry.misc.get("spacy-lpcfg.Pivot.v1")
+    assert make_pivot() == Pivot()
+    pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))
+    assert make_pivot(matching="transition", max_iterations=3, rare=1) == pivot
+    for learner in (EM, SplitMerge, Clusters, Pivot):
+        make = registry.misc.get(f"spacy-lpcfg.{learner.__name__}.v1")
+        assert make() == learner()
+        wanted = learner(n_iterations=2, smoothing=StateSmoothing(0.1, 0.2, 3.0, 4.0), lexical=LexicalSettings(rare=1))
+        assert make(n_iterations=2, rules=0.1, words=0.2, rare_words=3.0, rare_rules=4.0, rare=1) == wanted
+
+
+@pytest.mark.parametrize("more", [{"more_inside": [], "more_outside": []}, {"more_inside": ["head_tag"]}], ids=str)
+def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
+    """Section 6.2 of Cohen and Collins (2014), and how far their convex programmes are solved."""
+    nlp = spacy.blank("xx")
+    exact = {"precision": 1e-6, "max_iterations": 100, "tolerance": 1e-8}
+    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", **more, **exact}})
+    wanted = Pivot(precision=1e-6, em=ConvexEM(100, 1e-8), **{name: tuple(names) for name, names in more.items()})
+    assert nlp.get_pipe("lpcfg_parser").learner == wanted
+    again = spacy.blank("xx").from_config(Config().from_str(nlp.config.to_str()))
+    assert again.get_pipe("lpcfg_parser").learner == wanted
+
+
+def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
+    nlp = spacy.blank("xx")
+    settings = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 3}
+    nlp.add_pipe("lpcfg_parser", config={"learner": settings})
+    nlp.initialize(lambda: treebank()(nlp))
+    nlp.to_disk(tmp_path)
+    steps = spacy.load(tmp_path).meta["fit"]
+    assert [step["iteration"] for step in steps] == [1, 2, 3]
+    assert steps[0]["log_likelihood"] < steps[2]["log_likelihood"] < 0
+    assert steps[0]["f1"] is None
+
+
+def test_parser_knows_the_labels_and_the_root_of_its_treebank(nlp):
+    parser = nlp.get_pipe("lpcfg_parser")
+    assert {"S", "NP", "VP"} <= set(parser.labels)
+    assert parser.label_data == list(parser.labels)
+    assert "ROOT" not in parser.labels
+    assert parser.grammar.root_label == "ROOT"
+
+
+def test_parser_scores_a_pipeline(nlp):
+    scores = nlp.evaluate(list(treebank(40)(nlp)))
+    assert 0.6 < scores["evalb_f"] == scores[f"spans_{KEY}_f"] <= 1
+    assert scores["evalb_n_sentences"] == 40
+
+
+def test_parser_update_does_nothing(nlp):
+    parser = nlp.get_pipe("lpcfg_parser")
+    before = parser.to_bytes(exclude=["vocab"])
+    optimizer = nlp.resume_training()
+    losses = nlp.update(list(treebank(3)(nlp)), sgd=optimizer)
+    assert losses == {"lpcfg_parser": 0.0}
+    assert parser.to_bytes(exclude=["vocab"]) == before
+    with parser.model.use_params({}):
+        assert parser.predict([nlp.make_doc("Go")])
+
+
+def test_parser_refuses_a_sample_of_a_streamed_corpus():
+    nlp = pipeline()
+    nlp.config["training"]["max_epochs"] = -1
+    with pytest.raises(ValueError, match="max_epochs = -1"):
+        nlp.initialize(lambda: treebank(3)(nlp))
+
+
+def test_parser_without_trees_says_how_to_get_them(with_grammar):
+    nlp = pipeline("de")
+    with pytest.raises(ValueError, match=r"found no trees.*Treebank\.v1"):
+        nlp.initialize()
+    with pytest.raises(ValueError, match=r"no grammar yet.*spacy train"):
+        nlp("Go")
+    learned = with_grammar()
+    with pytest.warns(UserWarning, match="keeps the grammar that it has"):
+        learned.initialize()
+    assert trees(learned("Go"))
+
+
+@pytest.fixture(scope="module")
+def stepwise():
+    """A pipeline that has begun stepwise EM, and its examples."""
+    nlp = pipeline(**STEPWISE)
+    examples = list(treebank(60)(nlp))
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+def test_parser_learns_by_steps(stepwise):
+    """A batch of all trees is an iteration of EM; what is parsed between changes nothing."""
+    nlp, examples = stepwise
+    losses = [nlp.update(examples[::order])["lpcfg_parser"] for order in (1, -1)]
+    nlp(TEXTS[0])
+    losses.append(nlp.update(examples)["lpcfg_parser"])
+    history = []
+    gold = [tree for eg in examples for tree in rooted_trees(eg.reference, KEY)]
+    wanted = EM(n_states=2, n_iterations=3).fit(gold, on_step=history.append)
+    assert nlp.get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+    n_words = sum(map(len, gold))
+    assert losses == pytest.approx([-step.log_likelihood / n_words for step in history])
+    assert pickle.loads(pickle.dumps(nlp)).get_pipe("lpcfg_parser").grammar.to_bytes() == wanted.to_bytes()
+
+
+def test_parser_adds_up_losses_of_batches(stepwise):
+    nlp, examples = stepwise
+    losses: dict[str, float] = {}
+    found = [nlp.update(examples[at : at + 20], losses=losses)["lpcfg_parser"] for at in (0, 20)]
+    assert 0 < found[0] < found[1] == losses["lpcfg_parser"]
+
+
+def test_parser_trained_before_learns_nothing_more_and_says_so(stepwise):
+    nlp, examples = stepwise
+    loaded = pipeline(**STEPWISE).from_bytes(nlp.to_bytes())
+    loaded.resume_training()
+    with pytest.warns(UserWarning, match="learns nothing more"):
+        assert loaded.update(examples)["lpcfg_parser"] == 0
+    assert loaded.get_pipe("lpcfg_parser").grammar.to_bytes() == nlp.get_pipe("lpcfg_parser").grammar.to_bytes()
+
+
+def test_parser_starts_steps_from_learners_by_em_only():
+    with pytest.raises(ValueError, match="learner by EM as start"):
+        pipeline(learner={**STEPWISE["learner"], "start": {"@misc": "spacy-lpcfg.Spectral.v1"}})
+
+
+def test_parser_takes_a_ready_grammar(nlp, tmp_path):
+    nlp.get_pipe("lpcfg_parser").grammar.to_disk(tmp_path / "grammar")
+    ready = pipeline()
+    ready.config["initialize"]["components"]["lpcfg_parser"] = {
+        "grammar": {"@readers": "spacy-lpcfg.read_grammar.v1", "path": str(tmp_path / "grammar")}
+    }
+    ready.initialize()
+    assert trees(ready(TEXTS[0])) == trees(nlp(TEXTS[0]))
+
+
+def test_parser_checks_given_labels():
+    nlp = pipeline()
+    nlp.config["initialize"]["components"]["lpcfg_parser"] = {"labels": ["S"]}
+    with pytest.raises(ValueError, match="categories that the given labels have not"):
+        nlp.initialize(lambda: treebank(3)(nlp))
+
+
+# Parsing
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_parser_never_fails_on_a_text(nlp, text):
+    doc = nlp(text)
+    found = trees(doc)
+    for sent, tree, status in zip(doc.sents, found, doc.spans[KEY].attrs["status"]):
+        words = [token for token in sent if not token.is_space]
+        assert (tree is None) == (not words) == (status == "empty")
+        assert len(words) == (len(tree) if tree else 0)
+        assert list(parse_trees(str(tree))) == [tree] if tree else True
+    assert len(found) == len(doc.spans[KEY].attrs["status"])
+
+
+def test_parser_parses_a_sentence_of_2000_words(nlp):
+    doc = Doc(nlp.vocab, words=["the", "old", "ferry", "and"] * 500)
+    doc[0].is_sent_start = True
+    for token in doc[1:]:
+        token.is_sent_start = False
+    (tree,) = trees(nlp.get_pipe("lpcfg_parser")(doc))
+    assert len(tree) == 2000
+
+
+def test_parser_predicts_without_changing_docs(nlp):
+    parser = nlp.get_pipe("lpcfg_parser")
+    docs = [nlp.make_doc(text) for text in TEXTS]
+    before = [doc.to_bytes() for doc in docs]
+    found = parser.predict(docs)
+    assert [doc.to_bytes() for doc in docs] == before
+    parser.set_annotations(docs, found)
+    assert all(KEY in doc.spans for doc in docs)
+
+
+def test_parser_splits_sentences_where_nobody_did_and_warns_once(nlp, with_grammar):
+    bare = with_grammar()
+    bare.remove_pipe("sentencizer")
+    with pytest.warns(UserWarning, match="sentence boundaries") as caught:
+        docs = list(bare.pipe(TEXTS))
+    assert len(caught) == 1
+    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
+    assert [sent.text for sent in docs[1].sents] == ["Did you lock the shed?", "Yes."]
+
+
+def test_parser_scores_are_probabilities(nlp):
+    for doc in nlp.pipe(TEXTS):
+        attrs = doc.spans[KEY].attrs
+        assert np.all((attrs["scores"] >= 0) & (attrs["scores"] <= 1 + 1e-5))
+        words = [i for i, token in enumerate(doc) if not token.is_space]
+        assert np.all(attrs["tag_scores"][words] <= 1 + 1e-5)
+        assert np.all(attrs["log_probabilities"][: len(words)] < 0)
+
+
+def test_parser_spells_brackets_and_quotes_as_its_treebank():
+    text = """(X (`` ``) (-LRB- -LRB-) (UH Yes) (-RRB- -RRB-) ('' ''))"""
+    nlp = pipeline()
+    gold = tree_to_doc(nlp.vocab, list(parse_trees(text * 8)))
+    nlp.initialize(lambda: [Example(gold.copy(), gold)])
+    doc = Doc(nlp.vocab, words=["“", "(", "Yes", ")", '"'], sent_starts=[1, 0, 0, 0, 0])
+    assert str(trees(nlp.get_pipe("lpcfg_parser")(doc))[0]) == text
+
+
+def test_parser_below_the_threshold_leaves_spans_out(nlp, with_grammar):
+    full = nlp("Who sold the old ferry to a man in the shed?")
+    scores = full.spans[KEY].attrs["scores"]
+    middle = float(np.median(scores))
+    cut = with_grammar(threshold=middle)(full.text)
+    assert 0 < len(cut.spans[KEY]) == (scores >= middle).sum() < len(full.spans[KEY])
+    assert [token.tag_ for token in cut] == [token.tag_ for token in full]
+    assert len(with_grammar(threshold=1.1)(full.text).spans[KEY]) == 0
+
+
+def test_parser_prunes_as_told(nlp, with_grammar, tmp_path):
+    told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
+    other = with_grammar(pruning={**PRUNING, **told}, max_words=8)
+    assert other.get_pipe("lpcfg_parser").parser.parser.settings == Settings(**told, max_words=8)
+    words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
+    wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=Settings(**told)).parse(words)
+    found, usual = (each(Doc(each.vocab, words)).spans[KEY].attrs["scores"].tolist() for each in (other, nlp))
+    assert found == wanted.span_scores.tolist() != usual
+    other.to_disk(tmp_path)
+    loaded = spacy.load(tmp_path)
+    assert loaded.get_pipe("lpcfg_parser").pruning == Settings(**told)
+    assert loaded.config["components"]["lpcfg_parser"]["pruning"].items() >= {**PRUNING, **told}.items()
+
+
+def test_parser_prunes_as_the_library_does():
+    make = registry.misc.get("spacy-lpcfg.Pruning.v1")
+    assert make() == Settings()
+    for name, parameter in signature(make).parameters.items():
+        other = not parameter.default if isinstance(parameter.default, bool) else 0.25
+        assert make(**{name: other}) == replace(Settings(), **{name: other})
+
+
+def test_parser_pruning_is_checked():
+    for wrong in (1, {"@misc": "spacy-lpcfg.entities.v1"}):
+        with pytest.raises(ValueError, match="pruning"):
+            pipeline(pruning=wrong)
+    for wrong in ({"beam": 2}, {"bean": 0.1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            pipeline(pruning={**PRUNING, **wrong})
+    for odd in ({"beam": 0.1}, {**PRUNING, "beam": "0.1"}):
+        made = refused_or_read(lambda odd=odd: pipeline(pruning=odd), "pruning|Expected beam")
+        assert made is None or made.get_pipe("lpcfg_parser").pruning == Settings(beam=0.1)
+
+
+def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_grammar):
+    doc = Doc(nlp.vocab, words=["Go", "fast"], tags=["NN", "NOSUCHTAG"], sent_starts=[1, 0])
+    given = with_grammar(tags="given").get_pipe("lpcfg_parser")(doc.copy())
+    assert given[0].tag_ == "NN"
+    assert len(trees(given)[0]) == 2
+    prior = with_grammar(tags="prior").get_pipe("lpcfg_parser")(doc.copy())
+    assert len(trees(prior)[0]) == 2
+    untagged = with_grammar(tags="given")(TEXTS[0])
+    assert trees(untagged) == trees(nlp(TEXTS[0]))
+
+
+def test_parser_leaves_tags_alone_when_told(nlp, with_grammar):
+    doc = with_grammar(set_tags=False)(TEXTS[0])
+    assert not doc.has_annotation("TAG")
+    assert trees(doc) == trees(nlp(TEXTS[0]))
+
+
+def test_parser_respects_the_error_handler(nlp, with_grammar, monkeypatch):
+    broken = with_grammar()
+    seen = []
+    broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs))))
+    monkeypatch.setattr(Parser, "parse", lambda *args, **kwargs: 1 / 0)
+    assert list(broken.pipe(["Go", "Stop"])) == []
+    assert seen == [("lpcfg_parser", 2)]
+
+
+def test_parser_writes_under_its_key(with_grammar):
+    doc = with_grammar(spans_key="mine")(TEXTS[0])
+    assert list(doc.spans) == ["mine"]
+    assert trees(doc, "mine")
+
+
+def test_parser_settings_are_checked():
+    for wrong in ({"tags": "some"}, {"threshold": "high"}, {"learner": 3}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            pipeline(**wrong)
+    for name in ("threshold", "temperature", "max_words", "max_seconds", "max_memory"):
+        message = f"Expected {name} to be a number, without quotes"
+        made = refused_or_read(lambda name=name: pipeline(**{name: "1"}), message)
+        assert made is None or getattr(made.get_pipe("lpcfg_parser"), name) == 1
+
+
+def test_parser_may_use_any_memory(with_grammar):
+    assert trees(with_grammar(max_memory=1e300)(TEXTS[0])) == trees(with_grammar()(TEXTS[0]))
+
+
+# Saving
+
+
+@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
+def test_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
+    if form == "bytes":
+        loaded = pipeline().from_bytes(nlp.to_bytes())
+    elif form == "disk":
+        nlp.to_disk(tmp_path / "model")
+        loaded = spacy.load(tmp_path / "model")
+    else:
+        loaded = pickle.loads(pickle.dumps(nlp))
+    assert loaded.get_pipe("lpcfg_parser").labels == nlp.get_pipe("lpcfg_parser").labels
+    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS)):
+        assert annotations(mine) == annotations(theirs)
+
+
+def test_parser_untrained_is_saved_too(tmp_path):
+    nlp = pipeline("de")
+    nlp.to_disk(tmp_path / "model")
+    assert spacy.load(tmp_path / "model").get_pipe("lpcfg_parser").grammar is None
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_parser_runs_in_worker_processes(nlp, method, monkeypatch):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {method}")
+    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+    docs = list(nlp.pipe(TEXTS, n_process=2, batch_size=1))
+    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
+    assert docs[0]._.constituency[0].label == "S"
+
+
+def test_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    saved = tmp_path / "model" / "lpcfg_parser" / "model"
+    good = saved.read_bytes()
+    middle = len(good) // 2
+    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
+    tagger = spacy.blank("en")
+    tagger.add_pipe("tagger").add_label("X")
+    tagger.initialize()
+    foreign = tagger.get_pipe("tagger").model.to_bytes()
+    for bad in (b"", b"not a model", good[:-100], flipped, foreign, pickle.dumps(print)):
+        saved.write_bytes(bad)
+        with pytest.raises(GrammarError):
+            spacy.load(tmp_path / "model")
+        with pytest.raises(GrammarError):
+            nlp.create_pipe("lpcfg_parser", config=PCFG).from_bytes(bad)
+    saved.unlink()
+    with pytest.raises(GrammarError, match="model"):
+        spacy.load(tmp_path / "model")
+
+
+def test_parser_grammar_is_the_one_that_was_learned(nlp):
+    grammar = nlp.get_pipe("lpcfg_parser").grammar
+    assert Grammar.from_bytes(grammar.to_bytes()).labels == grammar.labels

@@ -1,0 +1,511 @@
+"""The component `spectral_bracketer`: learning from tags, bracketing anything, saving, and the settings."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+import spacy
+from paths import ROOT
+from quoted import refused_or_read
+from spacy.tokens import Doc, DocBin
+from spacy.training import Example
+from spacy.util import registry
+
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Bracketer,
+    BracketerError,
+    Brown,
+    EmbeddingError,
+    PaperAnchors,
+    SelfTraining,
+    SpectralBracketer,
+    TagGroups,
+    is_punctuation,
+)
+from spacy_lpcfg.bracketing.sequences import SequenceSettings
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.components.constituents import doc_constituency, trees
+from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.spectral_bracketer import KEY, LABEL
+from spacy_lpcfg.components.tagged_text import TaggedText, Untagged, tagged_doc
+from spacy_lpcfg.trees import parse_trees
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = ROOT / "assets" / "sample"
+LEARNER = {
+    "@misc": "spacy-lpcfg.SpectralBracketer.v1",
+    "preset": "paper",
+    "m": 3,
+    "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10},
+}
+SENTENCES = [
+    "Ilse/NNP opened/VBD the/DT bakery/NN at/IN five/CD ,/, because/IN men/NNS wanted/VBD bread/NN ./.",
+    "\"/`` Did/VBD you/PRP lock/VB the/DT shed/NN ?/. \"/''",
+    "Go/VB",
+    "./.",
+]
+
+
+def pipeline(**config):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("spectral_bracketer", config={"learner": LEARNER, "attr": "tag", **config})
+    return nlp
+
+
+def text(limit: int = 300) -> TaggedText:
+    return TaggedText(SAMPLE / "train.mrg", limit=limit)
+
+
+def sentence_of(line: str) -> TaggedSentence:
+    return TaggedSentence(*zip(*(item.rsplit("/", 1) for item in line.split())))
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = pipeline()
+    nlp.initialize(lambda: text()(nlp))
+    return nlp
+
+
+@pytest.fixture
+def with_bracketer(nlp):
+    """Makes a pipeline with the same bracketer and other settings."""
+
+    def make(**config):
+        other = pipeline(**config)
+        other.get_pipe("spectral_bracketer").bracketer = nlp.get_pipe("spectral_bracketer").bracketer
+        return other
+
+    return make
+
+
+def docs_of(nlp) -> list[Doc]:
+    """Some Docs of one sentence, one of two with white space, and one without words."""
+    docs = [tagged_doc(nlp.vocab, sentence_of(line)) for line in SENTENCES]
+    words = ["\n", "The", "ferry", " ", "left", ".", "Who", "sold", "it", "?"]
+    tags = ["_SP", "DT", "NN", "_SP", "VBD", ".", "WP", "VBD", "PRP", "."]
+    docs.append(Doc(nlp.vocab, words=words, tags=tags, sent_starts=[i in (0, 6) for i in range(10)]))
+    return [*docs, Doc(nlp.vocab), Doc(nlp.vocab, words=["\n"], sent_starts=[1])]
+
+
+def annotations(doc: Doc) -> list:
+    group = doc.spans[KEY]
+    spans = [(span.start, span.end, span.label_) for span in group]
+    return [spans, group.attrs["scores"].tolist(), group.attrs["status"]]
+
+
+# Learning
+
+
+def test_bracketer_brackets_as_the_library_does_with_what_it_learned(nlp):
+    learner = SpectralBracketer.preset("paper", m=3, embedding=CCA(size=10))
+    sentences = [sentence for _, sentence in zip(range(300), read_tagged(SAMPLE / "train.mrg"))]
+    library = learner.fit(lambda: sentences)
+    for sentence in sentences[:20]:
+        doc = nlp(tagged_doc(nlp.vocab, sentence))
+        wanted = library.bracket(*sentence)
+        assert [(span.start, span.end) for span in doc.spans[KEY]] == list(wanted.spans)
+        assert doc.spans[KEY].attrs["scores"].tolist() == pytest.approx(wanted.scores)
+        assert nlp.get_pipe("spectral_bracketer").bracket(*sentence) == wanted
+
+
+def test_bracketer_learns_from_a_stream(nlp):
+    """The text is read from the start each time, and what was read is not kept."""
+    seen = []
+
+    def examples():
+        seen.append(0)
+        for eg in text()(nlp):
+            seen[-1] += 1
+            yield eg
+
+    other = pipeline()
+    other.initialize(examples)
+    assert set(seen[1:]) <= {1, 300}
+    assert 300 in seen
+    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+        assert annotations(one) == annotations(same)
+
+
+def test_bracketer_never_sees_brackets(nlp):
+    """Trees of the reference Docs make no difference, whatever they are."""
+    other = pipeline()
+    other.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=300, gold_tags=True)(other))
+    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+        assert annotations(one) == annotations(same)
+
+
+def test_bracketer_learns_from_universal_tags():
+    nlp = pipeline(attr="pos")
+    nlp.initialize(lambda: text(150)(nlp))
+    doc = nlp(tagged_doc(nlp.vocab, sentence_of(SENTENCES[0])))
+    assert doc.spans[KEY].attrs["tags"][:3] == ["PROPN", "VERB", "DET"]
+    assert trees(doc, KEY)[0].tags[:3] == ["PROPN", "VERB", "DET"]
+
+
+def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
+    component = nlp.get_pipe("spectral_bracketer")
+    ready = pipeline()
+    component.bracketer.to_disk(tmp_path / "bracketer")
+    ready.config["initialize"]["components"]["spectral_bracketer"] = {
+        "bracketer": {"@readers": "spacy-lpcfg.read_bracketer.v1", "path": str(tmp_path / "bracketer")}
+    }
+    ready.initialize()
+    streamed = pipeline()
+    (tmp_path / "text").write_text(
+        "".join(f"{tree}\n" for _, tree in zip(range(300), parse_trees((SAMPLE / "train.mrg").read_text("utf-8")))),
+        encoding="utf-8",
+    )
+    streamed.config["training"]["max_epochs"] = -1
+    streamed.config["initialize"]["components"]["spectral_bracketer"] = {
+        "sentences": {"@readers": "spacy-lpcfg.tagged_sentences.v1", "path": str(tmp_path / "text")}
+    }
+    streamed.initialize()
+    for other in (ready, streamed):
+        for mine, theirs in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+            assert annotations(mine) == annotations(theirs)
+
+
+def test_bracketer_learner_is_that_of_the_library():
+    make = registry.misc.get("spacy-lpcfg.SpectralBracketer.v1")
+    assert make() == SpectralBracketer.preset("default")
+    assert make(preset="paper", m=4) == SpectralBracketer.preset("paper", m=4)
+    assert make(preset="paper", gamma=None) == SpectralBracketer.preset("paper")
+    assert make(self_training=False, apart=0.0) == SpectralBracketer(self_training=None, apart=0.0)
+    for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining, SequenceSettings):
+        assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
+    rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
+    assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
+    with pytest.raises(ValueError, match="preset"):
+        make(preset="best")
+
+
+def test_bracketer_uses_the_vectors_of_the_vocabulary():
+    config = {**LEARNER, "embedding": {"@misc": "spacy-lpcfg.VocabVectors.v1", "size": 8}}
+    nlp = pipeline(learner=config)
+    with pytest.raises(EmbeddingError, match="has none"):
+        nlp.initialize(lambda: text(100)(nlp))
+    random = np.random.default_rng(0)
+    vectors = {}
+    for sentence in read_tagged(SAMPLE / "train.mrg"):
+        for word in sentence.words:
+            if word not in vectors:
+                vectors[word] = random.normal(size=12).astype(np.float32)
+                nlp.vocab.set_vector(word, vectors[word])
+    found = VocabVectors(8).of(nlp.vocab)
+    assert all(np.array_equal(vectors[word], row) for word, row in zip(found.words, found.vectors))
+    assert len(found.words) == len(vectors)
+    nlp.initialize(lambda: text(100)(nlp))
+    assert nlp.get_pipe("spectral_bracketer").learner.embedding == VocabVectors(8)
+    assert nlp(docs_of(nlp)[0]).spans[KEY]
+
+
+def test_bracketer_update_does_nothing(nlp):
+    component = nlp.get_pipe("spectral_bracketer")
+    before = component.to_bytes(exclude=["vocab"])
+    optimizer = nlp.resume_training()
+    assert nlp.update(list(text(3)(nlp)), sgd=optimizer) == {"spectral_bracketer": 0.0}
+    assert component.to_bytes(exclude=["vocab"]) == before
+    with component.model.use_params({}):
+        assert component.predict(docs_of(nlp))
+
+
+def test_bracketer_refuses_a_sample_of_a_streamed_corpus():
+    nlp = pipeline()
+    nlp.config["training"]["max_epochs"] = -1
+    with pytest.raises(ValueError, match="max_epochs = -1"):
+        nlp.initialize(lambda: text(3)(nlp))
+
+
+def test_bracketer_without_tags_or_text_says_what_it_needs(with_bracketer):
+    nlp = pipeline()
+    with pytest.raises(Untagged, match=r"'spectral_bracketer': Expected a Doc with token\.tag_"):
+        nlp.initialize()
+    with pytest.raises(ValueError, match=r"found no text.*TaggedText\.v1"):
+        nlp.initialize(lambda: [Example(Doc(nlp.vocab, words=["\n"]), Doc(nlp.vocab, words=["\n"]))])
+    with pytest.raises(ValueError, match=r"no bracketer yet.*spacy train"):
+        nlp(docs_of(nlp)[0])
+    with pytest.raises(ValueError, match="no bracketer yet"):
+        nlp.get_pipe("spectral_bracketer").bracket(["Go"], ["VB"])
+    learned = with_bracketer()
+    with pytest.warns(UserWarning, match="keeps the bracketer"):
+        learned.initialize()
+    assert learned(docs_of(learned)[0]).spans[KEY]
+
+
+def test_bracketer_says_when_there_is_too_little_text():
+    nlp = pipeline()
+    with pytest.raises(ValueError, match="Expected"):
+        nlp.initialize(lambda: text(2)(nlp))
+
+
+def test_bracketer_has_one_label(nlp):
+    component = nlp.get_pipe("spectral_bracketer")
+    assert component.labels == (LABEL,)
+    other = pipeline()
+    other.config["initialize"]["components"]["spectral_bracketer"] = {"labels": ["NP"]}
+    with pytest.raises(ValueError, match="among the labels"):
+        other.initialize(lambda: text(3)(other))
+
+
+# Bracketing
+
+
+def test_bracketer_needs_tags(nlp):
+    with pytest.raises(Untagged, match=r"'spectral_bracketer': .*token\.tag_.*'tagger' or an 'lpcfg_parser'"):
+        nlp("Go home .")
+
+
+def test_bracketer_writes_trees_that_others_read(nlp):
+    doc = nlp(docs_of(nlp)[0])
+    (tree,) = trees(doc, KEY)
+    assert tree.words == [token.text for token in doc]
+    assert tree.tags == [token.tag_ for token in doc]
+    assert list(parse_trees(str(tree))) == [tree]
+    (root,) = doc_constituency(doc, KEY)
+    assert [child.label for child in root.children] == [LABEL, "."]
+    assert root.children[0].probability == 1
+    nodes = [node for node in root.nodes() if node.labels]
+    assert len(nodes) == len(doc.spans[KEY]) == 9
+    spans = [(span.start, span.end) for span in doc.spans[KEY]]
+    assert spans == sorted(set(spans), key=lambda span: (span[0], -span[1]))
+
+
+def test_bracketer_brackets_are_binary_and_end_with_words(nlp):
+    for doc in nlp.pipe(docs_of(nlp)):
+        for sent in doc.sents if len(doc) else ():
+            words = [t for t in sent if not t.is_space and not is_punctuation(t.tag_, t.text)]
+            inside = [span for span in doc.spans[KEY] if sent.start <= span.start < sent.end]
+            assert len(inside) == max(len(words) - 1, 0)
+            for span in inside:
+                assert {span[0].i, span[-1].i} <= {word.i for word in words}
+            if len(words) > 1:
+                assert (inside[0].start, inside[0].end) == (words[0].i, words[-1].i + 1)
+
+
+def test_bracketer_scores_are_from_0_to_1(nlp):
+    for doc in nlp.pipe(docs_of(nlp)):
+        scores = doc.spans[KEY].attrs["scores"]
+        assert scores.dtype == np.float32
+        assert len(scores) == len(doc.spans[KEY])
+        assert np.all((scores >= 0) & (scores <= 1))
+
+
+def test_bracketer_says_which_sentences_are_empty(nlp):
+    status = [doc.spans[KEY].attrs["status"] for doc in nlp.pipe(docs_of(nlp))]
+    assert status == [["parsed"], ["parsed"], ["parsed"], ["parsed"], ["parsed", "parsed"], [], ["empty"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "tags"),
+    [
+        (["Go"], ["VB"]),
+        (["Go", "home"], ["VB", "NN"]),
+        (["."], ["."]),
+        (["(", ")", "--", "!"], ["-LRB-", "-RRB-", ":", "."]),
+        (["a", "b", "c"], ["", "NEVERSEEN", "\u00e9"]),
+        (["a", "b", "c"], ["NEVERSEEN"] * 3),
+        (["\x00", "\U0001f600", "\ud7ff", "a" * 10_000], ["NN", "SYM", "FW", "NN"]),
+        (["the", "old", "ferry", "and"] * 250, ["DT", "JJ", "NN", "CC"] * 250),
+        (["a", ","] * 500, ["NN", ","] * 500),
+        (["a"] * 1000, ["X"] * 1000),
+    ],
+)
+def test_bracketer_never_fails_on_a_sentence(nlp, words, tags):
+    doc = Doc(nlp.vocab, words=words, tags=tags, sent_starts=[i == 0 for i in range(len(words))])
+    doc = nlp(doc)
+    (tree,) = trees(doc, KEY)
+    assert len(tree) == len(words)
+    assert np.all(np.isfinite(doc.spans[KEY].attrs["scores"]))
+
+
+def test_bracketer_predicts_without_changing_docs(nlp):
+    component = nlp.get_pipe("spectral_bracketer")
+    docs = docs_of(nlp)
+    before = [doc.to_bytes() for doc in docs]
+    found = component.predict(docs)
+    assert [doc.to_bytes() for doc in docs] == before
+    component.set_annotations(docs, found)
+    assert all(KEY in doc.spans for doc in docs)
+
+
+def test_bracketer_splits_sentences_where_nobody_did_and_warns_once(nlp, with_bracketer):
+    bare = with_bracketer()
+    docs = [Doc(bare.vocab, words=["Go", "now", ".", "Who", "left", "?"], tags=["VB", "RB", ".", "WP", "VBD", "."])] * 2
+    with pytest.warns(UserWarning, match="sentence boundaries") as caught:
+        found = list(bare.pipe(doc.copy() for doc in docs))
+    assert len(caught) == 1
+    assert [(span.start, span.end) for span in found[0].spans[KEY]] == [(0, 2), (3, 5)]
+    assert [sent.start for sent in found[0].sents] == [0, 3]
+
+
+def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(tmp_path):
+    names = {"NN": "noun", "NNS": "noun", "NNP": "noun", "DT": "det", "VBD": "verb"}
+    back = {"noun": "NOUN", "det": "DET", "verb": "VERB"}
+    foreign, plain = pipeline(), pipeline()
+    (tmp_path / "map").write_text("\n".join(map(" ".join, back.items())), encoding="utf-8")
+    foreign.config["initialize"]["components"]["spectral_bracketer"] = {
+        "mapping": {"@readers": "spacy-lpcfg.tag_map.v1", "path": str(tmp_path / "map")}
+    }
+    same = {tag: back[name] for tag, name in names.items()}
+
+    def examples(nlp, mapping):
+        for sentence in read_tagged(SAMPLE / "dev.mrg"):
+            doc = tagged_doc(nlp.vocab, TaggedSentence(sentence.words, tuple(mapping.get(t, t) for t in sentence.tags)))
+            yield Example(doc.copy(), doc)
+
+    foreign.initialize(partial(examples, foreign, names))
+    plain.initialize(partial(examples, plain, same))
+    seen: set[str] = set()
+    for eg, other in zip(examples(foreign, names), examples(plain, same)):
+        assert annotations(foreign(eg.predicted)) == annotations(plain(other.predicted))
+        seen.update(token.tag_ for token in eg.predicted)
+    assert set(names.values()) < seen
+    component = foreign.get_pipe("spectral_bracketer")
+    assert component.bracket(["a", "b", "c"], ["det", "noun", "verb"]) == component.bracket(
+        ["a", "b", "c"], ["DET", "NOUN", "VERB"]
+    )
+
+
+def test_bracketer_saves_any_mapping(with_bracketer, tmp_path):
+    mapping = {tag: "PUNCT" for tag in ["$,", "$(", ":", "=", "#", ";", "``", "[", "@", '"', "A B", "\u00e9"]}
+    nlp = with_bracketer()
+    nlp.get_pipe("spectral_bracketer").mapping = mapping
+    nlp.to_disk(tmp_path / "model")
+    for loaded in (spacy.load(tmp_path / "model"), pipeline().from_bytes(nlp.to_bytes())):
+        component = loaded.get_pipe("spectral_bracketer")
+        assert component.mapping == mapping
+        assert component.bracket(["a", "-", "b"], ["NN", "=", "NN"]).spans == ((0, 3),)
+
+
+def test_bracketer_writes_under_its_key(with_bracketer):
+    other = with_bracketer(spans_key="mine")
+    assert list(other(docs_of(other)[0]).spans) == ["mine"]
+
+
+def test_bracketer_respects_the_error_handler(with_bracketer):
+    broken = with_bracketer()
+    seen = []
+    broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs), type(error))))
+    assert list(broken.pipe(["Go", "Stop"])) == []
+    assert seen == [("spectral_bracketer", 2, Untagged)]
+
+
+def test_bracketer_settings_are_checked():
+    for wrong in ({"attr": "dep"}, {"seed": "one"}, {"learner": {**LEARNER, "m": "three"}}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            pipeline(**wrong)
+    made = refused_or_read(lambda: pipeline(max_words="100"), "max_words to be a number, without quotes")
+    assert made is None or made.get_pipe("spectral_bracketer").max_words == 100
+
+
+# Scoring
+
+
+def test_bracketer_scores_a_pipeline(nlp):
+    examples = list(Treebank(SAMPLE / "dev.mrg", limit=40, gold_tags=True)(nlp))
+    scores = nlp.evaluate(examples)
+    assert scores["brackets_n_sentences"] == 40
+    assert 0.1 < scores["brackets_f"] == scores[f"spans_{KEY}_f"] < scores["brackets_f_with_sentence"] < 1
+    assert 0.1 < scores["brackets_sentence_f"] < scores["brackets_sentence_f_with_sentence"] < 1
+
+
+def test_bracketer_has_no_scores_without_trees(nlp):
+    scores = nlp.evaluate(list(text(5)(nlp)))
+    assert scores["brackets_f"] is scores[f"spans_{KEY}_f"] is None
+    assert scores["brackets_n_sentences"] == 0
+
+
+# Saving
+
+
+@pytest.mark.parametrize("form", ["bytes", "disk", "pickle"])
+def test_bracketer_saved_and_loaded_brackets_the_same(nlp, tmp_path, form):
+    if form == "bytes":
+        loaded = pipeline().from_bytes(nlp.to_bytes())
+    elif form == "disk":
+        nlp.to_disk(tmp_path / "model")
+        loaded = spacy.load(tmp_path / "model")
+    else:
+        loaded = pickle.loads(pickle.dumps(nlp))
+    for mine, theirs in zip(nlp.pipe(docs_of(nlp)), loaded.pipe(docs_of(loaded))):
+        assert annotations(mine) == annotations(theirs)
+
+
+def test_bracketer_untrained_is_saved_too(tmp_path):
+    nlp = pipeline()
+    nlp.to_disk(tmp_path / "model")
+    assert spacy.load(tmp_path / "model").get_pipe("spectral_bracketer").bracketer is None
+
+
+@pytest.mark.parametrize("form", ["bytes", "docbin", "pickle"])
+def test_bracketer_brackets_survive_with_the_doc(nlp, form):
+    docs = list(nlp.pipe(docs_of(nlp)))
+    if form == "bytes":
+        loaded = [Doc(nlp.vocab).from_bytes(doc.to_bytes()) for doc in docs]
+    elif form == "docbin":
+        data = DocBin(docs=docs, store_user_data=True).to_bytes()
+        loaded = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
+    else:
+        loaded = pickle.loads(pickle.dumps(docs))
+    for mine, theirs in zip(docs, loaded):
+        assert annotations(mine) == annotations(theirs)
+        assert trees(mine, KEY) == trees(theirs, KEY)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_bracketer_runs_in_worker_processes(nlp, method, monkeypatch):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {method}")
+    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+    docs = list(nlp.pipe(docs_of(nlp), n_process=2, batch_size=1))
+    assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(docs_of(nlp))]
+
+
+def test_bracketer_refuses_damaged_and_foreign_models(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    saved = tmp_path / "model" / "spectral_bracketer" / "model"
+    good = saved.read_bytes()
+    middle = len(good) // 2
+    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
+    parser = spacy.blank("en").add_pipe("lpcfg_parser")
+    for bad in (b"", b"not a model", good[:-100], flipped, pickle.dumps(print)):
+        saved.write_bytes(bad)
+        with pytest.raises(BracketerError):
+            spacy.load(tmp_path / "model")
+        with pytest.raises(BracketerError):
+            nlp.create_pipe("spectral_bracketer").from_bytes(bad)
+    with pytest.raises(ValueError, match="lpcfg_parser"):
+        parser.from_bytes(nlp.get_pipe("spectral_bracketer").to_bytes(exclude=["vocab"]))
+    saved.unlink()
+    with pytest.raises(BracketerError, match="model"):
+        spacy.load(tmp_path / "model")
+
+
+def test_bracketer_stands_beside_a_parser(nlp, tmp_path):
+    """The parser tags, and the bracketer takes its tags."""
+    both = pipeline()
+    both.add_pipe("sentencizer", first=True)
+    config = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
+    parser = both.add_pipe("lpcfg_parser", before="spectral_bracketer", config=config)
+    parser.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=100)(both), nlp=both)
+    both.get_pipe("spectral_bracketer").bracketer = nlp.get_pipe("spectral_bracketer").bracketer
+    doc = both("The old ferry was sold. Who left?")
+    assert set(doc.spans) == {"constituents", KEY}
+    assert [tree.tags for tree in trees(doc)] == [tree.tags for tree in trees(doc, KEY)]
+    assert doc._.constituency[0].label == "S"
+
+
+def test_bracketer_frozen_result_is_a_bracketer(nlp):
+    bracketer = nlp.get_pipe("spectral_bracketer").bracketer
+    assert isinstance(bracketer, Bracketer)
+    assert Bracketer.from_bytes(bracketer.to_bytes()).bracket(*sentence_of(SENTENCES[0])) == bracketer.bracket(
+        *sentence_of(SENTENCES[0])
+    )

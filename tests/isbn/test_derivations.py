@@ -1,0 +1,88 @@
+import pytest
+from hypothesis import given
+from oracles.strategies import trees
+
+from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT, Step, derive, tree_of
+from spacy_lpcfg.isbn.relations import FIELDS, NONE, ROOT, Cell, Relations, codes, related, walk
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+
+
+def tree(text):
+    return next(iter(parse_trees([text])))
+
+
+def test_derivations_example():
+    steps = derive(tree("(S (NP (NP (DT a) (NN cat)) (PP (IN in))) (VP (VB sat)))"))
+    assert [(step.kind, step.label or step.word) for step in steps] == [
+        (SHIFT, "DT"),
+        (PROJECT, "NP"),
+        (SHIFT, "NN"),
+        (ATTACH, ""),
+        (SHIFT, "IN"),
+        (PROJECT, "PP"),
+        (MODIFY, ""),
+        (PROJECT, "S"),
+        (SHIFT, "VB"),
+        (PROJECT, "VP"),
+        (ATTACH, ""),
+        (ATTACH, ""),
+    ]
+
+
+@pytest.mark.parametrize("text", ["(NN a)", "(X (Y (X (NN a))))", "(X (X (X (N a) (N b)) (N c)) (N d) (X (N e)))"])
+def test_derivations_undo(text):
+    assert str(tree_of(derive(tree(text)))) == text
+
+
+@given(trees())
+def test_derivations_undo_random(random_tree):
+    normal = normalize(random_tree)
+    if normal is not None:
+        assert tree_of(derive(normal)) == normal
+
+
+def test_derivations_undo_treebanks(shared_data):
+    for file in sorted([*shared_data.glob("wsj_sample/*.mrg"), *shared_data.glob("gum/*.mrg")]):
+        for each in map(normalize, read_trees(file)):
+            assert each is None or tree_of(derive(each)) == each
+
+
+def test_derivations_refuse():
+    with pytest.raises(ValueError, match="normalize"):
+        derive(tree("(X (X (N a)))"))
+    for steps in ([], [Step(ATTACH)], [Step(SHIFT, "N", "a")], [Step(SHIFT, "N", "a"), Step(MODIFY)]):
+        with pytest.raises(ValueError, match="Expected"):
+            tree_of(steps)
+    whole = derive(tree("(X (N a))"))
+    with pytest.raises(ValueError, match="nothing is left"):
+        tree_of([*whole, *whole])
+
+
+def test_relations_of_a_derivation():
+    actions = [SHIFT, PROJECT, SHIFT, ATTACH, PROJECT + 1, SHIFT, MODIFY, ATTACH]
+    tops = [stack[0] for stack, _, _ in walk(actions)]
+    assert tops[0] == Cell(ROOT)
+    assert tops[2] == Cell(0, NONE, 0 + 1, 1, 1, 0)
+    assert tops[4] == Cell(0, 2, 1, 3, 1, 0)
+    assert tops[5] == Cell(1, NONE, 4, 4, 4, 0)
+    assert tops[7] == Cell(1, 5, 4, 6, 4, 0)
+
+
+def test_relations_previous_is_always_latent():
+    """The position before is always one of the four latent relations of the paper."""
+    text = "(S (NP (NP (DT a) (NN b)) (PP (IN c) (NP (NN d)))) (VP (VB e) (ADVP (RB f))))"
+    steps = derive(tree(text))
+    actions = [PROJECT + ord(step.label[0]) if step.kind == PROJECT else step.kind for step in steps]
+    latent = codes(Relations().latent)
+    for t, (stack, previous, last_shift) in enumerate(walk(actions)):
+        assert t == 0 or previous in related(stack, previous, last_shift, latent)
+
+
+def test_relations_are_data():
+    assert codes(["previous", "last_shift", "below2.left_terminal"]).tolist() == [[-1, 0], [-1, 1], [2, 4]]
+    assert codes([f"top.{field}" for field in FIELDS]).tolist() == [[0, i] for i in range(len(FIELDS))]
+    stack = [Cell(0, context=7), Cell(ROOT)]
+    assert related(stack, 8, NONE, codes(["previous", "last_shift", "top.context", "below2.context"])) == [8, -1, 7, -1]
+    for name in ("top", "top.head", "queue.context", ""):
+        with pytest.raises(ValueError, match="Expected a relation"):
+            Relations(latent=(name,))

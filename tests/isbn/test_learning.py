@@ -1,0 +1,215 @@
+"""The optimiser against the formulas of its paper, and the learner of sigmoid belief networks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles.isbn_reference import random_events, random_parameters
+
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
+from spacy_lpcfg.isbn._adam import Schedule, Table
+from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
+from spacy_lpcfg.isbn.likelihood import log_likelihoods
+from spacy_lpcfg.isbn.training import Ascent, Epoch, Training
+from spacy_lpcfg.trees import Tree, parse_trees
+
+TEXTS = [
+    "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))",
+    "(S (NP (DT the) (JJ old) (NN cat)) (VP (VBD barked)))",
+    "(S (NP (NP (DT a) (NN walk)) (PP (IN in) (NP (NNP Rome)))) (VP (VBD walked) (ADVP (RB badly))))",
+    "(S (NP (NNP Kim)) (VP (VBD slept)))",
+]
+TREES = list(parse_trees(TEXTS))
+QUICK = ISBNLearner(n_states=6, n_epochs=3, batch_size=2, cut_off=1)
+
+
+def dense_adam(weights, gradients, rates, weight_decay, averaging):
+    """Adam on all rows at every step, as in Algorithm 1 of Kingma and Ba, with a decay as of `_adam.pyx`; weights and
+    their average after each step."""
+    first, second, average, found = np.zeros_like(weights), np.zeros_like(weights), weights.copy(), []
+    for t, (gradient, rate) in enumerate(zip(gradients, rates), 1):
+        first = 0.9 * first + 0.1 * gradient
+        second = 0.999 * second + 0.001 * gradient**2
+        root = np.sqrt(second / (1 - 0.999**t)) + 1e-12
+        weights = (weights + rate / (1 - 0.9**t) * first / root) / (1 + rate / (1 - 0.9**t) * weight_decay / root)
+        share = min(averaging, (1 + t) / (10 + t))
+        average = share * average + (1 - share) * weights
+        found.append((weights, average))
+    return found
+
+
+def lazy_adam(weights, gradients, rates, weight_decay, averaging, touched):
+    """The same with `Table`, of the rows that a step touches alone."""
+    table = Table(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
+    for step, (gradient, rows) in enumerate(zip(gradients, touched)):
+        table.fetch(rows, step)
+        table.gradient[rows] += gradient[rows]
+        table.step(rows, step + 1)
+        assert not table.gradient.any()
+    table.fetch(np.arange(len(weights)), len(rates))
+    return table.weights, table.averages
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
+def test_adam_is_that_of_the_paper(weight_decay):
+    rng = np.random.default_rng(0)
+    weights, gradients = rng.standard_normal((5, 9)), rng.standard_normal((60, 5, 9))
+    rates, rows = np.linspace(0.1, 0, 60), [np.arange(5)] * 60
+    expected = dense_adam(weights, gradients, rates, weight_decay, 0.9)[-1]
+    found = lazy_adam(weights, gradients, rates, weight_decay, 0.9, rows)
+    np.testing.assert_allclose(found[0], expected[0], atol=1e-4)
+    np.testing.assert_allclose(found[1], expected[1], atol=1e-4)
+
+
+@pytest.mark.parametrize("weight_decay", [0.0, 0.1])
+def test_rows_that_steps_leave_out_go_where_no_gradient_leads(weight_decay):
+    rng = np.random.default_rng(1)
+    n_steps, weights = 400, rng.standard_normal((30, 4))
+    touched = [np.flatnonzero(rng.random(30) < 0.1) for _ in range(n_steps)]
+    gradients = np.zeros((n_steps, 30, 4))
+    for gradient, rows in zip(gradients, touched):
+        gradient[rows] = 1 + rng.standard_normal((len(rows), 4))
+    rates = 0.01 * np.linspace(1, 0, n_steps)
+    expected, average = dense_adam(weights, gradients, rates, weight_decay, 0.99)[-1]
+    found, found_average = lazy_adam(weights, gradients, rates, weight_decay, 0.99, touched)
+    moved = np.abs(expected - weights).max()
+    assert moved > 0.5
+    np.testing.assert_allclose(found, expected, atol=0.03 * moved)
+    np.testing.assert_allclose(found_average, average, atol=0.05 * moved)
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+def test_training_raises_the_likelihood_of_any_events(approximation):
+    rng = np.random.default_rng(3)
+    events = random_events(rng, n_sequences=6)
+    start = Network(approximation, **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
+    training = Training(start, rates=np.full(80, 0.03), averaging=0.0)
+    seen = [training.step(events) for _ in range(80)]
+    assert seen[0] == pytest.approx(log_likelihoods(start, events).sum(), abs=1e-3)
+    assert seen[-1] > 0.5 * seen[0]
+    assert log_likelihoods(training.network(), events).sum() >= seen[-1] - 0.1
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+def test_learner_learns_a_treebank_by_heart(approximation):
+    seen: list[LearningEpoch] = []
+    learner = replace(QUICK, approximation=approximation, n_states=16, n_epochs=60, learn_rate=0.1, dropout=0.0)
+    learner = replace(learner, weight_decay=0.0, averaging=0.9)
+    model = learner.fit(TREES, dev=TREES[:1], on_epoch=seen.append)
+    assert [(step.network, step.epoch) for step in seen] == [(1, i + 1) for i in range(60)]
+    assert seen[0].log_likelihood < -5
+    assert seen[-1].log_likelihood > -0.7  # the choice among four sentences alone is log 4 nats in 4.5 words
+    assert seen[-1].dev > seen[0].dev
+    assert all(step.seconds > 0 for step in seen)
+    assert model.networks[0].approximation == approximation
+    assert model.meta["history"][-1] == {
+        "network": 1,
+        "epoch": 60,
+        "log_likelihood": round(seen[-1].log_likelihood, 6),
+        "dev": round(seen[-1].dev, 6),
+    }
+
+
+def test_ascent_keeps_the_epoch_that_is_best_on_held_out_sequences():
+    rng = np.random.default_rng(4)
+    events, dev = random_events(rng, n_sequences=4), random_events(rng, n_sequences=4)
+    start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
+    seen: list[Epoch] = []
+    found = Ascent(n_epochs=40, batch_size=2, learn_rate=0.05).fit(start, events, dev=dev, on_epoch=seen.append)
+    best = max(epoch.dev for epoch in seen)
+    assert seen[-1].dev < best
+    assert log_likelihoods(found, dev).sum() == pytest.approx(best)
+
+
+def test_events_without_masks_are_learned_from():
+    rng = np.random.default_rng(4)
+    events = random_events(rng)
+    unmasked = replace(events, choices=events.choices * [1, 1, 0, 1] - [0, 0, 1, 0], masks=np.zeros((0, 4), np.uint8))
+    start = Network("mean-field", **random_parameters(rng, 5, dtype=np.float32))
+    found = Ascent(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
+    assert log_likelihoods(found, unmasked).sum() > log_likelihoods(start, unmasked).sum()
+
+
+def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_threads():
+    first = QUICK.fit(TREES).to_bytes()
+    assert QUICK.fit(iter(TREES)).to_bytes() == first
+    assert replace(QUICK, n_jobs=3).fit(TREES).to_bytes() == first
+    assert replace(QUICK, seed=1).fit(TREES).to_bytes() != first
+
+
+def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
+    few, some, many = (ISBNLearner().ascent(0, n, 24 * n) for n in (100, 3500, 100_000))
+    assert [ascent.batch_size for ascent in (few, some, many)] == [5, 10, 20]
+    assert [ascent.n_epochs for ascent in (few, some, many)] == [14, 14, 4]
+    assert ISBNLearner().ascent(0, 10_224, 168_000).n_epochs == 12
+    assert ISBNLearner(n_epochs=3).ascent(0, 100_000, 10**6).n_epochs == 3
+    assert [ascent.learn_rate for ascent in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
+    assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
+    assert ISBNLearner().ascent(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
+    own = ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500, 84_000)
+    assert (own.batch_size, own.learn_rate) == (7, 0.1)
+
+
+def test_learner_knows_fewer_words_of_small_treebanks():
+    words = frozenset(QUICK.fit(TREES).inventory.words)
+    few = replace(QUICK, cut_off=None).fit(TREES)
+    assert few.meta["learner"]["cut_off"] == 5
+    assert set(few.inventory.words) < words
+    assert (ISBNLearner().cut_off_of(84_000), ISBNLearner(cut_off=4).cut_off_of(84_000)) == (3, 4)
+
+
+def test_learner_learns_an_ensemble_from_consecutive_seeds():
+    both = replace(QUICK, n_networks=2).fit(TREES)
+    second = replace(QUICK, seed=1).fit(TREES)
+    assert len(both.networks) == 2
+    for name, array in both.networks[1].parameters.items():
+        np.testing.assert_array_equal(array, second.networks[0].parameters[name])
+
+
+def test_learner_model_survives_storage():
+    model = QUICK.fit(TREES)
+    again = ISBN.from_bytes(model.to_bytes())
+    assert again.meta == model.meta
+    assert again.to_bytes() == model.to_bytes()
+
+
+def test_learner_learns_from_one_tree_and_from_a_long_one():
+    assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
+    long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(700)])
+    seen: list[LearningEpoch] = []
+    replace(QUICK, approximation="mean-field").fit([long], on_epoch=seen.append)
+    assert all(np.isfinite(step.log_likelihood) for step in seen)
+
+
+def test_learner_tells_the_artificial_root_of_its_trees():
+    assert QUICK.fit(TREES).meta["root_label"] == ""
+    rooted = [Tree("ROOT", [tree]) for tree in TREES]
+    assert QUICK.fit(rooted).meta["root_label"] == "ROOT"
+
+
+def test_learner_skips_held_out_trees_with_unknown_labels():
+    seen: list[LearningEpoch] = []
+    QUICK.fit(TREES, dev=parse_trees(["(X (Y z))"]), on_epoch=seen.append)
+    assert np.isnan(seen[-1].dev)
+
+
+def test_learner_takes_trees_as_often_as_it_is_told():
+    """As if they stood there as often, but that no word is the more frequent."""
+    often = QUICK.fit(TREES, repeats=[1, 3, 1, 2])
+    by_hand = QUICK.fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
+    assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
+    assert often.inventory.frequent == QUICK.fit(TREES).inventory.frequent
+    known = replace(QUICK, cut_off=2).fit(TREES, repeats=[5] * len(TREES)).inventory.words
+    assert "barked" not in known
+    assert "cat" in known
+    with pytest.raises(ValueError, match="each of 4 trees with words, got 3"):
+        QUICK.fit(TREES, repeats=[1, 2, 3])
+
+
+def test_learner_refuses_what_cannot_be():
+    with pytest.raises(ValueError, match="Expected trees"):
+        QUICK.fit([])
+    wrong = {"n_states": 0, "n_epochs": 0, "batch_size": 0, "cut_off": 0, "n_networks": 0, "n_jobs": 0, "dropout": 1.0}
+    for name, value in {**wrong, "approximation": "sideways", "learn_rate": -1.0, "weight_decay": -1.0}.items():
+        with pytest.raises(ValueError, match=name):
+            replace(QUICK, **{name: value}).fit(TREES)

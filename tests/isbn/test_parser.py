@@ -1,0 +1,261 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from networks import tiny
+
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
+from spacy_lpcfg.isbn.finals import Finals
+from spacy_lpcfg.isbn.network import start_network
+from spacy_lpcfg.parsing.result import GLUED, PARSED
+from spacy_lpcfg.trees import parse_trees
+
+WORDS = ["a", "b", "new", "c", "a", "d"]
+LN2 = np.log(2)
+PARSER = IncrementalParser(tiny("feed-forward"))
+TEXT = st.lists(st.text(max_size=5), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+def test_parse_is_a_tree_of_the_words(approximation, decoding):
+    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=10, decoding=decoding))
+    for words in (WORDS, ["a"], ["new"] * 40):
+        parse = parser.parse(words)
+        assert parse.tree.words == words
+        assert parse.tree.tags == parse.tags
+        assert parse.status == PARSED
+        assert parse.span_scores.shape == (len(parse.spans),)
+        assert parse.tag_scores.shape == (len(words),)
+        assert ((parse.span_scores > 0) & (parse.span_scores <= 1)).all()
+        assert ((parse.tag_scores > 0) & (parse.tag_scores <= 1)).all()
+        assert -np.inf < parse.log_probability < 0
+
+
+def test_parse_decodes_the_best_tree():
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(decoding="tree"))
+    best, *others = parser.n_best(WORDS, n=5)
+    parse = parser.parse(WORDS)
+    assert parse.tree == best.tree
+    assert len(others) == 4
+    assert best.log_probability > others[0].log_probability
+    assert parse.log_probability > best.log_probability
+
+
+def test_parse_decodes_likely_brackets():
+    posteriors, parse = PARSER.posteriors(WORDS), PARSER.parse(WORDS)
+    assert [posteriors.brackets[span] for span in parse.spans] == pytest.approx(parse.span_scores.tolist())
+    assert {span for span, p in posteriors.brackets.items() if p > 0.5} <= set(parse.spans)
+    assert all(sum(shares.values()) == pytest.approx(1) for shares in posteriors.tags)
+    assert parse.tags == [max(shares, key=shares.get) for shares in posteriors.tags]
+    whole = [p for (start, end, _), p in posteriors.brackets.items() if (start, end) == (0, len(WORDS))]
+    assert sum(whole) >= 1 - 1e-6
+
+
+def test_posteriors_are_shares_of_the_derivations():
+    """Two trees, one of them with two sequences of tags, and a chain that stands over its lower label in most."""
+    derivations = [
+        (((0, 2, "S"), (0, 1, "NP")), [0, 1]),
+        (((0, 2, "S"), (0, 1, "NP")), [0, 2]),
+        (((0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")), [0, 1]),
+    ]
+    finals = Finals(derivations, np.log([0.02, 0.01, 0.01]))
+    posteriors = finals.posteriors(["DT", "NN", "VB"])
+    assert list(posteriors.brackets) == [(0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")]
+    assert list(posteriors.brackets.values()) == pytest.approx([1, 0.25, 1])
+    assert posteriors.tags[0] == {"DT": 1}
+    assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
+    assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
+
+
+def test_parse_keeps_given_tags():
+    tags = ["Y", None, "no such tag", "X", None, None]
+    parse = PARSER.parse(WORDS, tags)
+    assert [tag for tag, given in zip(parse.tags, tags) if given] == ["Y", "no such tag", "X"]
+    assert set(parse.tags) <= {"X", "Y", "no such tag"}
+    assert parse.log_probability < PARSER.parse(WORDS).log_probability
+
+
+def test_parse_of_any_width_is_repeatable():
+    for beam in (1, 2, 100):
+        parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=beam))
+        first = parser.parse(WORDS)
+        parser.parse(["c", "new", "b"])
+        assert parser.parse(WORDS).log_probability == first.log_probability
+        assert parser.parse(WORDS).spans == first.spans
+
+
+@given(TEXT)
+def test_parse_never_fails(words):
+    for text in (words, [*words, "\ud800", "", " "]):
+        parse = PARSER.parse(text)
+        assert parse.tree.words == text
+        assert parse.status == PARSED
+        found = PARSER.surprisal(text)
+        assert (found >= 0).all()
+        assert -found.sum() * LN2 == pytest.approx(parse.log_probability, abs=1e-6)
+
+
+def test_parse_of_a_long_text():
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=3))
+    words = ["a", "b", "new", "c"] * 250
+    parse = parser.parse(words)
+    assert parse.tree.words == words
+    assert parse.status == PARSED
+    found = parser.surprisal(words)
+    assert found.shape == (1001,)
+    assert -found.sum() * LN2 == pytest.approx(parse.log_probability, abs=1e-6)
+
+
+def test_parse_where_the_end_is_out_of_reach():
+    """After one step for the end no derivation has it: the beam is completed step by step."""
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=1))
+    search = parser._new_search(parser.settings)
+    search.add(parser.isbn.inventory.candidates(["a"]))
+    search.advance()
+    search.finish()
+    assert len(search.final_log_probabilities()) > 0
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=3))
+    parse = parser.parse(["a", "b", "c"])
+    assert parse.status in (PARSED, GLUED)
+    assert parse.tree.words == ["a", "b", "c"]
+
+
+def test_parse_without_numbers_is_flat():
+    """The weights of a network may be such that nothing is left of any derivation."""
+    isbn = tiny("feed-forward")
+    nowhere = {name: array * np.float32(np.nan) for name, array in isbn.networks[0].parameters.items()}
+    parser = IncrementalParser(ISBN(isbn.inventory, isbn.relations, (isbn.networks[0].of(nowhere),)))
+    parse = parser.parse(WORDS, ["X", *[None] * 5])
+    assert parse.status == GLUED
+    assert np.isnan(parse.log_probability)
+    assert parse.spans == [(0, 6, "A")]
+    assert parse.tags[0] == "X"
+    assert parser.n_best(WORDS, n=3) == []
+    assert parser.posteriors(WORDS).brackets == {(0, 6, "A"): 0}
+    assert parser.surprisal(WORDS)[0] == np.inf
+    prefix = parser.start().push("a")
+    assert prefix.trees() == []
+    assert prefix.finish().parse.status == GLUED
+
+
+def test_parse_with_a_treebank_of_one_word():
+    trees = list(parse_trees(["(X (UH yes))"]))
+    inventory, relations = take_inventory(trees), Relations()
+    network = start_network("feed-forward", inventory, relations, n_states=4, seed=0)
+    parser = IncrementalParser(ISBN(inventory, relations, (network,)))
+    assert parser.parse(["yes"]).tree.words == ["yes"]
+    assert parser.parse(["no", "yes", "no"]).tree.words == ["no", "yes", "no"]
+
+
+def test_parse_refuses_no_words():
+    for call in (PARSER.parse, PARSER.surprisal, PARSER.posteriors):
+        with pytest.raises(ValueError, match="at least one word"):
+            call([])
+        with pytest.raises(ValueError, match="got 2 words and 1 tags"):
+            call(["a", "b"], ["X"])
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        PARSER.n_best(WORDS, n=0)
+    with pytest.raises(ValueError, match="push one"):
+        PARSER.start().finish()
+
+
+def test_settings_refuse_nonsense():
+    with pytest.raises(ValueError, match="decoding"):
+        BeamSettings(decoding="rules")
+    with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
+        BeamSettings(beam=0)
+    with pytest.raises(ValueError, match="most_pops from 1"):
+        BeamSettings(most_pops=10**30)
+
+
+def test_ensemble_of_equals_is_one_network():
+    isbn = tiny("mean-field-step")
+    twice = IncrementalParser(ISBN(isbn.inventory, isbn.relations, isbn.networks * 2))
+    alone = IncrementalParser(isbn)
+    assert twice.parse(WORDS).log_probability == pytest.approx(alone.parse(WORDS).log_probability, abs=1e-4)
+    assert twice.parse(WORDS).spans == alone.parse(WORDS).spans
+
+
+def pushed(parser, words, tags=None):
+    prefix = parser.start()
+    for word, tag in zip(words, tags or [None] * len(words)):
+        prefix = prefix.push(word, tag)
+        yield prefix
+
+
+@pytest.mark.parametrize("approximation", APPROXIMATIONS)
+@pytest.mark.parametrize("tags", [None, ["X", "Y", None, "Y", "X", None]])
+def test_prefixes_add_up_to_the_sentence(approximation, tags):
+    parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=5))
+    prefixes = list(pushed(parser, WORDS, tags))
+    finished = prefixes[-1].finish()
+    surprisals = [*(prefix.surprisal for prefix in prefixes), finished.surprisal]
+    assert min(surprisals) >= 0
+    assert surprisals == pytest.approx(parser.surprisal(WORDS, tags).tolist(), abs=1e-6)
+    assert -sum(surprisals) * LN2 == pytest.approx(finished.parse.log_probability, abs=1e-9)
+    parse = parser.parse(WORDS, tags)
+    assert finished.parse.log_probability == pytest.approx(parse.log_probability, abs=1e-6)
+    assert finished.parse.spans == parse.spans
+    logs = [prefix.log_probability for prefix in prefixes]
+    assert logs == sorted(logs, reverse=True)
+
+
+def test_prefix_never_changes():
+    one, two = pushed(PARSER, ["a", "b"])
+    before = one.log_probability, one.trees(3)
+    others = [one.push(word).push("c") for word in ("b", "new", "d")]
+    two.finish()
+    assert (one.log_probability, one.trees(3)) == before
+    again = two.push("c")
+    assert again.log_probability == others[0].log_probability
+    assert again.trees(5) == others[0].trees(5)
+    assert again.words == ("a", "b", "c")
+
+
+def test_prefix_trees_hold_the_words():
+    assert PARSER.start().trees() == []
+    assert PARSER.start().log_probability == 0
+    for prefix in pushed(PARSER, WORDS):
+        trees = prefix.trees(100)
+        assert len(trees) <= PARSER.settings.beam
+        assert np.logaddexp.reduce([tree.log_probability for tree in trees]) == pytest.approx(prefix.log_probability)
+        for tree in trees:
+            words = [word for node in tree.open for child in node.children for word in child.words]
+            assert (*words, tree.last.word) == prefix.words
+            starts = [node.start for node in tree.open]
+            assert starts == sorted(set(starts))
+            assert str(tree).count("(") - str(tree).count(")") == len(tree.open)
+
+
+def test_prefix_trees_grow_into_the_parse():
+    """What is complete in the only hypothesis of a beam of one is in its parse."""
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1, decoding="tree"))
+    *_, last = pushed(parser, WORDS)
+    (tree,) = last.trees()
+    found = last.finish().parse.tree
+    complete = [child for node in tree.open for child in node.children]
+    assert {str(child) for child in complete} <= {str(node) for node in found.nodes()}
+    assert tree.last.label == found.tags[-1]
+
+
+def test_prefix_is_printed():
+    prefix = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1)).start().push("a")
+    assert str(prefix.trees()[0]) == f"... ({prefix.trees()[0].last.label} a)"
+
+
+def test_prefix_knows_which_word_opens_the_sentence():
+    words = ["A", "A"]
+    one, two = pushed(PARSER, words)
+    assert [one.surprisal, two.surprisal] == pytest.approx(PARSER.surprisal(words)[:2].tolist())
+
+
+def test_n_best_are_distinct_and_ordered():
+    found = PARSER.n_best(WORDS, n=50)
+    assert len({tree for tree, *_ in found}) == len(found) > 20
+    logs = [each.log_probability for each in found]
+    assert logs == sorted(logs, reverse=True)
+    wide = IncrementalParser(PARSER.isbn, settings=replace(PARSER.settings, beam=50))
+    assert np.logaddexp.reduce(logs) <= wide.parse(WORDS).log_probability + 1e-9

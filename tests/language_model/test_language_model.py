@@ -1,0 +1,505 @@
+"""The model of Saul and Pereira: EM, pivots, Kneser-Ney beside it, and all of it as an L-PCFG."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import logging
+from collections import Counter
+
+import numpy as np
+import pytest
+import spacy
+from commands import run
+from grammars import WORDS, grammar_of, one_state
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.enumeration import Model, weight
+from oracles.tensor_form import tree_log_probability
+from scipy import sparse
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.components.cli.learn_lm import _as_json
+from spacy_lpcfg.components.surprisal import token_surprisal
+from spacy_lpcfg.language_model import (
+    EDGE,
+    EM,
+    METHODS,
+    UNKNOWN,
+    Aggregate,
+    LanguageModel,
+    LanguageModelError,
+    PivotEM,
+    PivotSettings,
+    Vocabulary,
+    fit,
+    interpolate,
+    read_sentences,
+)
+from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
+from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
+from spacy_lpcfg.language_model.learning import Iteration
+from spacy_lpcfg.language_model.pivot import EXACT, _vertices, decompose, pivot_aggregate
+from spacy_lpcfg.storage.container import pack
+
+seeds = st.integers(0, 10_000)
+
+
+def some_text(n_sentences: int = 400, seed: int = 0) -> list[list[str]]:
+    """Sentences of a small aggregate model over 40 words."""
+    rng = np.random.default_rng(1)
+    words, states = rng.dirichlet(np.full(40, 0.2), 4), rng.dirichlet(np.full(4, 0.3), 40)
+    rng = np.random.default_rng(seed)
+    sentences = []
+    for _ in range(n_sentences):
+        word, sentence = 0, []
+        for _ in range(rng.integers(1, 12)):
+            word = rng.choice(40, p=words[rng.choice(4, p=states[word])])
+            sentence.append(f"w{word}")
+        sentences.append(sentence)
+    return sentences
+
+
+TEXT, DEV = some_text(), some_text(80, seed=7)
+SMALL = PivotSettings(kappa=1.0, shrinkage=1.0)
+
+
+def random_bigrams(seed: int, n_words: int = 12) -> Bigrams:
+    rng = np.random.default_rng(seed)
+    return Bigrams.of_matrix(sparse.csr_matrix(rng.poisson(0.7, (n_words, n_words)).astype(float)))
+
+
+def separable(seed: int, n_words: int = 15, m: int = 4) -> Aggregate:
+    """Parameters of which s(w2 | h) has a pivot for every state, and all r(h | w1) are positive."""
+    rng = np.random.default_rng(seed)
+    words = rng.dirichlet(np.ones(m), n_words)
+    pivots = rng.choice(n_words, m, replace=False)
+    words[pivots] = np.eye(m)
+    return Aggregate(0.1 / m + 0.9 * rng.dirichlet(np.full(m, 0.5), n_words), words / words.sum(axis=0))
+
+
+# Text
+
+
+def test_language_model_reads_text_plain_or_zipped(tmp_path):
+    text = "\ufeffA b\tc\n\n  \r\nna\u00efve d/e\n"
+    (tmp_path / "plain.txt").write_text(text, encoding="utf-8")
+    with gzip.open(tmp_path / "zipped.txt.gz", "wt", encoding="utf-8") as file:
+        file.write(text)
+    expected = [["A", "b", "c"], ["na\u00efve", "d/e"]]
+    assert list(read_sentences(tmp_path / "plain.txt")) == expected
+    assert list(read_sentences([tmp_path / "zipped.txt.gz"] * 2)) == 2 * expected
+
+
+def test_language_model_names_the_place_of_bad_text(tmp_path):
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"a b\ncaf\xe9\n")
+    with pytest.raises(ValueError, match=r"bad.txt:2: Expected UTF-8, but got the byte 0xe9"):
+        list(read_sentences(bad))
+    bad.write_bytes(gzip.compress(b"a b\n" * 1000)[:-9])
+    with pytest.raises(ValueError, match="damaged"):
+        list(read_sentences(bad))
+
+
+def test_vocabulary_has_the_words_that_are_not_rare():
+    vocabulary = Vocabulary.of([["b", "a", "b", EDGE], ["a", "c", EDGE, UNKNOWN, UNKNOWN]])
+    assert vocabulary.words == (UNKNOWN, EDGE, "a", "b")
+    assert vocabulary.trigrams([["a", EDGE], [], ["c"]]).tolist() == [
+        [1, 1, 2], [1, 2, 0], [2, 0, 1],
+        [1, 1, 1],
+        [1, 1, 0], [1, 0, 1],
+    ]  # fmt: skip
+
+
+# EM
+
+
+@given(seed=seeds, m=st.integers(1, 5))
+@settings(max_examples=30)
+def test_em_never_lowers_the_likelihood(seed, m):
+    bigrams = random_bigrams(seed)
+    steps = itertools.islice(em(bigrams, random_aggregate(bigrams, m, seed)), 30)
+    models, likelihoods = zip(*steps)
+    assert np.diff(likelihoods).min() >= -1e-9 * abs(likelihoods[0])
+    for model in models:
+        np.testing.assert_allclose(model.states.sum(axis=1), 1.0)
+        np.testing.assert_allclose(model.words.sum(axis=0), 1.0)
+
+
+def test_em_of_one_state_is_the_unigram_model():
+    bigrams = random_bigrams(0)
+    _, (model, _) = itertools.islice(em(bigrams, random_aggregate(bigrams, 1, 0)), 2)
+    unigrams = np.bincount(bigrams.second, weights=bigrams.counts) / bigrams.counts.sum()
+    np.testing.assert_allclose(model.words[:, 0], unigrams)
+
+
+def test_concave_em_forgets_where_it_began():
+    bigrams, truth = random_bigrams(3), separable(3, n_words=12)
+    found = []
+    for prior in (np.full(4, 0.25), np.array([0.7, 0.1, 0.1, 0.1])):
+        model = fit_states(bigrams, truth.words, prior, 3000)
+        found.append(bigrams.counts @ np.log(model.probabilities(bigrams.first, bigrams.second)))
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+# Settings
+
+
+@pytest.mark.parametrize("learner", METHODS.values())
+@pytest.mark.parametrize("settings", [{"n_states": 0}, {"n_states": -1}, {"n_iterations": -1}])
+def test_learners_refuse_settings_that_cannot_be(learner, settings):
+    got = {"n_states": learner().n_states, "n_iterations": learner().n_iterations, **settings}
+    expected = f"n_iterations of at least 0, got {got['n_states']} and {got['n_iterations']}"
+    with pytest.raises(ValueError, match=f"Expected n_states of at least 1 and {expected}"):
+        learner(**settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("candidates", (0, 0.5, -1, np.nan)),
+        ("kappa", (-1, np.inf, np.nan)),
+        ("shrinkage", (-1, np.inf, np.nan)),
+        ("softening", (-0.1, 1.0, np.nan)),
+        ("tolerance", (0, -1, np.inf, np.nan)),
+        ("concave_iterations", (0, -1)),
+    ],
+)
+def test_pivot_settings_refuse_what_cannot_be(name, values):
+    for value in values:
+        with pytest.raises(ValueError, match=rf"Expected .*{name}.*, got {value}\."):
+            PivotSettings(**{name: value})
+
+
+def test_decompose_refuses_no_states():
+    with pytest.raises(ValueError, match="n_states of at least 1, got 0"):
+        decompose(sparse.csr_matrix(np.eye(3)), 0)
+
+
+# Pivots
+
+
+def test_vertices_are_one_more_than_dimensions_and_chosen_again():
+    """The point farthest from the mean is no vertex of the best two, which are on both sides of it."""
+    triangle = np.array([[0.0, 2.0], [1.0, -1.0], [-1.0, -1.0], [0.0, 0.0]])
+    assert sorted(_vertices(triangle, 4)) == [0, 1, 2]
+    points = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.5], *[[0.0, -0.5]] * 9])
+    assert sorted(_vertices(points, 2)) == [0, 1]
+    assert _vertices(np.zeros((4, 3)), 3).tolist() == [0]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_decompose_recovers_the_parameters_of_an_exact_matrix(seed):
+    """Matrix decomposition problem 2: p(h) and p(f | h) up to a permutation, of which the pivots tell."""
+    truth, prior = separable(seed), np.random.default_rng(seed).dirichlet(np.full(4, 5.0))
+    columns = np.random.default_rng(seed).dirichlet(np.ones(9), 4)
+    matrix = sparse.csr_matrix(truth.words * prior @ columns)
+    found = decompose(matrix, 4, settings=EXACT)
+    order = truth.words[found.pivots].argmax(axis=1)
+    assert sorted(order) == [0, 1, 2, 3]
+    np.testing.assert_allclose(found.prior, prior[order], atol=1e-6)
+    np.testing.assert_allclose(found.rows, truth.words[:, order], atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pivot_recovers_an_exact_language_model(seed):
+    """Theorem 2 for p(w1, w2): both r(h | w1) and s(w2 | h) come out, up to one permutation.
+
+    No r(h | w1) is zero here, because EM comes near to a zero too slowly; section 8 has no need of pivots in r.
+    """
+    truth = separable(seed)
+    first = np.random.default_rng(seed).dirichlet(np.full(15, 5.0))
+    bigrams = Bigrams.of_matrix(sparse.csr_matrix(first[:, None] * (truth.states @ truth.words.T)))
+    found = pivot_aggregate(bigrams, 4, settings=EXACT)
+    order = [int(np.argmin(np.abs(truth.words - column[:, None]).sum(axis=0))) for column in found.words.T]
+    np.testing.assert_allclose(found.words, truth.words[:, order], atol=1e-6)
+    np.testing.assert_allclose(found.states, truth.states[:, order], atol=1e-6)
+
+
+def test_decompose_has_fewer_states_where_there_are_fewer_pivots(caplog):
+    truth = separable(0)
+    matrix = sparse.csr_matrix(truth.words @ np.random.default_rng(0).dirichlet(np.ones(9), 4))
+    with caplog.at_level(logging.WARNING, logger="spacy_lpcfg"):
+        found = decompose(matrix, 7, settings=EXACT)
+    assert len(found.pivots) == 4
+    assert "4 states instead of 7: the 15 most frequent words" in caplog.text
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_fit_of_one_line_has_fewer_states_and_says_why(method, caplog):
+    with caplog.at_level(logging.WARNING, logger="spacy_lpcfg"):
+        model, _ = fit([["the", "cat", "saw", "the", "cat"]], METHODS[method](n_states=16))
+    assert model.aggregate.n_states <= 4
+    assert "16: the text has bigrams of only so many words" in caplog.text
+    assert np.isfinite(model.perplexity([["the", "cat"]]).perplexity)
+
+
+def test_fit_needs_a_sentence():
+    with pytest.raises(ValueError, match="at least one sentence to learn from"):
+        fit([], EM())
+
+
+def test_fit_keeps_the_best_iteration_on_the_development_text():
+    model, history = fit(TEXT, EM(n_states=6, n_iterations=60), dev=DEV)
+    bits = [iteration.dev.bits for iteration in history]
+    assert model.perplexity(DEV).bits == min(bits)
+    assert len(bits) == np.argmin(bits) + 3
+    assert [iteration.n for iteration in history] == list(range(len(history)))
+    assert np.diff([iteration.log_likelihood for iteration in history]).min() > 0
+
+
+def test_fit_by_pivots_is_repeatable_and_ahead_of_em():
+    learner = PivotEM(n_states=4, settings=SMALL)
+    model, history = fit(TEXT, learner, dev=DEV)
+    assert model.to_bytes() == fit(TEXT, learner, dev=DEV).model.to_bytes()
+    _, random = fit(TEXT, EM(n_states=4, n_iterations=10), dev=DEV)
+    assert history[0].dev.perplexity < random[10].dev.perplexity
+
+
+# Kneser-Ney
+
+
+def reference_kneser_ney(tokens: np.ndarray, n_words: int, order: int, gram: tuple[int, ...]) -> float:
+    """By the formula, with dictionaries."""
+    counts = Counter(tuple(row[3 - order :]) for row in tokens.tolist())
+    below, probability = [counts], 1 / n_words
+    while len(next(iter(below[0]))) > 1:
+        below.insert(0, Counter(gram[1:] for gram in below[0]))
+    for k, table in enumerate(below):
+        once, twice = (sum(n == c for n in table.values()) for c in (1, 2))
+        discount = once / (once + 2 * twice) if once and twice else 0.5
+        context, word = gram[len(gram) - k - 1 : -1], gram[-1]
+        followers = {g[-1]: n for g, n in table.items() if g[:-1] == context}
+        total = sum(followers.values())
+        if total:
+            kept = max(followers.get(word, 0) - discount, 0)
+            lost = sum(min(n, discount) for n in followers.values())
+            probability = (kept + lost * probability) / total
+    return probability
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_kneser_ney_agrees_with_the_formula(order):
+    tokens = np.random.default_rng(order).integers(0, 5, (60, 3)).astype(np.int32)
+    model = KneserNey(*count_trigrams(tokens), 6, order)
+    grams = np.array(list(itertools.product(range(6), repeat=3)))
+    expected = [reference_kneser_ney(tokens, 6, order, tuple(gram)) for gram in grams.tolist()]
+    np.testing.assert_allclose(model.probabilities(grams), expected)
+
+
+def test_kneser_ney_refuses_what_it_cannot_number():
+    with pytest.raises(ValueError, match="fewer than 2097152 different words"):
+        KneserNey(np.zeros((1, 3), np.int32), np.ones(1, np.int32), 3_000_000, 3)
+
+
+def test_interpolation_is_at_least_as_good_as_its_parts():
+    model, _ = fit(TEXT, EM(n_states=4, n_iterations=20), dev=DEV)
+    mixture = interpolate(model, TEXT, DEV)
+    assert mixture.weights.sum() == pytest.approx(1.0)
+    trigrams = model.vocabulary.trigrams(DEV)
+    known = mixture.components(trigrams[trigrams[:, 2] > 0])
+    assert np.log2(known @ mixture.weights).mean() >= np.log2(known).mean(axis=0).max() - 1e-9
+
+
+# The model
+
+
+@pytest.mark.parametrize("is_mixture", [False, True])
+def test_language_model_probabilities_sum_to_one(is_mixture):
+    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    model = interpolate(model, TEXT, DEV) if is_mixture else model
+    n = len(model.vocabulary)
+    for context in [(1, 1), (1, 5), (2, 7), (0, 0), (n - 1, 0)]:
+        trigrams = np.array([[*context, word] for word in range(n)])
+        assert model.probabilities(trigrams).sum() == pytest.approx(1.0, abs=1e-5)
+
+
+def test_language_model_perplexity_by_hand():
+    """One state is the unigram model: of a, b, a, b, </s> and a, a, </s> each has 4, 2 and 2 of 8 tokens."""
+    model, _ = fit([["a", "b", "a", "b"], ["a", "a"]], EM(n_states=1, n_iterations=1))
+    np.testing.assert_allclose(model.surprisal(["a", "b", "zebra"]), [1.0, 2.0, np.nan, 2.0], rtol=1e-6)
+    found = model.perplexity([["a", "b", "zebra"], ["a"]])
+    assert (found.n_tokens, found.n_unknown) == (5, 1)
+    assert found.bits == pytest.approx((1 + 2 + 2 + 1 + 2) / 5)
+    assert found.perplexity == pytest.approx(2**1.6)
+    with pytest.raises(ValueError, match="at least one sentence"):
+        model.perplexity([])
+
+
+def test_language_model_survives_storage(tmp_path):
+    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    for each in (model, interpolate(model, TEXT, DEV)):
+        each.to_disk(tmp_path / "model")
+        again = LanguageModel.from_disk(tmp_path / "model")
+        assert again.to_bytes() == each.to_bytes()
+        assert again.perplexity(DEV) == each.perplexity(DEV)
+
+
+def test_language_model_refuses_damaged_and_foreign_bytes():
+    model, _ = fit(TEXT, EM(n_states=2, n_iterations=1))
+    data = model.to_bytes()
+    for bad in (data[:-7], data[:-40] + bytes(40), b"no model", pack("grammar", 1, {}), pack("language model", 2, {})):
+        with pytest.raises(LanguageModelError):
+            LanguageModel.from_bytes(bad)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("vocabulary", (EDGE, UNKNOWN)),
+        ("states", np.ones((3, 2), np.float32)),
+        ("words", np.full((5, 2), np.nan, np.float32)),
+        ("weights", np.ones(2)),
+        ("weights", np.full(1, 0.5)),
+        ("trigrams", np.full((1, 3), 10**6, np.int32)),
+        ("counts", np.ones(4, np.int32)),
+    ],
+)
+def test_language_model_names_the_part_that_does_not_fit(part, value):
+    parts = {
+        "vocabulary": (UNKNOWN, EDGE, "a"),
+        "states": np.full((3, 2), 0.5, np.float32),
+        "words": np.full((3, 2), 1 / 3, np.float32),
+        "weights": np.ones(1),
+        "trigrams": np.zeros((0, 3), np.int32),
+        "counts": np.zeros(0, np.int32),
+    }
+    assert LanguageModel.from_bytes(pack("language model", 1, parts)).aggregate.n_states == 2
+    with pytest.raises(LanguageModelError, match=f"in its {part}"):
+        LanguageModel.from_bytes(pack("language model", 1, {**parts, part: value}))
+    with pytest.raises(LanguageModelError, match=f"in its {part}"):
+        LanguageModel.from_bytes(pack("language model", 1, {name: parts[name] for name in parts if name != part}))
+
+
+# As an L-PCFG
+
+
+def right_branching(words):
+    """(S.a (a a) (S.b (b b) (END .))): a node S.w holds the latent state between w and the next word."""
+    from spacy_lpcfg.trees import Tree
+
+    tree = Tree("END", word=".")
+    for word in reversed(words):
+        tree = Tree(f"S.{word}", (Tree(word, word=word), tree))
+    return tree
+
+
+def as_lpcfg(model: LanguageModel) -> Model:
+    """S.a(h) -> a S.b(h') has s(b | h) r(h' | b), S.a(h) -> a END has s(edge | h), and a root p(a | edge) r(h | a)."""
+    r, s = (array.astype(float) for array in (model.aggregate.states, model.aggregate.words))
+    ids = {word: model.vocabulary.words.index(word) for word in WORDS}
+    binary = {
+        (f"S.{a}", a, f"S.{b}"): s[ids[b]][:, None, None] * r[ids[b]][None, None, :] for a in WORDS for b in WORDS
+    }
+    binary.update({(f"S.{a}", a, "END"): s[1][:, None, None] for a in WORDS})
+    return Model(
+        {f"S.{a}": (r[1] @ s[ids[a]]) * r[ids[a]] for a in WORDS},
+        binary,
+        {("END", "."): np.ones(1), **{(a, a): np.ones(1) for a in WORDS}},
+    )
+
+
+def test_language_model_is_an_lpcfg_of_right_branching_trees():
+    rng = np.random.default_rng(0)
+    vocabulary, m = Vocabulary((UNKNOWN, EDGE, *WORDS)), 3
+    n = len(vocabulary)
+    aggregate = Aggregate(rng.dirichlet(np.ones(m), n), rng.dirichlet(np.ones(n), m).T)
+    model = LanguageModel.of(vocabulary, aggregate)
+    lpcfg = as_lpcfg(model)
+    grammar = grammar_of(lpcfg, one_state(lpcfg, 0), is_proper=True)
+    parser = Parser(grammar)
+    for length in (1, 2, 3):
+        for words in itertools.product(WORDS, repeat=length):
+            log_probability = -model.surprisal(words).sum() * np.log(2)
+            tree = right_branching(words)
+            assert np.log(weight(lpcfg, tree)) == pytest.approx(log_probability, rel=1e-6)
+            assert tree_log_probability(grammar, tree) == pytest.approx(log_probability, rel=1e-4)
+    parse = parser.parse([*words, "."])
+    assert parse.tree == tree
+    assert parse.log_probability == pytest.approx(log_probability, rel=1e-4)
+
+
+# Docs and commands
+
+
+def test_token_surprisal_of_a_doc():
+    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    doc = spacy.blank("en")("w1 w2  zebra\nw3 w1")
+    alone = token_surprisal(doc, model)
+    words = [i for i, token in enumerate(doc) if not token.is_space]
+    assert np.isnan(np.delete(alone, words)).all()
+    np.testing.assert_array_equal(alone[words], model.surprisal(["w1", "w2", "zebra", "w3", "w1"])[:-1])
+    for token in doc:
+        token.is_sent_start = token.text in ("w1", "w3") and token.i != words[-1]
+    found = token_surprisal(doc, model)
+    np.testing.assert_array_equal(found[words[3:]], model.surprisal(["w3", "w1"])[:-1])
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """A folder with text and development text."""
+    for name, sentences in (("train.txt", TEXT), ("dev.txt", DEV)):
+        (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in sentences), encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [("learn", "lm"), ("perplexity",)])
+def test_cli_help_of_language_models_has_an_example(command):
+    assert "Example:\n" in run(*command, "--help").stdout
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_cli_learns_language_models(texts, method):
+    result = run(
+        "learn", "lm", texts / "train.txt", "--dev", texts / "dev.txt", "--method", method, "--states", 4,
+        "--seed", 1, "-o", texts / "lm",
+    )  # fmt: skip
+    scores = json.loads(run("perplexity", texts / "lm", texts / "dev.txt", "--json").stdout)
+    assert f"dev perplexity {scores['perplexity']:.2f} on 80 sentences" in result.stdout
+    expected = fit(TEXT, METHODS[method](n_states=4, seed=1), dev=DEV).model
+    assert LanguageModel.from_disk(texts / "lm" / "language_model").to_bytes() == expected.to_bytes()
+    assert f"perplexity {scores['perplexity']:.2f}" in run("perplexity", texts / "lm", texts / "dev.txt").stdout
+
+
+@pytest.mark.parametrize("dev", [True, False])
+def test_cli_keeps_the_history_beside_the_language_model(texts, dev):
+    held_out = ("--dev", texts / "dev.txt") if dev else ()
+    learn = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 3)
+    run(*learn, *held_out, "-o", texts / "lm")
+    kept = json.loads((texts / "lm" / "history.json").read_text("utf-8"))
+    expected = fit(TEXT, EM(n_states=4, n_iterations=3), dev=DEV if dev else ()).history
+    assert [step["iteration"] for step in kept] == [0, 1, 2, 3]
+    assert [step["log_likelihood"] for step in kept] == [step.log_likelihood for step in expected]
+    assert [step["dev_perplexity"] for step in kept] == [step.dev and step.dev.perplexity for step in expected]
+    assert all(0 <= before["seconds"] <= after["seconds"] for before, after in itertools.pairwise(kept))
+
+
+def test_cli_history_is_json_where_a_likelihood_is_not_finite():
+    step = Iteration(0, -np.inf, None, 0.5)
+    assert json.loads(json.dumps(_as_json(step), allow_nan=False)) == {
+        "iteration": 0, "log_likelihood": None, "dev_perplexity": None, "seconds": 0.5,
+    }  # fmt: skip
+
+
+def test_cli_mixes_language_models_with_n_grams(texts):
+    arguments = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 9)
+    result = run(*arguments, "--dev", texts / "dev.txt", "--kneser-ney", "-o", texts / "lm")
+    assert "weights of latent model, bigrams, trigrams: " in result.stderr
+    assert len(LanguageModel.from_disk(texts / "lm" / "language_model").weights) == 3
+    assert "--dev" in run(*arguments, "--kneser-ney", "-o", texts / "lm", code=2).stderr
+
+
+def test_cli_names_what_is_no_text_or_no_language_model(texts):
+    (texts / "empty.txt").write_text("\n", encoding="utf-8")
+    learn = ("learn", "lm", "--method", "em", "--states", 2, "-o", texts / "lm")
+    assert "at least one sentence" in run(*learn, texts / "empty.txt", code=1).stderr
+    assert "empty.txt has no words" in run(*learn, texts / "dev.txt", "--dev", texts / "empty.txt", code=1).stderr
+    assert "use --method pivot-em" in run(
+        "learn", "lm", texts / "dev.txt", "--method", "pivot", "--iterations", 3, "-o", texts / "lm", code=2
+    ).stderr  # fmt: skip
+    assert "no language model" in run("perplexity", texts, texts / "dev.txt", code=1).stderr
+    run(*learn, texts / "train.txt")
+    path = texts / "lm" / "language_model"
+    path.write_bytes(path.read_bytes()[:-50])
+    assert "language_model: " in run("perplexity", texts / "lm", texts / "dev.txt", code=1).stderr

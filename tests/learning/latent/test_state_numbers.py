@@ -1,0 +1,72 @@
+"""How many states symbols get, and what is told of those that get fewer than were asked for."""
+
+from __future__ import annotations
+
+import logging
+from itertools import islice
+
+import numpy as np
+import pytest
+from paths import ROOT
+
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, most_states
+from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.trees import Tree, read_trees
+
+SAMPLE = ROOT / "assets" / "sample"
+LEARNERS = [
+    EM(n_iterations=1),
+    Spectral(),
+    Pivot(n_iterations=0),
+    Clusters(n_iterations=0),
+    SplitMerge(n_iterations=0, split_iterations=1, merge_iterations=1),
+]
+
+
+@pytest.fixture(scope="module")
+def ten() -> list[Tree]:
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 10))
+
+
+def test_most_states_are_between_one_and_those_asked_for():
+    found = most_states(np.array([0.0, 19.0, 20.0, 39.0, 40.0, 1e9]), 16, 20.0)
+    assert found.tolist() == [1, 1, 1, 1, 2, 16]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_every_learner_says_once_that_ten_trees_are_too_few(learner, ten, caplog):
+    with caplog.at_level(logging.INFO, logger="spacy_lpcfg.learning.latent.state_numbers"):
+        grammar = learner.fit(ten)
+    (record,) = [each for each in caplog.records if "have fewer than" in each.getMessage()]
+    assert record.levelno == logging.WARNING
+    n = len(grammar.symbols)
+    reason = f"{learner.tokens_per_state:g} times for each state"
+    assert f"{n} of {n} symbols have fewer than 16 states: {n} seen fewer than {reason}" in record.getMessage()
+    assert f"of them: 'NP' {grammar.n_states[grammar.symbols.index('NP')]} (seen 24 times), 'NN'" in record.getMessage()
+
+
+def fewer(ten, caplog, found, n_states):
+    """What is logged of a treebank in which three tokens make a state."""
+    treebank = Treebank.read(ten, TreebankPCFG())
+    with caplog.at_level(logging.INFO, logger="spacy_lpcfg"):
+        log_fewer_states(treebank, found(treebank.counts.symbols), n_states, 3.0)
+    return caplog.records
+
+
+def test_features_that_tell_no_more_apart_are_another_reason(ten, caplog):
+    (record,) = fewer(ten, caplog, lambda counts: np.where(counts > 15, 2, 1), 3)
+    assert "features that tell no more states apart" in record.getMessage()
+    assert "'NP' 2 (seen 24 times)" in record.getMessage()
+    n_alike = sum(count >= 6 for count in Treebank.read(ten, TreebankPCFG()).counts.symbols)
+    assert f", {n_alike} with features" in record.getMessage()
+
+
+def test_rare_symbols_alone_are_no_warning(ten, caplog):
+    (record,) = fewer(ten, caplog, lambda counts: most_states(counts, 2, 3.0), 2)
+    assert record.levelno == logging.INFO
+    assert "'NP'" not in record.getMessage()
+
+
+def test_nothing_is_said_where_all_have_the_states_asked_for(ten, caplog):
+    assert not fewer(ten, caplog, np.ones_like, 1)

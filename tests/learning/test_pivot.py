@@ -1,0 +1,364 @@
+"""What Cohen and Collins (2014) prove of the pivot algorithm, and what a learner promises."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+from oracles.enumeration import Model, all_trees, sums_of_states, weight
+from paths import ROOT
+from scipy.optimize import linear_sum_assignment
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
+from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
+from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank
+from spacy_lpcfg.learning.treebank.shards import read_skeletons
+from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
+from spacy_lpcfg.trees import Tree, parse_trees, read_trees
+
+SAMPLE = ROOT / "assets" / "sample"
+PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+EXACT = dict(tokens_per_state=1, more_inside=(), more_outside=(), shrink=0.0, prior=0.0, precision=1e-20, lexical=PLAIN)
+CONVERGED = ConvexEM(max_iterations=4_000, tolerance=1e-15)
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Tree]:
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 150))
+
+
+# ------------------------------------------------------------------------ theorem 1 of Cohen and Collins (2014)
+
+STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
+SHARES = {"S": 8, "A": 4, "B": 4, "D": 3, "E": 3}  # every probability of a symbol is a multiple of 1 / share
+N_TREES = 8 * 4 * 4 * 3**4
+# The states that may meet in a rule, None for any. A feature that goes with one state only is its pivot: below A the
+# rule "D E" is one of A's first state, above D the same rule is one of D's first state.
+RULES: dict[tuple[str, ...], tuple[int | None, ...]] = {
+    ("S", "A", "B"): (None, 0, 0),
+    ("S", "B", "A"): (None, 1, 1),
+    ("S", "A", "A"): (None, None, None),
+    ("S", "B", "B"): (None, None, None),
+    ("A", "D", "E"): (0, 0, 0),
+    ("A", "E", "D"): (1, 1, 1),
+    ("A", "D", "D"): (None, None, None),
+    ("B", "E", "D"): (0, 1, None),
+    ("B", "D", "D"): (1, None, None),
+    ("B", "E", "E"): (None, None, None),
+    ("D", "a"): (0,),
+    ("D", "b"): (1,),
+    ("D", "c"): (None,),
+    ("E", "b"): (0,),
+    ("E", "c"): (1,),
+    ("E", "d"): (None,),
+}
+
+
+def pivot_model(seed: int) -> Model:
+    """A random L-PCFG of four-word sentences under the pivot assumption, whose probabilities are such multiples."""
+    rng = np.random.default_rng(seed)
+    model = Model({"S": np.ones(1)}, {}, {})
+    for a, *rest in RULES:
+        table = model.binary if len(rest) == 2 else model.lexical
+        table[(a, *rest)] = np.zeros([STATES[symbol] for symbol in (a, *rest) if symbol in STATES])
+    for a, m in STATES.items():
+        for h in range(m):
+            places = [place for rule in RULES if rule[0] == a for place in _places(rule, h)]
+            rules = [rule for rule, _ in places]
+            first = [places[rng.choice([i for i, other in enumerate(rules) if other == rule])] for rule in {*rules}]
+            first.sort()
+            more = [places[i] for i in rng.choice(len(places), SHARES[a] - len(first))]
+            for rule, indices in first + more:
+                (model.binary if len(rule) == 3 else model.lexical)[rule][indices] += 1 / SHARES[a]
+    return model
+
+
+def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    """The parameters of a rule under state h of its left-hand side that the pivots leave free."""
+    choices = [range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule])]
+    return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
+
+
+def language(model: Model) -> dict[Tree, float]:
+    """Every tree of the model with its probability."""
+    trees = (tree for words in itertools.product("abcd", repeat=4) for tree in all_trees(model, words))
+    return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
+
+
+def treebank_of(trees: dict[Tree, float], counts: np.ndarray) -> Treebank:
+    """So many of each tree; powers of two are joined, so that no tree is read twice."""
+    shards = []
+    for bit in range(int(counts.max()).bit_length()):
+        shards += [skeletons([tree for tree, n in zip(trees, counts) if n >> bit & 1])] * 2**bit
+    return Treebank.of(join([shard for shard in shards if shard.n_nodes]), PLAIN)
+
+
+def model_of_parameters(treebank: Treebank, parameters: Parameters) -> Model:
+    """The parameters in float64, without lexical smoothing."""
+    nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
+    names, terminals, emissions = nodes.symbols, treebank.vocabulary.terminals, parameters.emissions
+    sizes = n_states[counts.rules].astype(int)
+    blocks = np.split(parameters.tensors, np.cumsum(sizes.prod(axis=1))[:-1])
+    pairs = zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors)
+    return Model(
+        {
+            name: counts.roots[a] / counts.roots.sum() * parameters.root_vectors[a, : n_states[a]]
+            for a, name in enumerate(names)
+        },
+        {tuple(names[a] for a in rule): block.reshape(size) for rule, block, size in zip(counts.rules, blocks, sizes)},
+        {(names[a], terminals[x]): n / counts.symbols[a] * vector[: n_states[a]] for a, x, n, vector in pairs},
+    )
+
+
+def permuted(model: Model, truth: Model) -> Model:
+    """The model with the states of each symbol in the order of those of the truth that make the same rules."""
+    order = {}
+    for a in STATES:
+        rules = [rule for rule in RULES if rule[0] == a]
+        rows = [
+            np.array([(one.binary.get(r, one.lexical.get(r))).reshape(STATES[a], -1).sum(axis=1) for r in rules]).T
+            for one in (truth, model)
+        ]
+        order[a] = linear_sum_assignment(np.abs(rows[0][:, None] - rows[1]).sum(axis=2))[1]
+    return Model(
+        {a: vector[order[a]] for a, vector in model.roots.items() if vector.any()},
+        {rule: tensor[np.ix_(*(order[a] for a in rule))] for rule, tensor in model.binary.items()},
+        {(a, x): vector[order[a]] for (a, x), vector in model.lexical.items() if not x.startswith("<form")},
+    )
+
+
+def assert_recovered(found: Model, truth: Model, atol: float) -> None:
+    for mine, true in zip(vars(permuted(found, truth)).values(), vars(truth).values()):
+        assert mine.keys() == true.keys()
+        for key, expected in true.items():
+            np.testing.assert_allclose(mine[key], expected, atol=atol, err_msg=str(key))
+
+
+@pytest.fixture(scope="module", params=[0, 1, 2])
+def exact(request) -> tuple[Model, dict[Tree, float], Treebank]:
+    """A model, its language, and a treebank with exactly its moments."""
+    model = pivot_model(request.param)
+    trees = language(model)
+    counts = np.round(np.array(list(trees.values())) * N_TREES).astype(int)
+    assert counts.sum() == N_TREES
+    return model, trees, treebank_of(trees, counts)
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+def test_theorem_1(exact, matching):
+    """t, q and pi up to permutation."""
+    model, trees, treebank = exact
+    parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+    assert dict(zip(treebank.nodes.symbols, parameters.n_states)) == STATES
+    found = model_of_parameters(treebank, parameters)
+    assert_recovered(found, model, 1e-6)
+    for tree, p in list(trees.items())[::50]:
+        assert weight(found, tree) == pytest.approx(p, abs=1e-8)
+
+
+def test_theorem_1_with_more_features(exact):
+    """Section 6.2: further features leave the optimum where it was, though some of them have no pivots."""
+    model, _, treebank = exact
+    more = {"more_inside": ("rule+left_rule", "head_tag"), "more_outside": ("parent",)}
+    pivot = Pivot(n_states=5, em=CONVERGED, **{**EXACT, **more})
+    assert_recovered(model_of_parameters(treebank, pivot.parameters(treebank)), model, 1e-6)
+
+
+def test_em_stays_at_exact_pivots(exact):
+    """Section 6.3: with exact moments the pivots' parameters are a maximum of the likelihood."""
+    treebank = exact[-1]
+    parameters = Pivot(n_states=5, em=CONVERGED, **EXACT).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    fit = Fit(split, split.expect_parameters(parameters), UNSMOOTHED)
+    first = fit.step()
+    np.testing.assert_allclose(split.maximize(fit.expected, UNSMOOTHED).tensors, parameters.tensors, atol=1e-5)
+    assert fit.step() == pytest.approx(first, rel=1e-7)
+
+
+def test_error_falls_with_the_square_root_of_the_sample():
+    """The L1 error of tree probabilities against the number of trees: printed by pytest -rP."""
+    trees = language(pivot_model(0))
+    p = np.array(list(trees.values()))
+    sizes, errors = (500, 2_000, 8_000), []
+    pivot = Pivot(n_states=2, em=ConvexEM(100, 1e-8), **EXACT)
+    for size in sizes:
+        error = []
+        for seed in range(2):
+            treebank = treebank_of(trees, np.random.default_rng(seed).multinomial(size, p / p.sum()))
+            found = model_of_parameters(treebank, pivot.parameters(treebank))
+            error.append(sum(abs(weight(found, tree) - q) for tree, q in trees.items()))
+        errors.append(np.mean(error))
+    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
+    print(", ".join(f"{size} trees: {error:.4f}" for size, error in zip(sizes, errors)), f"slope {slope:.2f}")
+    assert -0.7 < slope < -0.3
+
+
+# --------------------------------------------------------------------------------- what a learner promises
+
+
+def test_parameters_are_probabilities(sample):
+    treebank = Treebank.of(read_skeletons(sample), LexicalSettings())
+    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
+    assert parameters.n_states.max() == 4
+    n_preterminals = len(treebank.nodes.preterminals)
+    binary, lexical = (np.zeros((len(parameters.n_states), 4)) for _ in range(2))
+    found = model_of_parameters(treebank, parameters)
+    index = {name: a for a, name in enumerate(treebank.nodes.symbols)}
+    for (a, _, _), tensor in found.binary.items():
+        assert tensor.min() >= 0
+        binary[index[a], : len(tensor)] += tensor.sum(axis=(1, 2))
+    emissions = parameters.emissions
+    assert emissions.vectors.min() >= 0
+    np.add.at(lexical, emissions.symbols, emissions.counts[:, None] * emissions.vectors)
+    lexical[:n_preterminals] /= np.bincount(emissions.symbols, weights=emissions.counts)[:, None]
+    is_state = np.arange(4) < parameters.n_states[:, None]
+    np.testing.assert_allclose((binary + lexical)[is_state], 1.0)
+    is_root = treebank.counts.roots > 0
+    np.testing.assert_allclose(parameters.root_vectors.sum(axis=1), is_root)
+    np.testing.assert_allclose(parameters.means.sum(axis=1), 1.0)
+
+
+def test_grammar_is_proper(sample):
+    """In every state the rules sum to one, and so do the words and forms."""
+    grammar = Pivot(n_states=4, tokens_per_state=10).fit(sample)
+    assert grammar.is_proper
+    assert grammar.root_vectors.sum() == pytest.approx(1)
+    for found in sums_of_states(grammar):
+        np.testing.assert_allclose(found, 1.0, atol=1e-5)
+
+
+def test_a_state_that_begins_no_rule_does_as_its_symbol():
+    joint = [np.array([0.6, 0.4, 0.0])[:, None, None], np.array([0.3, 0.7, 0.0])[:, None, None]]
+    rules, weights = np.array([[1, 0, 0], [1, 0, 1]]), np.array([0.8, 0.2])
+    found = _normalized(joint, rules, weights, np.array([1, 3])).reshape(2, 3)
+    np.testing.assert_allclose(found, [[0.48 / 0.54, 0.32 / 0.46, 0.8], [0.06 / 0.54, 0.14 / 0.46, 0.2]])
+
+
+def test_em_starts_at_the_parameters_of_the_pivots(sample):
+    treebank = Treebank.of(read_skeletons(sample), LexicalSettings())
+    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    start = split.maximize(split.expect_parameters(parameters), UNSMOOTHED)
+    np.testing.assert_allclose(start.tensors, parameters.tensors, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(start.roots.sum(axis=1), treebank.counts.roots / treebank.counts.roots.sum())
+    of_roots = treebank.counts.roots / treebank.counts.roots.sum()
+    np.testing.assert_allclose(start.roots, of_roots[:, None] * parameters.root_vectors, atol=1e-6)
+
+
+def test_em_improves_on_the_pivots(sample):
+    """Step 0 is the grammar of the pivots; from there the likelihood rises."""
+    pivot = Pivot(n_states=4, tokens_per_state=10, smoothing=StateSmoothing(0.0, 0.0, 1.0, 1.0))
+    history = []
+    grammar = replace(pivot, n_iterations=6).fit(sample, sample[:5], on_step=history.append)
+    assert [step.iteration for step in history] == list(range(7))
+    assert np.isnan(history[0].log_likelihood)
+    assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()
+    best = max(history, key=lambda step: step.f1).iteration
+    assert grammar.to_bytes() == replace(pivot, n_iterations=best).fit(sample).to_bytes()
+
+
+def test_states_are_merged_before_em(sample):
+    """A share of those that can be, and what is left is as proper as before."""
+    pivot = Pivot(n_states=4, tokens_per_state=10)
+    full, half, none = (replace(pivot, merge=share).fit(sample) for share in (0.0, 0.5, 1.0))
+    assert (half.n_states <= full.n_states).all()
+    assert (half.n_states - 1).sum() == pytest.approx(0.5 * (full.n_states - 1).sum(), abs=1)
+    assert (none.n_states == 1).all()
+    for found in sums_of_states(half):
+        np.testing.assert_allclose(found, 1.0, atol=1e-5)
+
+
+def test_one_state_is_the_treebank_pcfg(sample):
+    pivot, pcfg = Pivot(n_states=1, n_iterations=0).fit(sample), TreebankPCFG().fit(sample)
+    assert pivot.to_bytes() == pcfg.to_bytes()
+
+
+def test_same_seed_same_bytes_for_any_number_of_jobs(sample):
+    one, two = (Pivot(n_states=6, n_jobs=jobs).fit(sample[:40]).to_bytes() for jobs in (1, 2))
+    assert one == two
+
+
+def test_noise_of_another_seed_gives_another_grammar(sample):
+    noisy = {"n_states": 3, "tokens_per_state": 10, "dropout": 0.2, "noise": 0.2}
+    one, again, other = (Pivot(**noisy, seed=seed).fit(sample[:80]).to_bytes() for seed in (0, 0, 1))
+    assert one == again
+    assert one != other
+
+
+@pytest.mark.parametrize(
+    "brackets",
+    [
+        ["(S (NP (DT the) (NN cat)) (VP (VBD slept)))"],
+        ["(NN yes)"],
+        ["(ROOT (FRAG (NN yes)))", "(ROOT (INTJ (UH no)))"],  # no binary rule
+        ["(X (X (X a) (X b)) (X c) (X d))"],  # one name for all
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dropout", [0.0, 0.9])
+@pytest.mark.parametrize("matching", MATCHINGS)
+def test_small_treebanks_are_learned(matching, dropout, brackets):
+    trees = list(parse_trees(brackets))
+    with np.errstate(divide="raise", invalid="raise"):
+        exact = {"shrink": 0.0, "prior": 0.0, "tokens_per_state": 0.1}
+        grammar = Pivot(matching=matching, dropout=dropout, **exact).fit(trees)
+    parser = Parser(Grammar.from_bytes(grammar.to_bytes()))
+    for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
+        assert parser.parse(words).tree.words == words
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+def test_ten_trees_are_learned(sample, matching, caplog):
+    """Symbols with fewer features than states get fewer states, and the log says which and why."""
+    with caplog.at_level(logging.INFO, logger="spacy_lpcfg"), np.errstate(divide="raise", invalid="raise"):
+        grammar = Pivot(tokens_per_state=1, matching=matching).fit(sample[:10])
+    assert re.search(r"\d+ with features that tell no more states apart\. .*'\.' [1-5] \(seen 10 times\)", caplog.text)
+    parse = Parser(grammar).parse(sample[0].words)
+    assert parse.is_parsed
+    assert np.isfinite(parse.log_probability)
+
+
+@pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
+def test_features_that_are_nought_leave_finite_weights(sample, features):
+    """No words stand left of the first one, so that a symbol that is always first has a representation of zeros."""
+    with np.errstate(divide="raise", invalid="raise"):
+        grammar = Pivot(n_states=4, **features).fit(sample)
+    assert np.isfinite(grammar.tensors.dense).all()
+    assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"n_states": 0},
+        {"tokens_per_state": 0},
+        {"shrink": -1},
+        {"prior": -1},
+        {"merge": 2.0},
+        {"matching": "guess"},
+        {"leaf": ()},
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(sample, settings):
+    with pytest.raises(ValueError, match=f"Expected .*{next(iter(settings))}"):
+        Pivot(**settings).fit(sample)
+
+
+def test_no_trees_and_unknown_features_are_refused(sample):
+    with pytest.raises(ValueError, match="Unknown features"):
+        Pivot(more_outside=("colour",)).fit(sample)
+    with pytest.raises(ValueError, match="got numbers among"):
+        Pivot(more_inside=("n_words",)).fit(sample)
+    with pytest.raises(ValueError, match="at least one tree to learn from"):
+        Pivot().fit([])

@@ -1,0 +1,67 @@
+"""Settings that cannot be are refused when they are given, and the error says what was expected and what came."""
+
+from __future__ import annotations
+
+import re
+from math import inf, nan
+
+import pytest
+
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import (
+    EM,
+    Clusters,
+    Ensembles,
+    LexicalSettings,
+    Pivot,
+    Smoothing,
+    Spectral,
+    SplitMerge,
+    StateSmoothing,
+    TreebankPCFG,
+)
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+
+BAD = [
+    (StateSmoothing, {"rules": 2}),
+    (StateSmoothing, {"rules": -1}),
+    (StateSmoothing, {"words": -3}),
+    (StateSmoothing, {"rare_words": -5}),
+    (StateSmoothing, {"rare_rules": nan}),
+    (Smoothing, {"c": -1}),
+    (Smoothing, {"nu": 1.5}),
+    (LexicalSettings, {"rare": -1}),
+    (LexicalSettings, {"least_posterior": 2}),
+    (ConvexEM, {"max_iterations": 0}),
+    (ConvexEM, {"tolerance": nan}),
+    (EM, {"check_every": 0}),
+    (EM, {"noise": nan}),
+    (EM, {"noise": inf}),
+    (EM, {"noise": "0.1"}),
+    (EM, {"tokens_per_state": nan}),
+    (SplitMerge, {"noise": nan}),
+    (SplitMerge, {"merge": nan}),
+    (Clusters, {"agreement": nan}),
+    (Clusters, {"agreement": -1}),
+    (Clusters, {"dropout": 1.0}),
+    (Clusters, {"kappa": -5}),
+    (Spectral, {"kappa": -5}),
+    (Spectral, {"leaf": ()}),
+    (Pivot, {"kappa": -5}),
+    (Pivot, {"precision": -1}),
+    (Pivot, {"prior": nan}),
+    (Pivot, {"noise": -1}),
+]
+
+
+@pytest.mark.parametrize(("kind", "settings"), BAD, ids=str)
+def test_settings_that_cannot_be_are_refused_when_given(kind, settings):
+    ((name, value),) = settings.items()
+    with pytest.raises(ValueError, match=rf"Expected .*{name}.*, got .*{re.escape(repr(value))}|'{name}', got none"):
+        kind(**settings)
+
+
+@pytest.mark.parametrize("learner", [ISBNLearner(), TreebankPCFG()], ids=lambda learner: type(learner).__name__)
+def test_members_that_draw_no_grammar_at_random_are_refused(learner):
+    with pytest.raises(ValueError, match=f"Expected learners of grammars with a seed .*got {type(learner).__name__}"):
+        Ensembles((learner,))

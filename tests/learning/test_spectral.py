@@ -1,0 +1,397 @@
+"""What the papers prove of spectral learning, and the formulas of section 3.2 as loops."""
+
+from __future__ import annotations
+
+import itertools
+from itertools import islice
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.enumeration import Model, all_trees, edges, items, marginals, model_of_estimate, weight
+from oracles.strategies import trees as random_trees
+from oracles.tensor_form import inside_outside_marginals, tree_weight
+from paths import ROOT
+from scipy.sparse import csr_array
+
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
+from spacy_lpcfg.learning.lexicon.lexical import _RUNG_WEIGHT
+from spacy_lpcfg.learning.moments.estimation import RuleMoments
+from spacy_lpcfg.learning.moments.projections import singular_vectors
+from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
+
+SAMPLE = ROOT / "assets" / "sample"
+UNSMOOTHED = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
+PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+WORDS = "abcd"
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Tree]:
+    return list(islice(read_trees([SAMPLE / "train.mrg"]), 100))
+
+
+# ------------------------------------------------------------------------ theorem 2 of Cohen et al. (2012)
+
+RULES = {"S": ("A B", "B A"), "A": ("D E", "E D"), "B": ("D E", "E E")}
+LEXICON = {"D": "abc", "E": "bcd"}
+SHARES = {"S": 8, "A": 4, "B": 4, "D": 2, "E": 2}  # every probability of a symbol is a multiple of 1 / share
+N_TREES = 8 * 4 * 4 * 2**4
+
+
+def finite_model(seed: int, states: dict[str, int]) -> Model:
+    """A random L-PCFG of four-word sentences whose trees have probabilities that are multiples of 1 / N_TREES."""
+    rng = np.random.default_rng(seed)
+    model = Model({"S": np.ones(1)}, {}, {})
+    for a, share in SHARES.items():
+        rules = [tuple(rule.split()) for rule in RULES.get(a, LEXICON.get(a, ()))]
+        shapes = [[states[b] for b in rule] if a in RULES else [] for rule in rules]
+        sizes = [int(np.prod(shape)) for shape in shapes]
+        drawn = rng.multinomial(share, np.full(sum(sizes), 1 / sum(sizes)), size=states[a]) / share
+        for rule, shape, block in zip(rules, shapes, np.split(drawn, np.cumsum(sizes)[:-1], axis=1)):
+            (model.binary if a in RULES else model.lexical)[(a, *rule)] = block.reshape([states[a], *shape])
+    return model
+
+
+def language(model: Model) -> dict[Tree, float]:
+    """Every tree of the model with its probability."""
+    trees = (tree for words in itertools.product(WORDS, repeat=4) for tree in all_trees(model, words))
+    return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
+
+
+STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
+
+
+def estimate(trees: dict[Tree, float], counts, n_states: int, **options):
+    """The estimate from a treebank with so many of each tree."""
+    treebank = (tree for tree, n in zip(trees, counts) for _ in range(n))
+    return Spectral(n_states=n_states, tokens_per_state=1, lexical=PLAIN, **options).estimate(treebank)
+
+
+@pytest.fixture(scope="module", params=[(0, STATES), (1, {**STATES, "D": 3})])
+def exact(request):
+    """A model whose Omega have full rank, its language, and its estimate from a treebank with exactly its moments."""
+    seed, states = request.param
+    model = finite_model(seed, states)
+    trees = language(model)
+    counts = [round(p * N_TREES) for p in trees.values()]
+    assert sum(counts) == N_TREES
+    found = estimate(trees, counts, n_states=8)
+    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == states
+    return model, trees, found
+
+
+def test_exact_moments_give_tree_probabilities(exact):
+    _, trees, found = exact
+    spectral = model_of_estimate(found, UNSMOOTHED)
+    for words in itertools.product(WORDS, repeat=4):
+        for tree in all_trees(spectral, words):
+            assert weight(spectral, tree) == pytest.approx(trees.get(tree, 0.0), abs=1e-12)
+    assert any((tensor < 0).any() for tensor in spectral.binary.values())
+
+
+def test_exact_moments_give_marginals(exact):
+    model, _, found = exact
+    spectral = model_of_estimate(found, UNSMOOTHED)
+    for words in list(itertools.product(WORDS, repeat=4))[::7]:
+        for parts in (items, edges):
+            expected, estimated = marginals(model, words, parts), marginals(spectral, words, parts)
+            for part in {*expected, *estimated}:
+                assert estimated.get(part, 0.0) == pytest.approx(expected.get(part, 0.0), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"kappa": None},
+        {"kappa": 50.0},
+        {"inside": ("rule", "n_words"), "outside": ("three_above", "n_left")},
+        {"inside": ("rule+left_rule", "rule+right_rule"), "leaf": ("rule", "head_word")},
+    ],
+    ids=str,
+)
+def test_exact_moments_need_no_certain_features(options):
+    """Theorem 2 holds for any phi and psi whose Omega has full rank."""
+    trees = language(finite_model(0, STATES))
+    found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **options)
+    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == STATES
+    spectral = model_of_estimate(found, UNSMOOTHED)
+    for tree, p in trees.items():
+        assert weight(spectral, tree) == pytest.approx(p, abs=1e-10)
+
+
+def test_exact_moments_give_a_grammar(exact):
+    """Grammars keep a share for unknown words and symbols that were no roots, and round their tensors."""
+    model, trees, found = exact
+    grammar = found.grammar(UNSMOOTHED)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    known = (1 - 1e-4) / (1 + _RUNG_WEIGHT) ** 4
+    for tree, p in trees.items():
+        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=0.02, abs=1e-4)
+    for words in list(itertools.product(WORDS, repeat=4))[::5]:
+        expected = marginals(model, words, items)
+        weight_ = sum(value for (a, i, j), value in expected.items() if (i, j) == (0, 4))
+        if weight_ > 0.003:
+            forest = parser.forest(words)
+            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items()):
+                assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
+
+
+def test_error_falls_with_the_square_root_of_the_sample():
+    """Theorem 3 of Cohen et al. (2012): the L1 error of tree probabilities against the number of trees."""
+    trees = language(finite_model(0, STATES))
+    p = np.array(list(trees.values()))
+    sizes, errors = (250, 1000, 4000), []
+    for size in sizes:
+        samples = (np.random.default_rng(seed).multinomial(size, p / p.sum()) for seed in range(3))
+        models = [model_of_estimate(estimate(trees, counts, n_states=2), UNSMOOTHED) for counts in samples]
+        errors.append(np.mean([sum(abs(weight(model, tree) - trees[tree]) for tree in trees) for model in models]))
+    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
+    assert -0.65 < slope < -0.35
+
+
+# ---------------------------------------------------------------------------------------- limiting cases
+
+
+@pytest.fixture(scope="module")
+def one_state_grammars(sample) -> tuple[Grammar, Grammar]:
+    label = {"inside": ("label",), "outside": ("label",), "leaf": ("label",)}
+    return Spectral(n_states=1, **label).estimate(sample).grammar(UNSMOOTHED), TreebankPCFG().fit(sample)
+
+
+def test_one_state_without_smoothing_is_the_treebank_pcfg(one_state_grammars, sample):
+    spectral, pcfg = one_state_grammars
+    assert (spectral.symbols, spectral.lexicon.terminals) == (pcfg.symbols, pcfg.lexicon.terminals)
+    for name in ("rules", "rule_weights", "root_weights", "n_states"):
+        np.testing.assert_array_equal(getattr(spectral, name), getattr(pcfg, name))
+    for tree in sample:
+        assert tree_weight(spectral, tree) == pytest.approx(tree_weight(pcfg, tree), rel=1e-4)
+
+
+def test_one_state_without_smoothing_parses_like_the_treebank_pcfg(one_state_grammars):
+    one, two = map(Parser, one_state_grammars)
+    for gold in islice(read_trees([SAMPLE / "dev.mrg"]), 15):
+        mine, other = one.parse(gold.words), two.parse(gold.words)
+        assert (mine.spans, mine.tags) == (other.spans, other.tags)
+        np.testing.assert_allclose(mine.span_scores, other.span_scores, atol=1e-5)
+
+
+def test_one_state_of_latent_grammar_is_the_coarse_one(one_state_grammars):
+    """The latent chart of a PCFG gives the posteriors of its coarse chart."""
+    for grammar in one_state_grammars:
+        parser = Parser(grammar, settings=EXHAUSTIVE)
+        for gold in islice(read_trees([SAMPLE / "dev.mrg"]), 15):
+            forest = parser.forest(gold.words)
+            latent = parser.marginals(forest)
+            np.testing.assert_allclose(latent.items(), forest.item_posteriors(), atol=2e-5)
+            np.testing.assert_allclose(latent.edges(), forest.edge_posteriors(), atol=2e-5)
+
+
+# --------------------------------------------------------------------- steps 1 and 2 of Cohen et al. (2013)
+
+
+def test_projections_have_unit_cross_moments(sample):
+    """E[Y Z'] = I for every symbol, as Y = U' phi, Z = Sigma^-1 V' psi and Omega = E[phi psi'] = U Sigma V'."""
+    found = Spectral(n_states=6).estimate(sample)
+    nodes, projections = found.treebank.nodes, found.projections
+    assert projections.n_states.max() == 6
+    for symbol, m in enumerate(projections.n_states):
+        of_symbol = nodes.symbol == symbol
+        y, z = projections.inside[of_symbol], projections.outside[of_symbol]
+        np.testing.assert_allclose(y[:, :m].T @ z[:, :m] / len(y), np.eye(m), atol=1e-9)
+        assert not y[:, m:].any()
+        assert not z[:, m:].any()
+
+
+def test_states_are_limited_by_counts(sample):
+    nodes = (found := Spectral(n_states=5, tokens_per_state=20).estimate(sample)).treebank.nodes
+    counts = np.bincount(nodes.symbol)
+    assert (found.projections.n_states <= np.clip(counts // 20, 1, 5)).all()
+    assert len(set(found.projections.n_states.tolist())) > 2
+
+
+@pytest.mark.parametrize("shape", [(12, 9), (60, 50)], ids=["exact", "randomised"])
+def test_project_finds_singular_vectors(shape):
+    """Against numpy's decomposition of a dense Omega of rank 4, of which 3 or all directions are wanted."""
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=(200, 4)) * [4.0, 3.0, 2.0, 1.0]
+    phi, psi = (hidden @ rng.normal(size=(4, d)) for d in shape)
+    u, sigma, vt = np.linalg.svd(phi.T @ psi / 200)
+    for n_states, m in ((3, 3), (9, 4)):
+        u_found, found, v_found = singular_vectors(csr_array(phi.T @ psi / 200), n_states, 0)
+        y, z = phi @ u_found, psi @ v_found / found
+        assert y.shape == z.shape == (200, m)
+        np.testing.assert_allclose(found, sigma[:m], rtol=1e-6)
+        signs = np.sign(np.sum(y * (phi @ u[:, :m]), axis=0))
+        np.testing.assert_allclose(y, phi @ u[:, :m] * signs, rtol=1e-6, atol=1e-6 * np.abs(y).max())
+        np.testing.assert_allclose(z, psi @ vt[:m].T / sigma[:m] * signs, rtol=1e-6, atol=1e-6 * np.abs(z).max())
+
+
+@pytest.mark.parametrize("c", [0.0, 5.0, 20.0])
+def test_smoothing_is_that_of_section_3_2(c):
+    """E, E2, E3, E4 and lambda as loops over the occurrences and the indices."""
+    rng = np.random.default_rng(1)
+    n, m_a, m_b, m_c = 7, 3, 2, 4
+    z, y2, y3 = (rng.normal(size=(n, m)) for m in (m_a, m_b, m_c))
+    h, f_b, f_c = (rng.normal(size=m) for m in (m_a, m_b, m_c))
+    found = RuleMoments.of(z, y2, y3).smoothed(h, f_b, f_c, c)
+    lam = np.sqrt(n) / (c + np.sqrt(n))
+
+    def mean(*columns):
+        return sum(np.prod([column[o] for column in columns]) for o in range(n)) / n
+
+    for i, j, k in itertools.product(range(m_a), range(m_b), range(m_c)):
+        zi, yj, yk = z[:, i], y2[:, j], y3[:, k]
+        e = mean(zi, yj, yk)
+        e2 = (mean(zi, yj) * mean(yk) + mean(zi, yk) * mean(yj) + mean(yj, yk) * mean(zi)) / 3
+        e3 = mean(zi) * mean(yj) * mean(yk)
+        e4 = h[i] * f_b[j] * f_c[k]
+        expected = lam * e + (1 - lam) * (lam * e2 + (1 - lam) * (lam * e3 + (1 - lam) * e4))
+        assert found[i, j, k] == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("smoothing", [UNSMOOTHED, Smoothing(c=5.0, nu=0.25, most_lexical=3.0)], ids=str)
+def test_parameters_are_equations_2_and_3(sample, smoothing):
+    """Over the nodes of a treebank: rules, words, and roots, with H^a and F^b from all nodes of a symbol."""
+    found = Spectral(n_states=3, lexical=PLAIN).estimate(sample[:40])
+    nodes, y, z = found.treebank.nodes, found.projections.inside, found.projections.outside
+    m = found.projections.n_states
+    model = model_of_estimate(found, smoothing)
+    of_rule: dict[tuple[int, int, int], list[int]] = {}
+    for node in nodes.inner.tolist():
+        a, b, c = nodes.symbol[[node, nodes.left[node], nodes.right[node]]].tolist()
+        of_rule.setdefault((a, b, c), []).append(node)
+
+    def mean_of(values: np.ndarray, symbol: int) -> np.ndarray:
+        return values[nodes.symbol == symbol, : m[symbol]].mean(axis=0)
+
+    assert len(model.binary) == len(of_rule)
+    for (a, b, c), places in of_rule.items():
+        left, right = y[nodes.left[places], : m[b]], y[nodes.right[places], : m[c]]
+        moments = RuleMoments.of(z[places, : m[a]], left, right)
+        expected = moments.smoothed(mean_of(z, a), mean_of(y, b), mean_of(y, c), smoothing.c)
+        expected = expected * len(places) / np.count_nonzero(nodes.symbol == a)
+        np.testing.assert_allclose(model.binary[tuple(nodes.symbols[s] for s in (a, b, c))], expected, atol=1e-12)
+    is_seen = {}
+    for leaf in nodes.leaves.tolist():
+        is_seen.setdefault((nodes.symbol[leaf], nodes.words[nodes.word[leaf]]), []).append(leaf)
+    for (a, word), places in is_seen.items():
+        expected = z[places, : m[a]].mean(axis=0)
+        if len(places) <= smoothing.most_lexical:
+            expected = smoothing.nu * expected + (1 - smoothing.nu) * mean_of(z, a)
+        expected = expected * len(places) / np.count_nonzero(nodes.symbol == a)
+        np.testing.assert_allclose(model.lexical[nodes.symbols[a], word], expected, atol=1e-12)
+    for a, name in enumerate(nodes.symbols):
+        expected = y[[root for root in nodes.roots if nodes.symbol[root] == a], : m[a]].sum(axis=0) / len(nodes.roots)
+        np.testing.assert_allclose(model.roots[name], expected, atol=1e-12)
+
+
+def test_grammar_has_the_parameters_but_for_rounding(sample):
+    """Tensors to the tolerance of their factors; the roots with a little for all symbols."""
+    found = Spectral(n_states=4).estimate(sample)
+    parameters, grammar = found.parameters(Smoothing()), found.grammar(Smoothing())
+    start = 0
+    for rule in range(grammar.n_rules):
+        tensor = grammar.tensor(rule)
+        expected = parameters.tensors[start : start + tensor.size].reshape(tensor.shape)
+        assert np.linalg.norm(tensor - expected) <= 0.025 * np.linalg.norm(expected)
+        start += tensor.size
+    counts = found.treebank.counts
+    for a, share in enumerate(counts.roots / counts.roots.sum()):
+        expected = share * parameters.root_vectors[a, : grammar.n_states[a]]
+        np.testing.assert_allclose(grammar.root_vector(a), expected, atol=1e-3)
+
+
+# --------------------------------------------------------------------------------- what a learner promises
+
+
+def test_same_seed_same_bytes(sample):
+    one, two = (Spectral(n_states=8).fit(sample).to_bytes() for _ in range(2))
+    assert one == two
+    assert TreebankPCFG().fit(sample).to_bytes() == TreebankPCFG().fit(iter(sample)).to_bytes()
+
+
+def test_jobs_and_shards_do_not_change_the_grammar(sample, monkeypatch):
+    one = Spectral(n_states=8).fit(sample).to_bytes()
+    monkeypatch.setattr("spacy_lpcfg.learning.treebank.shards.SHARD_SIZE", 40)
+    assert Spectral(n_states=8, n_jobs=2).fit(iter(sample)).to_bytes() == one
+
+
+@pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
+@pytest.mark.parametrize(
+    "brackets",
+    [
+        ["(S (NP (DT the) (NN cat)) (VP (VBD slept)))"],  # one tree
+        ["(NN yes)"],
+        ["(ROOT (FRAG (NN yes)))", "(ROOT (INTJ (UH no)))"],  # no binary rule
+        ["(S (NP (-NONE- *)))", "(S (A a) (B b))"],  # a tree of empty elements among others
+        ["(X (X (X a) (X b)) (X c) (X d))"],  # one name for all
+        ["(S (N -LRB-) (-LRB- -LRB-) (<form> <form>) (T <tag>))"],
+    ],
+    ids=str,
+)
+def test_small_treebanks_are_learned(learner, brackets):
+    trees = list(parse_trees(brackets))
+    grammar = Grammar.from_bytes(learner.fit(trees).to_bytes())
+    parser = Parser(grammar)
+    for words in (trees[-1].words, ["zzz"], ["a", "zzz", "b"]):
+        assert parser.parse(words).tree.words == words
+    assert tree_weight(grammar, trees[-1]) > 0
+    assert inside_outside_marginals(grammar, trees[-1].words).total > 0
+
+
+@given(
+    st.lists(random_trees(), min_size=1, max_size=5),
+    st.sampled_from([TreebankPCFG(markov=1), Spectral(n_states=3, tokens_per_state=1, lang="xx")]),
+)
+@settings(max_examples=30)
+def test_any_treebank_is_learned_and_parsed(treebank, learner):
+    golds = [gold for gold in map(normalize, treebank) if gold is not None]
+    if golds:
+        grammar = Grammar.from_bytes(learner.fit(treebank).to_bytes())
+        parser = Parser(grammar, settings=EXHAUSTIVE)
+        for gold in golds:
+            parse = parser.parse(gold.words, gold.tags)
+            assert parse.is_parsed
+            assert (parse.tree.words, parse.tree.tags) == (gold.words, gold.tags)
+            assert tree_weight(grammar, gold, markov=learner.markov) > 0 or not grammar.is_proper
+
+
+@pytest.mark.parametrize("learner", [TreebankPCFG(), Spectral()], ids=["pcfg", "spectral"])
+@pytest.mark.parametrize("treebank", [[], ["(S (NP (-NONE- *)))"]], ids=["none", "empty"])
+def test_no_trees_are_refused(learner, treebank):
+    with pytest.raises(ValueError, match="at least one tree to learn from"):
+        learner.fit(parse_trees(treebank))
+
+
+def test_unknown_features_are_refused(sample):
+    with pytest.raises(ValueError, match="Unknown features"):
+        Spectral(inside=("rule", "colour")).fit(sample)
+
+
+@pytest.mark.parametrize("features", [{"outside": ("n_left",)}, {"kappa": 0.0}, {"inside": ("n_words",)}], ids=str)
+def test_features_that_are_nought_leave_finite_weights(sample, features):
+    """No words stand left of the first one, so that a symbol that is always first has an Omega of zeros."""
+    with np.errstate(divide="raise", invalid="raise"):
+        grammar = Spectral(n_states=4, **features).fit(sample)
+    assert np.isfinite(grammar.tensors.dense).all()
+    assert Parser(grammar).parse(sample[0].words).tree.words == sample[0].words
+
+
+def test_tuning_takes_the_best_smoothing(sample):
+    found, trials = Spectral(n_states=2).estimate(sample), []
+    held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))
+    best, grammar = tune(found, held_out, on_trial=lambda smoothing, f1: trials.append((f1, smoothing)))
+    assert trials[0][1] == Smoothing()
+    assert best == max(trials, key=lambda trial: trial[0])[1]
+    assert all(0 <= score <= 100 for score, _ in trials)
+    assert len(set(trials)) == len(trials) > 8
+    assert grammar.to_bytes() == found.grammar(best).to_bytes()
+
+
+def test_tuning_needs_held_out_trees(sample):
+    with pytest.raises(ValueError, match="held-out trees"):
+        tune(Spectral(n_states=1).estimate(sample[:5]), list(parse_trees(["(S (NP (-NONE- *)))"])))

@@ -1,0 +1,150 @@
+"""The grammars that come with the package: the file, its model card, and a blank pipeline that parses by them."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import pickle
+import subprocess
+import sys
+
+import pytest
+import spacy
+from paths import ROOT
+
+from spacy_lpcfg.combination import TEMPERATURES
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = ROOT / "assets" / "sample"
+TEXT = "The ferry that my sister missed was the last one. We stayed."
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser")
+    return nlp
+
+
+def scores(doc) -> list[float]:
+    return doc.spans[KEY].attrs["scores"].tolist()
+
+
+def test_models_english_parses_in_a_blank_pipeline(nlp):
+    doc = nlp(TEXT)
+    assert [tree.label for tree in trees(doc)] == ["S", "S"]
+    assert {("NP", "The ferry that my sister missed"), ("NP", "the last one"), ("VP", "stayed")} <= {
+        (span.label_, span.text) for span in doc.spans[KEY]
+    }
+    assert min(scores(doc)) > 0.2
+    assert doc[1].tag_ == "NN"
+
+
+def test_models_english_parses_well(nlp):
+    """The sample treebank's sentences were written by others and annotated apart; most brackets agree."""
+    examples = list(Treebank(SAMPLE / "dev.mrg")(nlp))
+    assert nlp.evaluate(examples)["evalb_f"] > 0.8
+
+
+def test_models_english_is_read_at_the_first_parse():
+    code = """
+import spacy, spacy_lpcfg.models
+from spacy_lpcfg.components import lpcfg_parser
+reads = []
+lpcfg_parser.bundled_grammar = lambda lang: reads.append(lang) or spacy_lpcfg.models.bundled_grammar(lang)
+nlp = spacy.blank("en")
+nlp.add_pipe("sentencizer")
+nlp.add_pipe("lpcfg_parser")
+nlp.pipe_names, nlp.analyze_pipes()
+print(reads)
+nlp("Go."), nlp("Stay.")
+print(reads)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
+    assert done.stdout.split("\n")[:2] == ["[]", "['en']"], done.stderr
+
+
+def test_models_saved_pipeline_keeps_its_grammar(nlp, tmp_path):
+    nlp.to_disk(tmp_path / "model")
+    again = spacy.blank("en")
+    again.add_pipe("lpcfg_parser")
+    for loaded in (
+        spacy.load(tmp_path / "model"),
+        again.from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ):
+        assert trees(loaded(TEXT)) == trees(nlp(TEXT))
+        assert scores(loaded(TEXT)) == scores(nlp(TEXT))
+    saved = (tmp_path / "model" / "lpcfg_parser" / "model").read_bytes()
+    assert bundled_grammar("en").to_bytes() in saved
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_models_worker_processes(nlp, method, monkeypatch):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system cannot start processes by {method}")
+    monkeypatch.setattr("spacy.language.mp", multiprocessing.get_context(method))
+    fresh = spacy.blank("en")
+    fresh.add_pipe("lpcfg_parser")
+    docs = list(fresh.pipe([TEXT, "Go."], n_process=2, batch_size=1))
+    assert [trees(doc) for doc in docs] == [trees(nlp(text)) for text in (TEXT, "Go.")]
+
+
+def test_models_learning_replaces_it():
+    nlp = spacy.blank("en")
+    parser = nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
+    assert "UCP" in parser.grammar.labels
+    nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=3)(nlp))
+    assert "UCP" not in parser.labels
+    assert len(parser.to_bytes()) < 1e6
+
+
+def test_models_stays_without_trees_to_learn_from():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser")
+    with pytest.warns(UserWarning, match=r"found no trees.*keeps the grammar.*Treebank\.v1"):
+        nlp.initialize()
+    assert trees(nlp("We stayed."))[0].label == "S"
+
+
+def test_models_other_languages_have_none():
+    assert not has_bundled("de")
+    with pytest.raises(ValueError, match=r"language 'de'.*spacy-lpcfg learn lpcfg"):
+        bundled_grammar("de")
+    nlp = spacy.blank("de")
+    nlp.add_pipe("lpcfg_parser")
+    with pytest.raises(ValueError, match=r"no grammar yet.*spacy train.*spacy-lpcfg learn lpcfg"):
+        nlp("Geh.")
+
+
+def test_models_english_says_how_sure_it_may_be(nlp):
+    assert bundled_grammar("en").temperature == TEMPERATURES["fast"]
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["fast"]
+
+
+def test_models_english_is_a_proper_grammar_of_ten_megabytes_at_most():
+    assert bundled_path("en").stat().st_size <= 10e6
+    assert bundled_grammar("en").is_proper
+
+
+def test_models_card_tells_of_this_file():
+    data = bundled_path("en").read_bytes()
+    card = bundled_path("en").with_suffix(".md").read_text("utf-8")
+    assert f"| SHA-256 | {hashlib.sha256(data).hexdigest()} |" in card
+    assert f"| size, MB | {len(data) / 1e6:.2f} |" in card
+
+
+def test_models_are_not_read_for_pipelines_with_a_grammar_of_their_own(nlp, tmp_path, monkeypatch):
+    fresh = spacy.blank("en")
+    parser = fresh.add_pipe("lpcfg_parser")
+    assert parser.labels == ()
+    assert "NP" in pickle.loads(pickle.dumps(parser)).labels
+    nlp.to_disk(tmp_path)
+    monkeypatch.setattr("spacy_lpcfg.components.lpcfg_parser.bundled_grammar", lambda lang: pytest.fail("was read"))
+    loaded = spacy.load(tmp_path)
+    assert scores(loaded(TEXT)) == scores(nlp(TEXT))
+    assert "NP" in loaded.get_pipe("lpcfg_parser").labels

@@ -1,0 +1,53 @@
+"""Latent parameters as the models that enumeration takes, and random ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from oracles.enumeration import Model
+
+from spacy_lpcfg.learning import LexicalSettings, StateSmoothing
+from spacy_lpcfg.learning.em import Fit, random_start
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Latent, Split
+from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.trees import Tree
+
+PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+
+
+def split_of(trees: list[Tree], n_states: int, lexical: LexicalSettings = PLAIN) -> Split:
+    return Split.of(Treebank.of(join([skeletons(trees)]), lexical), n_states, tokens_per_state=1)
+
+
+def model_of_latent(split: Split, latent: Latent) -> Model:
+    """Parameters of EM by their names."""
+    names, terminals = split.treebank.nodes.symbols, split.treebank.vocabulary.terminals
+    rules = zip(split.treebank.counts.rules, split.starts, split.starts[1:], split.shapes)
+    return Model(
+        {name: latent.roots[a, : split.n_states[a]] for a, name in enumerate(names)},
+        {tuple(names[a] for a in rule): latent.tensors[i:j].reshape(shape) for rule, i, j, shape in rules},
+        {
+            (names[a], terminals[x]): vector[: split.n_states[a]]
+            for (a, x), vector in zip(split.events.pairs, latent.emissions)
+        },
+    )
+
+
+def skeletal_trees(nodes: Skeletons, vocabulary: tuple[str, ...], terminal: np.ndarray) -> list[Tree]:
+    """The trees of a node table, their words terminals."""
+    trees: list[Tree] = []
+    for node, symbol in enumerate(nodes.symbol):
+        label, left = nodes.symbols[symbol], nodes.left[node]
+        if left < 0:
+            trees.append(Tree(label, word=vocabulary[terminal[node]]))
+        else:
+            trees.append(Tree(label, (trees[left], trees[nodes.right[node]])))
+    return trees
+
+
+def random_latent(split: Split, noise: float, seed: int) -> Latent:
+    return split.maximize(random_start(split, noise, seed), UNSMOOTHED)
+
+
+def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> Fit:
+    return Fit(split, random_start(split, noise, seed), smoothing)

@@ -1,0 +1,298 @@
+"""Dynamic sigmoid belief networks: exact inference against enumeration, Gibbs sampling, and the approximations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.papers.isbn.exact import ExactFilter, gibbs_posteriors, posteriors
+from benchmarks.papers.isbn.label_events import label_events, model_of, network_of
+from benchmarks.papers.isbn.label_learning import fit_labels, label_log_likelihoods
+from benchmarks.papers.isbn.labelling import (
+    UPDATES,
+    Approximation,
+    Softmaxes,
+    Unigram,
+    decode,
+    log_probabilities,
+    objective,
+)
+from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
+from spacy_lpcfg.isbn.likelihood import gradient_of
+
+TINY = {"n_states": 2, "n_labels": 3, "n_inputs": 2, "max_length": 3}
+seeds = st.integers(0, 10_000)
+
+
+def sequence_of(labels: tuple[int, ...], inputs: tuple[int, ...]) -> Sequences:
+    return Sequences(np.array([0, len(labels)]), np.array(labels), np.array(inputs))
+
+
+def probability(model: DynamicSBN, labels: tuple[int, ...], inputs: tuple[int, ...]) -> float:
+    """Of a sequence: the sum over all values of all its state vectors of the generative story's probability."""
+    vectors = list(itertools.product((0, 1), repeat=model.n_states))
+    every = itertools.product(vectors, repeat=len(labels))
+    return sum(joint(model, states, labels, inputs) for states in every)
+
+
+def joint(model: DynamicSBN, states: tuple, labels: tuple[int, ...], inputs: tuple[int, ...]) -> float:
+    """Of a sequence with its state vectors, unit by unit."""
+    found = 1.0
+    for t, (state, y, x) in enumerate(zip(states, labels, inputs)):
+        for i, on in enumerate(state):
+            eta = model.bias[i]
+            if t:
+                eta += sum(model.latent[i, j] * states[t - 1][j] for j in range(model.n_states))
+                eta += model.from_label[labels[t - 1], i] + model.from_input[inputs[t - 1], i]
+            found *= 1 / (1 + math.exp(-eta if on else eta))
+        found *= chance(model.to_label, model.to_label_bias, state, y)
+        found *= chance(model.to_input[y], model.to_input_bias[y], state, x)
+    return found
+
+
+def chance(weights: np.ndarray, bias: np.ndarray, state: tuple[int, ...], chosen: int) -> float:
+    scores = [sum(w * s for w, s in zip(row, state)) + b for row, b in zip(weights, bias)]
+    return math.exp(scores[chosen]) / sum(map(math.exp, scores))
+
+
+def label_sequences(model: DynamicSBN, length: int) -> list[tuple[int, ...]]:
+    """All that the generative story may give."""
+    last = range(model.n_labels) if length == model.max_length else [0]
+    return list(itertools.product(*[range(1, model.n_labels)] * (length - 1), last))
+
+
+@settings(max_examples=20)
+@given(seeds, st.integers(1, 3))
+def test_simulation_exact_filter_sums_over_all_states(seed, length):
+    model = DynamicSBN.random(**TINY, seed=seed)
+    rng = np.random.default_rng(seed)
+    labels = label_sequences(model, length)[int(rng.integers(len(label_sequences(model, length))))]
+    inputs = tuple(map(int, rng.integers(model.n_inputs, size=length)))
+    found = log_probabilities(ExactFilter(model), sequence_of(labels, inputs)).sum()
+    assert found == pytest.approx(math.log(probability(model, labels, inputs)), abs=1e-10)
+
+
+@settings(max_examples=20)
+@given(seeds, st.integers(1, 3))
+def test_simulation_posteriors_and_exact_beam_agree_with_enumeration(seed, length):
+    model = DynamicSBN.random(**TINY, scale=2.5, seed=seed)
+    inputs = tuple(map(int, np.random.default_rng(seed).integers(model.n_inputs, size=length)))
+    weights = {labels: probability(model, labels, inputs) for labels in label_sequences(model, length)}
+    expected = np.zeros((length, model.n_labels))
+    for labels, weight in weights.items():
+        expected[range(length), labels] += weight / sum(weights.values())
+    sequence = sequence_of(min(weights), inputs)
+    np.testing.assert_allclose(posteriors(model, sequence), expected, atol=1e-12)
+    found = decode(ExactFilter(model), sequence, sequence.legal(model.n_labels, model.max_length), beam=30)
+    assert weights[tuple(found)] == pytest.approx(max(weights.values()))
+
+
+def test_simulation_sequences_of_different_lengths_do_not_mix():
+    model = DynamicSBN.random(seed=4)
+    sequences = model.sample(150, seed=1)
+    legal = sequences.legal(model.n_labels, model.max_length)
+    model_of = {name: Approximation(model, name) for name in UPDATES} | {"exact": ExactFilter(model)}
+    together = {name: (log_probabilities(m, sequences), decode(m, sequences, legal)) for name, m in model_of.items()}
+    marginals = posteriors(model, sequences)
+    for start, end in list(itertools.pairwise(sequences.offsets))[:8]:
+        alone = sequence_of(sequences.labels[start:end], sequences.inputs[start:end])
+        np.testing.assert_allclose(posteriors(model, alone), marginals[start:end], atol=1e-12)
+        for name, (log_p, labels) in together.items():
+            np.testing.assert_allclose(log_probabilities(model_of[name], alone), log_p[start:end], atol=1e-9)
+            assert decode(model_of[name], alone, legal[start:end]).tolist() == labels[start:end].tolist()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_simulation_samples_have_the_frequencies_of_the_exact_model(seed):
+    model = DynamicSBN.random(**(TINY | {"max_length": 2}), seed=seed)
+    sequences = model.sample(30_000, seed=seed)
+    n = len(sequences.lengths)
+    drawn = [
+        (tuple(sequences.labels[start:end]), tuple(sequences.inputs[start:end]))
+        for start, end in itertools.pairwise(sequences.offsets)
+    ]
+    possible = [
+        (labels, inputs)
+        for length in (1, 2)
+        for labels in label_sequences(model, length)
+        for inputs in itertools.product(range(model.n_inputs), repeat=length)
+    ]
+    probabilities = np.array([probability(model, *each) for each in possible])
+    assert probabilities.sum() == pytest.approx(1)
+    assert set(drawn) <= set(possible)
+    deviations = np.array([drawn.count(each) for each in possible]) - n * probabilities
+    assert np.all(np.abs(deviations) < 5 * np.sqrt(n * probabilities) + 5)
+
+
+def test_simulation_samples_are_repeatable_and_whole():
+    model = DynamicSBN.random(seed=2, max_length=20)
+    one, two = model.sample(500, seed=3), model.sample(500, seed=3)
+    assert np.array_equal(one.labels, two.labels)
+    assert np.array_equal(one.inputs, two.inputs)
+    assert len(one.labels) - one.lengths[-1] < 500 <= len(one.labels)
+    legal = one.legal(model.n_labels, 20)
+    assert legal[np.arange(len(one.labels)), one.labels].all()
+    assert not np.array_equal(one.labels[:100], model.sample(500, seed=4).labels[:100])
+
+
+def test_simulation_labels_that_end_a_sequence():
+    sequences = Sequences(np.array([0, 2, 5]), np.zeros(5, int), np.zeros(5, int))
+    assert sequences.legal(3, 3).astype(int).tolist() == [[0, 1, 1], [1, 0, 0], [0, 1, 1], [0, 1, 1], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_simulation_gibbs_agrees_with_exact_posteriors(seed):
+    model = DynamicSBN.random(n_states=3, n_labels=4, n_inputs=3, max_length=6, scale=1.0, seed=seed)
+    sequences = model.sample(60, seed=seed)
+    exact = posteriors(model, sequences)
+    sampled = gibbs_posteriors(model, sequences, burn_in=100, sweeps=4_000, seed=seed)
+    np.testing.assert_allclose(sampled.sum(axis=1), 1)
+    np.testing.assert_allclose(sampled, exact, atol=0.04)
+    uniform = sequences.legal(4, 6) / sequences.legal(4, 6).sum(axis=1, keepdims=True)
+    assert np.abs(sampled - exact).mean() < 0.1 * np.abs(uniform - exact).mean()
+
+
+@settings(max_examples=20)
+@given(seeds, st.sampled_from(sorted(UPDATES)))
+def test_simulation_approximations_are_distributions(seed, name):
+    model = DynamicSBN.random(**TINY, scale=3.0, seed=seed)
+    approximation = Approximation(model, name)
+    beliefs = np.random.default_rng(seed).normal(size=(4, model.n_states)) * 3
+    scores = [approximation.scores(beliefs, np.full(4, x)) for x in range(model.n_inputs)]
+    np.testing.assert_allclose(np.exp(scores).sum(axis=(0, 2)), 1)
+
+
+@settings(max_examples=20)
+@given(seeds, st.floats(0.5, 15))
+def test_simulation_mean_field_is_the_maximum(seed, scale):
+    rng = np.random.default_rng(seed)
+    tables = Softmaxes(scale * rng.normal(size=(2, 6, 4)), rng.normal(size=(2, 6)))
+    table, chosen, theta = rng.integers(2, size=5), rng.integers(6, size=5), scale * rng.normal(size=(5, 4))
+    after, target = UPDATES["mean-field"](theta, tables, table, chosen), theta + tables.weights[table, chosen]
+    best = objective(after, target, tables, table)
+    for size in (0.01, 0.3, 3.0):
+        other = after + size * rng.normal(size=after.shape)
+        assert np.all(objective(other, target, tables, table) <= best + 1e-9 * (1 + np.abs(best)))
+
+
+@pytest.mark.parametrize("name", sorted(UPDATES))
+def test_simulation_approximations_are_exact_where_units_are_certain(name):
+    model = DynamicSBN.random(seed=5, scale=1.0)._replace(bias=np.array([60.0, -60, 60, -60, 60]))
+    sequences = model.sample(300, seed=1)
+    found = log_probabilities(Approximation(model, name), sequences)
+    np.testing.assert_allclose(found, log_probabilities(ExactFilter(model), sequences), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", sorted(UPDATES))
+def test_simulation_approximations_are_exact_where_units_say_nothing(name):
+    model = DynamicSBN.random(seed=5)
+    model = model._replace(to_label=0 * model.to_label, to_input=0 * model.to_input)
+    sequences = model.sample(300, seed=1)
+    found = log_probabilities(Approximation(model, name), sequences)
+    np.testing.assert_allclose(found, log_probabilities(ExactFilter(model), sequences), atol=1e-9)
+
+
+def test_simulation_mean_field_is_nearer_to_the_true_network_than_feed_forward():
+    wins = {"mean-field": 0, "mean-field-step": 0}
+    for seed in range(8):
+        model = DynamicSBN.random(seed=seed, max_length=30)
+        sequences = model.sample(1_500, seed=seed + 100)
+        nll = {name: -log_probabilities(Approximation(model, name), sequences).mean() for name in UPDATES}
+        assert -log_probabilities(ExactFilter(model), sequences).mean() < min(nll.values())
+        for name in wins:
+            wins[name] += nll[name] < nll["feed-forward"]
+    assert wins["mean-field"] >= 7
+    assert wins["mean-field-step"] >= 6
+
+
+@pytest.mark.parametrize("name", sorted(UPDATES))
+@pytest.mark.parametrize("n_states", [2, 5, 9])
+def test_simulation_kernels_agree_with_the_dense_approximations(name, n_states):
+    model = DynamicSBN.random(n_states=n_states, seed=n_states, scale=1.5, max_length=40)
+    sequences = model.sample(600, seed=1)
+    expected = np.add.reduceat(log_probabilities(Approximation(model, name), sequences), sequences.offsets[:-1])
+    parameters = double_parameters(model, name)
+    found = gradient_of(parameters, name, label_events(sequences, model.n_labels, model.n_inputs))
+    np.testing.assert_allclose(found.log_likelihoods, expected, rtol=1e-8)
+    np.testing.assert_allclose(label_log_likelihoods(model, name, sequences), expected, rtol=1e-3)
+
+
+def double_parameters(model: DynamicSBN, name: str) -> dict[str, np.ndarray]:
+    """Those of `network_of`, but as they are in the model."""
+    parameters = {key: array.astype(float) for key, array in network_of(model, name).parameters.items()}
+    parameters["bias"][:], parameters["latent_weights"][0] = model.bias, model.latent
+    parameters["decision_weights"][:] = np.concatenate([model.from_label, model.from_input])
+    parameters["outcome_weights"][: model.n_labels] = model.to_label
+    parameters["outcome_weights"][model.n_labels :] = model.to_input.reshape(-1, model.n_states)
+    parameters["outcome_bias"][:] = np.append(model.to_label_bias, model.to_input_bias)
+    return parameters
+
+
+def test_simulation_network_and_model_are_inverse():
+    model = DynamicSBN.random(seed=3, max_length=7)
+    again = model_of(network_of(model, "mean-field"), model.n_labels, 7)
+    assert again.max_length == 7
+    for one, two in zip(model[:-1], again[:-1]):
+        np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
+def test_simulation_events_are_elements():
+    sequences = Sequences(np.array([0, 2, 3]), np.array([2, 0, 0]), np.array([1, 0, 1]))
+    events = label_events(sequences, 3, 2)
+    assert events.latent.tolist() == [[-1], [0], [-1]]
+    assert np.split(events.rows, events.row_offsets[1:-1])[1].tolist() == [2, 4]
+    assert events.row_offsets.tolist() == [0, 0, 2, 2]
+    assert events.choices.tolist() == [
+        [0, 3, -1, 2], [7, 9, -1, 8],
+        [0, 3, -1, 0], [3, 5, -1, 3],
+        [0, 3, -1, 0], [3, 5, -1, 4],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(UPDATES))
+def test_simulation_approximations_learn(name):
+    model = DynamicSBN.random(seed=4, max_length=30)
+    train, dev, tested = (model.sample(n, seed=n) for n in (4_000, 1_000, 2_000))
+    fit = fit_labels(train, dev, like=model, approximation=name, n_epochs=10, seed=1)
+    log_p = label_log_likelihoods(fit.model, name, tested).sum() / len(tested.labels)
+    unigram, exact = Unigram(train, model.n_labels, model.n_inputs), ExactFilter(model)
+    low, high = (float(log_probabilities(each, tested).mean()) for each in (unigram, exact))
+    assert low + 0.5 * (high - low) < log_p < high
+    assert fit.dev_log_likelihood == pytest.approx(label_log_likelihoods(fit.model, name, dev).sum())
+    legal = tested.legal(model.n_labels, model.max_length)
+    labels = decode(Approximation(fit.model, name), tested, legal)
+    assert np.mean(labels == tested.labels) > np.mean(decode(unigram, tested, legal, beam=1) == tested.labels) + 0.02
+
+
+def test_simulation_learning_is_repeatable():
+    model = DynamicSBN.random(seed=4, max_length=30)
+    train = model.sample(500, seed=1)
+    one, two = (fit_labels(train, train, like=model, approximation="mean-field", n_epochs=2, seed=3) for _ in range(2))
+    for a, b in zip(one.model[:-1], two.model[:-1]):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_simulation_unigram_takes_the_most_frequent_label():
+    sequences = Sequences(np.array([0, 3, 6]), np.array([1, 2, 0, 2, 2, 0]), np.array([0, 0, 0, 1, 0, 1]))
+    unigram = Unigram(sequences, 3, 2)
+    assert decode(unigram, sequences, sequences.legal(3, 9), beam=1).tolist() == [2, 2, 0, 2, 2, 0]
+    assert np.exp(unigram.log_joint).sum() == pytest.approx(1)
+    assert decode(unigram, sequences, np.ones((6, 3), bool), beam=1).tolist() == [2, 2, 2, 0, 2, 0]
+
+
+@pytest.mark.parametrize("sizes", [{"n_states": 0}, {"n_labels": 1}, {"max_length": 0}, {"scale": -1.0}])
+def test_simulation_refuses_impossible_networks(sizes):
+    with pytest.raises(ValueError, match="Expected one state, two labels"):
+        DynamicSBN.random(**sizes)
+
+
+def test_simulation_refuses_what_it_cannot_do():
+    with pytest.raises(ValueError, match="at most 8 units"):
+        ExactFilter(DynamicSBN.random(n_states=9))
+    with pytest.raises(ValueError, match="mean-field-step; got 'exact'"):
+        Approximation(DynamicSBN.random(), "exact")

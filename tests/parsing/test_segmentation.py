@@ -1,0 +1,168 @@
+"""Limits of time and memory: sentences of any length get a tree and a flag from every component."""
+
+from itertools import cycle, islice, pairwise
+
+import numpy as np
+import pytest
+import spacy
+from commands import SAMPLE
+from spacy.tokens import Doc
+
+from spacy_lpcfg.bracketing.tags import universal
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.components.constituents import doc_constituency
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.pieces import cuts_of
+from spacy_lpcfg.parsing.segmentation import BoundedParser
+from spacy_lpcfg.trees import read_trees
+
+COMPONENTS = pytest.mark.parametrize("model", ["pcfg_model", "combined_model", "isbn_model", "bracketer_model"])
+LONG = 5000
+
+
+def sample(name, n=None):
+    return list(islice(read_trees(SAMPLE / f"{name}.mrg"), n))
+
+
+@pytest.fixture(scope="module")
+def combined_model(tmp_path_factory):
+    """A pipeline with a grammar and a network that decide together."""
+    nlp = spacy.blank("en")
+    learner = Combination([TreebankPCFG(), ISBNLearner(n_states=4, n_epochs=1)])
+    combined = learner.fit(sample("train", 100))
+    nlp.add_pipe("lpcfg_parser").grammar = combined
+    nlp.to_disk(folder := tmp_path_factory.mktemp("bounds") / "combined")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def core():
+    return Parser(TreebankPCFG().fit(sample("train", 200)))
+
+
+def long_sentence(n_words):
+    """Words and tags of as many sample sentences as it takes, without their final punctuation."""
+    leaves = [leaf for tree in sample("dev") for leaf in zip(tree.words[:-1], tree.tags)]
+    return map(list, zip(*islice(cycle(leaves), n_words)))
+
+
+def long_doc(nlp, n_words):
+    words, tags = long_sentence(n_words)
+    starts = [True] + [False] * (n_words - 1)
+    return Doc(nlp.vocab, words=words, tags=tags, pos=list(map(universal, tags)), sent_starts=starts)
+
+
+@COMPONENTS
+def test_five_thousand_words_get_one_tree_that_says_it_was_cut(model, request):
+    nlp = spacy.load(request.getfixturevalue(model))
+    (doc,) = nlp.pipe([long_doc(nlp, LONG)])
+    (root,) = doc_constituency(doc)
+    assert (root.start, root.end) == (0, LONG)
+    assert all(token.tag_ for token in doc)
+    (group,) = doc.spans.values()
+    assert group.attrs["status"] == ["segmented"]
+    assert len(group) > 100
+
+
+@COMPONENTS
+def test_max_words_is_a_setting(model, request):
+    folder = request.getfixturevalue(model)
+    name = spacy.load(folder).pipe_names[-1]
+    nlp = spacy.load(folder, config={f"components.{name}.max_words": 7})
+    docs = [nlp(long_doc(nlp, n)) for n in (3, 50)]
+    assert [status for doc in docs for group in doc.spans.values() for status in group.attrs["status"]] == [
+        "parsed",
+        "segmented",
+    ]
+    root = doc_constituency(docs[1])[0]
+    if name != "spectral_bracketer":  # whose pieces hang on each other
+        assert max(child.end - child.start for child in root.children) <= 7
+    with pytest.raises(ValueError, match="max_words of at least 1"):
+        spacy.load(folder, config={f"components.{name}.max_words": 0})
+
+
+def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
+    words, tags = long_sentence(60)
+    parse = BoundedParser(core, max_words=25).parse(words, tags, tag_weight=0.5)
+    bounds = [0, *cuts_of(words, 25), 60]
+    pieces = [core.parse(words[i:j], tags[i:j], tag_weight=0.5) for i, j in pairwise(bounds)]
+    assert parse.spans[0][:2] == (0, 60)
+    shifted = [(i + a, i + b, label) for i, piece in zip(bounds, pieces) for a, b, label in piece.spans]
+    assert parse.spans[1:] == shifted
+    assert parse.tags == [tag for piece in pieces for tag in piece.tags]
+    assert parse.span_scores.tolist() == [0, *(score for piece in pieces for score in piece.span_scores)]
+    assert parse.status == "segmented"
+    assert parse.tree.words == words
+
+
+def test_sentence_within_its_bounds_is_the_parsers_own(core):
+    words, _ = long_sentence(12)
+    bounded = BoundedParser(core, max_words=12, max_seconds=0)
+    assert bounded.parse(words).spans == core.parse(words).spans
+    assert bounded.parse(words).status == "parsed"
+    assert bounded.posteriors(words).brackets == core.posteriors(words).brackets
+    assert bounded.surprisal(words).tolist() == core.surprisal(words).tolist()
+    assert bounded.log_probability(words) == core.log_probability(words)
+    assert [each.tree for each in bounded.n_best(words, n=3)] == [each.tree for each in core.n_best(words, n=3)]
+    assert bounded.distribution(words).entropy() == core.distribution(words).entropy()
+
+
+def test_words_for_which_there_is_no_time_get_tags_only(core):
+    words, _ = long_sentence(60)
+    parse = BoundedParser(core, max_words=20, max_seconds=0).parse(words)
+    first = cuts_of(words, 20)[0]
+    assert parse.status == "out-of-time"
+    assert parse.spans[1:] == core.parse(words[:first]).spans
+    assert parse.tags[first:] == [core.parse([word]).tags[0] for word in words[first:]]
+    assert len(parse.tag_scores) == 60
+    ample = BoundedParser(core, max_words=20, max_seconds=1e6).parse(words)
+    assert ample.spans == BoundedParser(core, max_words=20).parse(words).spans
+
+
+def test_cut_sentence_has_no_other_answers_than_its_tree(core):
+    words, _ = long_sentence(30)
+    bounded = BoundedParser(core, max_words=12)
+    parse = bounded.parse(words)
+    assert list(bounded.posteriors(words).brackets) == parse.spans
+    assert bounded.n_best(words, n=2) == bounded.states(words) == bounded.distribution(words).n_best(2) == []
+    assert np.isnan(bounded.surprisal(words)).all()
+    assert len(bounded.surprisal(words)) == 31
+    assert np.isnan(bounded.log_probability(words))
+    assert bounded.tree_log_probability(parse.tree) == core.tree_log_probability(parse.tree)
+
+
+def test_cut_sentence_says_whether_it_satisfies_constraints(core):
+    words, _ = long_sentence(30)
+    bounded = BoundedParser(core, max_words=12)
+    kept = bounded.parse(words).spans[1]
+    assert bounded.parse(words, constraints=Constraints(required=(kept,))).status == "segmented"
+    assert bounded.parse(words, constraints=Constraints(forbidden=(kept,))).status == "unconstrained"
+    with pytest.raises(ValueError, match="within the 30 words"):
+        bounded.parse(words, constraints=Constraints(whole=((0, 31),)))
+
+
+@pytest.mark.parametrize("bounds", [{"max_words": 0}, {"max_words": 1, "max_seconds": -1.0}])
+def test_bounds_below_nothing_are_refused(core, bounds):
+    with pytest.raises(ValueError, match="max_words of at least 1"):
+        BoundedParser(core, **bounds)
+
+
+def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):
+    bounds = {"max_memory": 1e-4, "max_words": 60, "max_seconds": 0.0}
+    nlp = spacy.load(pcfg_model, config={f"components.lpcfg_parser.{name}": value for name, value in bounds.items()})
+    short, long = (nlp(long_doc(nlp, n)).spans["constituents"].attrs["status"] for n in (20, 70))
+    assert (short, long) == (["segmented"], ["out-of-time"])
+    with pytest.raises(ValueError, match="max_memory above 0"):
+        spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 0})
+
+
+def test_surprisal_of_a_long_sentence_is_unknown(pcfg_model):
+    nlp = spacy.load(
+        pcfg_model, config={"components.lpcfg_parser.max_words": 10, "components.lpcfg_parser.surprisal": True}
+    )
+    short, long = (nlp(long_doc(nlp, n)) for n in (9, 11))
+    assert np.isfinite(short.spans["constituents"].attrs["surprisal"]).all()
+    assert np.isnan(long.spans["constituents"].attrs["surprisal"]).all()

@@ -1,0 +1,223 @@
+"""Pictures: what they show, that no text gets out of its place, and what they say where a library is missing."""
+
+from __future__ import annotations
+
+import sys
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from oracles.strategies import trees as random_trees
+
+from spacy_lpcfg.evaluation.calibration import reliability
+from spacy_lpcfg.learning.em import Step
+from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.pictures import (
+    calibration_figure,
+    chart_figure,
+    figure_svg,
+    html_page,
+    learning_figure,
+    surprisal_figure,
+    tree_html,
+    tree_svg,
+    tree_text,
+)
+from spacy_lpcfg.pictures.chart import span_table
+from spacy_lpcfg.pictures.visible import visible
+from spacy_lpcfg.trees import Tree, parse_trees
+
+for library in ("svgling", "nltk", "matplotlib"):
+    pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+
+(FLIES,) = parse_trees("(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))")
+EVIL = ["<script>alert(1)</script>", "&lt;\"'>", "\x1b[31m\x00\u202e", "$\\frac{1}$", "日本語", "_x"]
+
+
+def texts(svg: str) -> list[str]:
+    """The pieces of text that an SVG shows; fails unless it is well-formed XML."""
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def elements(svg: str) -> set[str]:
+    return {element.tag.rpartition("}")[2] for element in ElementTree.fromstring(svg).iter()}
+
+
+# Trees
+
+
+def test_pictures_of_trees_have_all_labels_and_words():
+    assert sorted(texts(tree_svg(FLIES))) == sorted(["S", "NP", "DT", "NN", "VP", "VBZ", "ADVP", "RB", *FLIES.words])
+    assert tree_svg(FLIES) in tree_html(FLIES)
+
+
+def test_pictures_of_trees_in_a_terminal():
+    first, *between, last = tree_text(FLIES).splitlines()
+    assert (first.strip(), last.split()) == ("S", FLIES.words)
+    assert {char for line in between for char in line if not char.isascii()} == set("│┌─┐┴")
+    rows = [[text for text in line.split() if text.isalpha()] for line in between]
+    assert [row for row in rows if row] == [["VP"], ["NP", "ADVP"], ["DT", "NN", "VBZ", "RB"]]
+    assert tree_text(FLIES, "ascii").isascii()
+    assert tree_text(FLIES, "ascii").splitlines()[-1] == last
+
+
+@given(random_trees(max_leaves=8))
+@example(Tree("\xa0", word="0"))
+@settings(max_examples=50)
+def test_pictures_of_any_tree_show_all_its_text(tree):
+    wanted = [visible(node.label) for node in tree.nodes()] + list(map(visible, tree.words))
+    found = texts(tree_svg(tree))
+    assert sorted(found) == sorted(wanted)
+    drawn = tree_text(tree)
+    assert all(text in drawn for text in wanted)
+
+
+def test_pictures_of_trees_escape_text():
+    tree = Tree("<script>", [Tree(f"{text}&", word=text) for text in EVIL])
+    svg = tree_svg(tree)
+    assert elements(svg) == {"svg", "defs", "text", "line"}
+    assert {EVIL[0], f"{EVIL[0]}&", "<script>"} < set(texts(svg))
+    assert "<script" not in tree_html(tree)
+    assert "\x1b" not in tree_text(tree) + svg
+    assert "\u202e" not in tree_text(tree) + svg
+
+
+def test_pictures_of_trees_that_are_too_deep_are_refused():
+    tree = Tree("NN", word="w")
+    for _ in range(3000):
+        tree = Tree("VP", [tree])
+    for draw in (tree_svg, tree_text):
+        with pytest.raises(ValueError, match="A tree of 3001 levels is too deep to be drawn"):
+            draw(tree)
+
+
+@given(st.text())
+def test_pictures_text_is_made_visible_once(text):
+    assert visible(visible(text)) == visible(text)
+    assert len(visible(text)) == len(text)
+    ElementTree.fromstring(f"<x>{visible(text).replace('&', '').replace('<', '')}</x>")
+
+
+# Charts
+
+
+def posteriors_of(words: list[str]) -> Posteriors:
+    n = len(words)
+    brackets = {(0, n, "S"): 1.0, (0, 2, "<b>"): 0.8, (0, 2, "X"): 0.15, (2, n, "VP"): 0.62, (n - 1, n, "Y"): 0.05}
+    return Posteriors(brackets, [{"NN": 0.4, "<i>": 0.6} for _ in words])
+
+
+def test_pictures_of_charts_have_the_likeliest_bracket_of_each_span():
+    table = span_table(4, Posteriors({(0, 4, "S"): 0.9, (0, 4, "X"): 0.3, (1, 2, "NP"): 0.2}, [{}] * 4))
+    assert table[0, 3] == 0.9
+    assert table[1, 1] == 0.2
+    assert np.isnan(table[np.tri(4, k=-1, dtype=bool)]).all()
+    assert np.nansum(table) == pytest.approx(1.1)
+
+
+def test_pictures_of_charts_name_words_tags_and_likely_labels():
+    found = texts(figure_svg(chart_figure(["It", "is", "a", "test"], posteriors_of(["It", "is", "a", "test"]))))
+    assert {"It", "is", "a", "test", "S 1.00", "<b> .80", "X .15", "VP .62", "<i>"} <= set(found)
+    assert not any(text.startswith("Y") for text in found)
+
+
+def test_pictures_of_charts_of_other_words_are_refused():
+    with pytest.raises(ValueError, match="Expected posteriors of 2 words, got those of 4"):
+        chart_figure(["It", "is"], posteriors_of(["It", "is", "a", "test"]))
+
+
+def test_pictures_of_long_sentences_and_of_one_word():
+    words = ["word"] * 31
+    assert "S 1.00" not in texts(figure_svg(chart_figure(words, posteriors_of(words))))
+    assert "Go" in texts(figure_svg(chart_figure(["Go"], Posteriors({}, [{"VB": 1.0}]))))
+
+
+@pytest.mark.filterwarnings("error")
+def test_pictures_of_figures_escape_text_and_take_no_mathematics():
+    figures = [
+        chart_figure(EVIL, posteriors_of(EVIL)),
+        surprisal_figure(EVIL, range(len(EVIL) + 1)),
+        learning_figure({text: [{"iteration": 1, "f1": 80.0}] for text in EVIL}),
+    ]
+    for figure in figures:
+        svg = figure_svg(figure)
+        assert "script" not in elements(svg)
+        assert {visible(text) for text in EVIL} <= set(texts(svg))
+
+
+def test_pictures_of_figures_are_the_same_each_time():
+    words = ["It", "is", "a", "test"]
+    one, two = (figure_svg(chart_figure(words, posteriors_of(words))) for _ in range(2))
+    assert one == two
+
+
+# Curves
+
+
+def test_pictures_of_surprisal_have_a_bar_for_each_word_and_the_end():
+    figure = surprisal_figure(["It", "is"], [3.5, np.nan, 1.25])
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [3.5, 0.0, 1.25]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["It", "is", "(end)"]
+    with pytest.raises(ValueError, match="bits of 2 words and of the sentence's end, got 2 numbers"):
+        surprisal_figure(["It", "is"], [3.5, 1.0])
+
+
+def test_pictures_of_learning_have_a_curve_for_each_fit_and_network():
+    em = [Step(1, -50.0, float("nan"), 1.0), Step(2, -40.0, 80.0, 1.0), Step(3, -39.0, 81.0, 1.0)]
+    pivot = [{"iteration": 0, "log_likelihood": None, "f1": 83.0, "seconds": 1.0}]
+    likelihood, f1 = learning_figure({"em": em, "pivot": pivot}).axes
+    assert likelihood.lines[0].get_color() == f1.lines[0].get_color() != f1.lines[1].get_color()
+    assert [line.get_xydata().tolist() for line in likelihood.lines] == [[[1, -50], [2, -40], [3, -39]]]
+    assert [line.get_xydata().tolist() for line in f1.lines] == [[[2, 80], [3, 81]], [[0, 83]]]
+    assert [text.get_text() for text in f1.get_legend().get_texts()] == ["em", "pivot"]
+    isbn = [{"network": k, "epoch": e, "log_likelihood": -7.0 / e, "dev": -8.0 / e} for k in (1, 2) for e in (1, 2, 3)]
+    _, dev = learning_figure({"isbn": isbn}).axes
+    assert [text.get_text() for text in dev.get_legend().get_texts()] == ["isbn, network 1", "isbn, network 2"]
+    (likelihood, *_) = learning_figure({"two": [*em, *(step._replace(grammar=2) for step in em)]}).axes
+    assert [text.get_text() for text in likelihood.get_legend().get_texts()] == ["two, grammar 1", "two, grammar 2"]
+    assert [len(line.get_xdata()) for line in dev.lines] == [3, 3]
+
+
+@pytest.mark.parametrize("fits", [{}, {"em": []}, {"em": [{"iteration": 1, "f1": None}]}, {"x": [{"f1": 1.0}]}])
+def test_pictures_of_learning_need_steps(fits):
+    with pytest.raises(ValueError, match="Nothing to draw"):
+        learning_figure(fits)
+
+
+# Calibration
+
+
+def test_pictures_of_calibration_show_the_curve():
+    curve = reliability(np.array([0.2, 0.9, 0.9]), np.array([False, True, False]))
+    figure = calibration_figure(curve)
+    above, below = figure.axes
+    assert above.lines[1].get_xydata() == pytest.approx(np.array([[0.2, 0.0], [0.9, 0.5]]))
+    assert [bar.get_height() for bar in below.patches] == [1, 2]
+    assert "3 brackets, calibration error 0.333" in texts(figure_svg(figure))
+    with pytest.raises(ValueError, match="there are no brackets"):
+        calibration_figure(reliability(np.zeros(0), np.zeros(0, dtype=bool)))
+
+
+# Pages, and what is missing
+
+
+def test_pictures_pages_escape_what_is_text():
+    page = html_page("<b>title", [("<script>caption", "<svg></svg>")])
+    assert "<title>&lt;b&gt;title</title>" in page
+    assert "<h2>&lt;script&gt;caption</h2>\n<svg></svg>" in page
+
+
+@pytest.mark.parametrize(
+    ("module", "draw"),
+    [
+        ("svgling", lambda: tree_svg(FLIES)),
+        ("nltk.tree.prettyprinter", lambda: tree_text(FLIES)),
+        ("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0])),
+    ],
+)
+def test_pictures_say_what_to_install(monkeypatch, module, draw):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf"needs {module.split('.')[0]}: pip install 'spacy-lpcfg\[viz\]'"):
+        draw()

@@ -1,0 +1,179 @@
+"""Learning on a cluster: the same grammars as here, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import spacy
+from commands import run
+from joblib import parallel_config
+from paths import ROOT
+
+from spacy_lpcfg.bracketing import CCA, SpectralBracketer
+from spacy_lpcfg.bracketing.sentences import chunks
+from spacy_lpcfg.bracketing.tagged import read_tagged
+from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
+
+dask = pytest.importorskip("dask", reason="the extra `cluster` is not installed")
+distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+
+SAMPLE = ROOT / "assets" / "sample"
+N_FILES = 3
+LEARNERS = [
+    TreebankPCFG(),
+    Spectral(n_states=3),
+    Pivot(n_states=3, n_iterations=1, merge=0.2),
+    Clusters(n_states=3, n_iterations=1),
+    EM(n_states=3, n_iterations=2),
+    SplitMerge(n_states=2, n_iterations=1, split_iterations=1, merge_iterations=1),
+]
+
+
+class Killer(distributed.WorkerPlugin):
+    """Kills the worker that is first to begin with its fourth task, when the three files have been read.
+
+    flag (Path): a file that is there once this has happened.
+    """
+
+    def __init__(self, flag: Path) -> None:
+        self.flag = flag
+        self.n_calls = 0
+
+    def transition(self, key: Any, start: str, finish: str, *args: Any, **settings: Any) -> None:
+        self.n_calls += finish == "executing" and str(key).startswith("batch_of_")
+        if self.n_calls > N_FILES and not self.flag.exists():
+            self.flag.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def n_executed(dask_worker: Any) -> int:
+    """How many tasks a worker has done."""
+    return dask_worker.state.executed_count
+
+
+def n_tasks_since(before: dict[str, int], client: Any) -> int:
+    """How many tasks have been done since workers, by their addresses, had done so many."""
+    return sum(n - before.get(worker, 0) for worker, n in client.run(n_executed).items())
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Of a scheduler and two workers, processes on this machine."""
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> TreeFiles:
+    """The first sample trees in three files, of which one is compressed."""
+    folder = tmp_path_factory.mktemp("shards")
+    trees = read_trees(SAMPLE / "train.mrg")
+    for name, n in (("a.mrg", 40), ("b.mrg.gz", 25), ("c.mrg", 35)):
+        write_trees(folder / name, islice(trees, n))
+    return TreeFiles.of(folder)
+
+
+@pytest.fixture
+def small_shards(monkeypatch):
+    """Several shards of as few trees."""
+    monkeypatch.setattr("spacy_lpcfg.learning.treebank.assembly.PART_SIZE", 30)
+
+
+def arrays(value: Any, name: str = "") -> dict[str, Any]:
+    """All that a model is made of, by where it stands in it."""
+    if is_dataclass(value):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif isinstance(value, dict):
+        parts = value
+    else:
+        return {name: value}
+    return {key: part for own in parts for key, part in arrays(parts[own], f"{name}.{own}").items()}
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    found, expected = arrays(found), arrays(expected)
+    assert set(found) == set(expected)
+    for name, value in expected.items():
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_allclose(found[name], value, rtol=1e-9, atol=1e-9, err_msg=name)
+        elif isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(found[name], value, err_msg=name)
+        else:
+            assert found[name] == value, name
+
+
+def learned_there(learner: Any, files: TreeFiles) -> Any:
+    with parallel_config(backend="dask"):
+        return learner.fit(files)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
+    client.wait_for_workers(2)
+    before = client.run(n_executed)
+    assert_same(learned_there(learner, files), learner.fit(list(files)))
+    assert n_tasks_since(before, client) >= N_FILES + (not isinstance(learner, TreebankPCFG))
+
+
+def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
+    client.wait_for_workers(2)
+    monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
+    learner = SpectralBracketer.preset("paper", embedding=CCA(size=20))
+    expected = learner.fit(partial(read_tagged, files.paths))
+    before = client.run(n_executed)
+    with parallel_config(backend="dask"):
+        found = learner.fit(partial(read_tagged, files.paths))
+    assert n_tasks_since(before, client) >= len(list(chunks(read_tagged(files.paths), n_tokens=1_000))) > 1
+    np.testing.assert_allclose(found.metric.distances, expected.metric.distances, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "learner", [Pivot(n_states=3, n_iterations=2), EM(n_states=3, n_iterations=6)], ids=lambda each: type(each).__name__
+)
+def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(learner, files, client, small_shards, tmp_path):
+    client.wait_for_workers(2)
+    expected = learner.fit(list(files))
+    flag = tmp_path / "killed"
+    client.register_plugin(Killer(flag), name=str(flag))
+    assert_same(learned_there(learner, files), expected)
+    assert flag.exists()
+
+
+def test_cluster_is_used_by_the_command(files, client, tmp_path):
+    client.wait_for_workers(2)
+    folder, before = Path(files.paths[0]).parent, client.run(n_executed)
+    command = ("learn", "lpcfg", folder, "--method", "pcfg", "-o")
+    run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
+    assert n_tasks_since(before, client) >= N_FILES
+    run(*command, tmp_path / "here")
+    here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
+    assert there.to_bytes() == here.to_bytes()
+
+
+def test_cluster_is_used_by_the_command_of_brackets(files, client, tmp_path):
+    client.wait_for_workers(2)
+    before = client.run(n_executed)
+    command = ("learn", "bracketer", *files.paths, "--preset", "paper", "-o")
+    run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
+    assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
+    run(*command, tmp_path / "here")
+    here, there = (spacy.load(tmp_path / name).get_pipe("spectral_bracketer").bracketer for name in ("here", "there"))
+    np.testing.assert_allclose(there.metric.distances, here.metric.distances, rtol=1e-9)
+
+
+def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
+    command = ("learn", "lpcfg", *files.paths, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "model")
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        assert "127.0.0.1:9" in run(*command, code=1).stderr

@@ -1,0 +1,249 @@
+"""README.md and the pages in docs/: their code runs, their commands exist, and what they name is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from configparser import ConfigParser
+from enum import Enum
+from importlib import import_module
+from inspect import unwrap
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+import srsly
+import typer
+from pages import DOCS, PAGES, README, ROOT, Block, blocks, commands, headings, inline_code, links
+
+from spacy_lpcfg.components.cli import lpcfg_cli
+
+BENCHMARKS = ROOT / "benchmarks"
+LINKED = {"assets", "benchmarks", "configs", "examples", "project.yml"}
+"""What a page finds in the folder that it is run in, as if it were the root of the repository."""
+FOLDERS = LINKED | {"components", "docs", "spacy_lpcfg", "tests"}
+"""Where the files are that pages name."""
+
+
+def names(pages: list[Path]) -> list[str]:
+    return [page.relative_to(ROOT).as_posix() for page in pages]
+
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=names(PAGES))
+RUNNING = [page for page in PAGES if any(block.is_run for block in blocks(page))]
+
+
+# Code --------------------------------------------------------------------------------------------
+
+
+def script(page: Path) -> str:
+    """The blocks of a page that are run, in their order, as one Python program."""
+    steps = ["import subprocess"]
+    steps += [_python(page, block) if block.language == "python" else _bash(block) for block in _run(page)]
+    return "\n".join(steps)
+
+
+def _run(page: Path) -> list[Block]:
+    return [block for block in blocks(page) if block.is_run]
+
+
+def _python(page: Path, block: Block) -> str:
+    code = "\n" * (block.line - 1) + block.code  # so that a traceback names the line of the page
+    return f"exec(compile({code!r}, {str(page)!r}, 'exec'))"
+
+
+def _bash(block: Block) -> str:
+    return f"subprocess.run(['bash', '-euo', 'pipefail', '-c', {block.code!r}], check=True)"
+
+
+def run(page: Path, folder: Path) -> str:
+    """Run a page in a folder that looks like the root of the repository; what it printed."""
+    for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib|distributed)\b", page.read_text("utf-8")):
+        pytest.importorskip(module, reason="the extra that it is of is not installed")
+    for name in LINKED:
+        (folder / name).symlink_to(ROOT / name)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script(page)],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert done.returncode == 0, f"{page}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", [page for page in RUNNING if page != README], ids=lambda page: page.stem)
+def test_docs_code_runs(page, tmp_path):
+    assert run(page, tmp_path)
+
+
+def test_docs_code_of_the_readme_prints_trees_and_surprisal(tmp_path):
+    printed = run(README, tmp_path).splitlines()
+    of_words = [i for i, line in enumerate(printed) if re.fullmatch(r"\S+ +\d+\.\d bits  \.\.\. .*", line)]
+    spans, tree, last = printed[: of_words[0] - 1], printed[of_words[0] - 1], printed[-1]
+    assert re.fullmatch(r"S     [01]\.\d\d  The ferry .* one\.", spans[0])
+    assert tree.startswith("(S (NP ")
+    assert len(of_words) == 11
+    assert re.fullmatch(r"\(.*\) -\d+\.\d+", last)
+
+
+# Commands ----------------------------------------------------------------------------------------
+
+
+def check_command(words: list[str]) -> None:
+    """Check what a command names, if it is one of the project's."""
+    if words[:3] == ["python", "-m", "spacy"]:
+        words = ["spacy", *words[3:]]
+    if words[0] == "spacy-lpcfg" or words[:2] == ["spacy", "lpcfg"]:
+        _check_options(words[1 if words[0] == "spacy-lpcfg" else 2 :])
+    elif words[:3] == ["spacy", "project", "run"]:
+        _check_project(words[3:])
+    elif words[:2] == ["spacy", "train"] and "/" in "".join(words[2:3]):
+        assert (ROOT / words[2]).is_file(), words
+    elif words[0] == "python" and words[1:2] and words[1].endswith(".py"):
+        _check_script(ROOT / words[1], words[2:])
+
+
+def _check_options(words: list[str]) -> None:
+    """That there is such a command of `spacy-lpcfg`, with such options, and choices that they have."""
+    command = typer.main.get_command(lpcfg_cli)
+    while words and hasattr(command, "commands"):
+        assert words[0] in command.commands, words
+        command, words = command.commands[words[0]], words[1:]
+    names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
+    hints = get_type_hints(unwrap(command.callback)) if words else {}
+    for word, value in zip(words, [*words[1:], ""]):
+        if re.match("--?[a-z]", word) and word != "--help":
+            assert word in names, words
+            assert value in (_choices(hints.get(names[word])) or [value]) or value.isupper() or not value, words
+
+
+def _choices(kind: object) -> list[str]:
+    """The values of an option's type, if it is an Enum or may be one."""
+    kinds = [each for each in (kind, *get_args(kind)) if isinstance(each, type) and issubclass(each, Enum)]
+    return [member.value for each in kinds for member in each]
+
+
+def _check_project(words: list[str]) -> None:
+    project = srsly.read_yaml(ROOT / "project.yml")
+    assert words[0] in {*project["workflows"], *(command["name"] for command in project["commands"])}, words
+    settings = {word.partition("=")[0] for word in words if word.startswith("--vars.")}
+    assert settings <= {f"--vars.{name}" for name in project["vars"]}, words
+
+
+def _check_script(path: Path, words: list[str]) -> None:
+    sources = path.read_text("utf-8") + (BENCHMARKS / "measure.py").read_text("utf-8")
+    assert [word for word in words if word.startswith("--") and f'"{word}"' not in sources] == [], words
+
+
+@every_page
+def test_docs_commands_exist(page):
+    for words in commands(page):
+        check_command(words)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "spacy-lpcfg lern lpcfg TREES",
+        "python -m spacy lpcfg parse MODEL FILE --bean 3",
+        "spacy-lpcfg learn lpcfg TREES --method pivots",
+        "python -m spacy project run everything",
+        "python -m spacy project run all . --vars.state 3",
+        "python -m spacy train configs/pivots.cfg",
+        "python -m benchmarks.accuracy.levers MODEL TREES --lever beam",
+    ],
+)
+def test_docs_command_that_does_not_exist_is_found(command):
+    with pytest.raises((AssertionError, OSError)):
+        check_command(command.split())
+
+
+# What is named -----------------------------------------------------------------------------------
+
+
+@every_page
+def test_docs_links_lead_somewhere(page):
+    for link in links(page):
+        target, _, anchor = link.partition("#")
+        goal = (page.parent / target).resolve() if target else page
+        assert goal.exists(), f"{page}: {link}"
+        assert not anchor or anchor in headings(goal), f"{page}: {link}"
+
+
+@pytest.mark.parametrize("page", PAGES[1:], ids=names(PAGES[1:]))
+def test_docs_named_modules_and_files_exist(page):
+    for code in inline_code(page):
+        if re.fullmatch(r"spacy_lpcfg(\.\w+)+", code):
+            assert resolve(code) is not None
+        elif code.split("/")[0] in FOLDERS and "/" in code and " " not in code:
+            assert list(ROOT.glob(code)), f"{page}: {code}"
+
+
+def resolve(name: str) -> object:
+    """The module, or what is in it, that has this name."""
+    parts = name.split(".")
+    for i in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:i]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[i:]:
+            found = _part(found, part)
+        return found
+    raise AssertionError(f"There is no {name}.")
+
+
+def _part(whole: object, name: str) -> object:
+    """An attribute, or a field of a dataclass that has no default."""
+    if name in getattr(whole, "__annotations__", {}):
+        return name
+    return getattr(whole, name)
+
+
+def test_docs_every_page_is_in_the_contents():
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert [name for name in names(PAGES[1:]) if name.removeprefix("docs/") not in contents] == []
+
+
+# The reference -----------------------------------------------------------------------------------
+
+
+def test_docs_reference_has_all_public_names():
+    packages = [f"spacy_lpcfg.{path.parent.name}" for path in (ROOT / "spacy_lpcfg").glob("*/__init__.py")]
+    public = {package: sorted(getattr(import_module(package), "__all__", ())) for package in packages}
+    listed = reference()
+    missing = {package: sorted({*names} - {*listed.get(package, ())}) for package, names in public.items()}
+    assert {package: names for package, names in missing.items() if names} == {}
+    for package in listed:
+        assert [name for name in listed[package] if not hasattr(import_module(package), name)] == []
+
+
+def reference() -> dict[str, list[str]]:
+    """The names that the page of the reference has of each module."""
+    text = (DOCS / "api.md").read_text("utf-8")
+    found = re.findall(r"^::: (\S+)\n    options:\n      members:\n((?:        - \w+\n)+)", text, re.MULTILINE)
+    return {module: re.findall(r"\w+", members) for module, members in found}
+
+
+def test_docs_reference_makes_lists_of_arguments():
+    pytest.importorskip("griffe", reason="the extra `docs` is not installed")
+    markdown = runpy.run_path(str(DOCS / "docstrings.py"))["markdown"]
+    text = "Of words.\n\nwords (list of str): at least\n    one.\na, b (int): two.\nRETURNS (int): one.\nThe end."
+    expected = "Of words.\n\n- **words** (list of str): at least\n    one.\n- **a, b** (int): two.\n"
+    assert markdown(text) == expected + "- **RETURNS** (int): one.\n\nThe end."
+    assert markdown("Only text.\nof two lines.") == "Only text.\nof two lines."
+
+
+def test_docs_reference_has_all_registered_names():
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    groups = setup["options.entry_points"]
+    registered = [line.split(" = ") for group in groups for line in groups[group].strip().splitlines()]
+    text = (DOCS / "api.md").read_text("utf-8")
+    assert [name for name, _ in registered if f"`{name}`" not in text] == []

@@ -1,0 +1,141 @@
+"""The house itself: what is packaged, what imports what, and whether the README tells the truth."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from configparser import ConfigParser
+from importlib.metadata import EntryPoint
+from inspect import signature
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from paths import ROOT
+
+SETUP = ConfigParser()
+SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def lines(section: str, option: str) -> list[str]:
+    return SETUP[section][option].strip().splitlines()
+
+
+def entry_points() -> list[EntryPoint]:
+    return [
+        EntryPoint(name.strip(), value.strip(), group)
+        for group in SETUP["options.entry_points"]
+        for name, value in (line.split("=") for line in lines("options.entry_points", group))
+    ]
+
+
+REGISTERED = [each for each in entry_points() if each.group not in ("console_scripts", "spacy_cli")]
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of the README."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def python(code: str, cwd: Path = ROOT) -> str:
+    """Run code in a fresh interpreter; what it printed."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def loaded_by(imports: str, tmp_path: Path) -> set[str]:
+    """The modules that are loaded after some imports."""
+    return set(python(f"{imports}\nimport sys\nprint(*sys.modules, sep='\\n')", tmp_path).splitlines())
+
+
+def test_house_packages_are_the_folders_with_python_files():
+    folders = {
+        ".".join(["spacy_lpcfg", *path.parent.relative_to(ROOT).parts]).replace(
+            "spacy_lpcfg.spacy_lpcfg", "spacy_lpcfg"
+        )
+        for top in ("spacy_lpcfg", "components")
+        for path in (ROOT / top).rglob("*.py")
+    }
+    assert folders == set(lines("options", "packages"))
+    assert all(
+        (ROOT / package.replace("spacy_lpcfg.components", "components").replace(".", "/")).is_dir()
+        for package in folders
+    )
+
+
+def test_house_core_does_not_load_spacy(tmp_path):
+    core = [package for package in lines("options", "packages") if not package.startswith("spacy_lpcfg.components")]
+    loaded = loaded_by("import " + ", ".join(core), tmp_path)
+    assert {"spacy_lpcfg.trees", "spacy_lpcfg.grammar", "spacy_lpcfg.chart", "spacy_lpcfg.learning"} <= loaded
+    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "svgling", "dask", "requests"}
+
+
+def test_house_components_are_imported_under_their_installed_name():
+    wrong = re.compile(r"^\s*(from|import) +(\.|components)", re.MULTILINE)
+    assert [path.name for path in (ROOT / "components").rglob("*.py") if wrong.search(path.read_text("utf-8"))] == []
+    assert list((ROOT / "components").rglob("*.pyx")) == []
+
+
+UNSAFE = re.compile(
+    r"^\s*(import|from) +(pickle|cPickle|cloudpickle|dill|joblib\.numpy_pickle|marshal|shelve)\b"
+    r"|(?<![\w.])(eval|exec|compile|__import__)\("
+    r"|\b(pickle|dill|marshal|shelve|joblib)\.(loads?|open)\("
+    r"|\byaml\.(load|unsafe_load|full_load)\(|allow_pickle *= *True"
+    r"|\bnp\.(load|fromfile|memmap)\(",
+    re.MULTILINE,
+)
+
+
+def test_house_nothing_that_is_loaded_is_run():
+    """No pickle, and nothing evaluated: models are data, and are read by `grammar.storage` alone."""
+    files = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py*")]
+    sources = [path for path in files if path.suffix in (".py", ".pyx", ".pxd")]
+    assert len(sources) > 150
+    assert [path.name for path in sources if UNSAFE.search(path.read_text("utf-8"))] == []
+    for bad in ("import pickle", "    from pickle import loads", "x = eval(text)", "exec(code)", "yaml.load(file)"):
+        assert UNSAFE.search(bad)
+
+
+def test_house_commands_import_fast(tmp_path):
+    loaded = loaded_by("import spacy_lpcfg.components.cli", tmp_path)
+    assert not loaded & {"spacy", "numpy", "scipy", "sklearn", "joblib", "tqdm", "spacy_lpcfg.trees"}
+
+
+@pytest.mark.parametrize("entry_point", entry_points(), ids=lambda entry_point: entry_point.name)
+def test_house_entry_points_resolve(entry_point):
+    assert entry_point.load() is not None
+
+
+def protocols(kind: object) -> Iterator[type]:
+    """The protocols in a type."""
+    if getattr(kind, "_is_protocol", False):
+        yield kind
+    for part in get_args(kind):
+        if not isinstance(part, list):
+            yield from protocols(part)
+
+
+@pytest.mark.parametrize("entry_point", REGISTERED, ids=lambda entry_point: entry_point.name)
+def test_house_settings_can_be_checked(entry_point):
+    """spaCy before 3.8.14 takes types from the signature as they stand, and asks what is an instance of them."""
+    kinds = [parameter.annotation for parameter in signature(entry_point.load()).parameters.values()]
+    assert [kind for kind in kinds if isinstance(kind, str)] == []
+    assert [each for kind in kinds for each in protocols(kind) if not each._is_runtime_protocol] == []
+
+
+def test_house_readme_has_the_commands_that_are_checked():
+    checked = re.findall(r"^readme '(.*)'$", (ROOT / ".ci" / "run").read_text("utf-8"), re.MULTILINE)
+    commands = [line for block in blocks("bash") for line in block.splitlines()]
+    assert len(checked) == 2
+    assert [command for command in commands if "pip install -e" in command] == checked
+
+
+def test_house_readme_names_files_that_exist():
+    named = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
+    paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]
+    assert len(paths) > 6
+    assert [path for path in paths if not (ROOT / path).exists()] == []

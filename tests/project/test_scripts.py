@@ -1,0 +1,96 @@
+"""The scripts that make treebanks of what others publish, on folders made up here."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from paths import ROOT
+
+SCRIPTS = ROOT / "scripts"
+SPLITS = """# Splits
+
+The following splits are used.
+
+## dev
+
+  * GUM_news_one
+  * GUM_reddit_two
+
+## test
+
+  * GUM_news_three
+
+## train
+
+  * GUM_bio_four
+  * GUM_court_five
+"""
+TREE = "(ROOT\n  (S\n    (NP-SBJ (PRP It))\n    (VP (VBZ {0}))\n    (. .)))\n\n"
+
+
+def run(script: str, *arguments: object, code: int = 0) -> str:
+    command = [sys.executable, str(SCRIPTS / script), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def gum(tmp_path):
+    gum = tmp_path / "gum"
+    (gum / "const").mkdir(parents=True)
+    (gum / "splits.md").write_text(SPLITS, encoding="utf-8")
+    for name, n in (("news_one", 1), ("reddit_two", 2), ("news_three", 3), ("bio_four", 4), ("court_five", 5)):
+        trees = "".join(TREE.format(f"{name}{i}") for i in range(n))
+        (gum / "const" / f"GUM_{name}.ptb").write_text(trees, encoding="utf-8")
+    return gum
+
+
+def test_scripts_gum_takes_the_official_parts(gum, tmp_path):
+    output = run("gum.py", gum, tmp_path / "out" / "gum")
+    assert output.splitlines() == ["train: 9 trees, 27 tokens", "dev: 1 trees, 3 tokens"]
+    train, dev = ((tmp_path / "out" / "gum" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev"))
+    assert dev == "(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ news_one0)) (. .)))\n"
+    assert re.findall(r"VBZ (\w+)\d\)", train) == ["bio_four"] * 4 + ["court_five"] * 5
+
+
+def test_scripts_gum_refuses_what_is_not_gum(gum, tmp_path):
+    assert "splits.md and const/" in run("gum.py", tmp_path, tmp_path / "out", code=2)
+    (gum / "const" / "GUM_bio_four.ptb").unlink()
+    assert "GUM_bio_four.ptb" in run("gum.py", gum, tmp_path / "out", code=1)
+
+
+def test_scripts_penn_sample_takes_files_by_number(tmp_path):
+    with zipfile.ZipFile(tmp_path / "treebank.zip", "w") as archive:
+        for number in (199, 2, 169, 170, 1):
+            archive.writestr(f"treebank/combined/wsj_{number:04}.mrg", f"( (X (CD {number})) )\n")
+            archive.writestr(f"treebank/parsed/wsj_{number:04}.prd", "( (X) )\n")
+    run("penn_sample.py", tmp_path / "treebank.zip", tmp_path / "penn")
+    train, dev = ((tmp_path / "penn" / f"{part}.mrg").read_text("utf-8") for part in ("train", "dev"))
+    assert train == "( (X (CD 1)) )\n( (X (CD 2)) )\n( (X (CD 169)) )\n"
+    assert dev == "( (X (CD 170)) )\n( (X (CD 199)) )\n"
+
+
+def test_scripts_penn_sample_refuses_other_files(tmp_path):
+    (tmp_path / "some.zip").write_text("no zip", encoding="utf-8")
+    assert "expected the zip file" in run("penn_sample.py", tmp_path / "some.zip", tmp_path / "out", code=2)
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as archive:
+        archive.writestr("README", "nothing")
+    assert "has no trees" in run("penn_sample.py", tmp_path / "empty.zip", tmp_path / "out", code=2)
+    assert not (tmp_path / "out").exists()
+
+
+def test_scripts_conllu_text_takes_sentences_in_the_order_of_files(tmp_path):
+    for name, words in (("b/two", "One  more ."), ("a/one", "It rained.")):
+        path = tmp_path / "ud" / f"{name}.conllu"
+        path.parent.mkdir(parents=True)
+        path.write_text(f"# newdoc id = {name}\n# text = {words}\n1\tIt\tit\n\n", encoding="utf-8")
+    assert run("conllu_text.py", tmp_path / "ud", tmp_path / "out" / "raw.txt") == "2 sentences\n"
+    assert (tmp_path / "out" / "raw.txt").read_text("utf-8") == "It rained.\nOne more .\n"
+    (tmp_path / "none").mkdir()
+    assert "found none" in run("conllu_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
+    assert not (tmp_path / "other.txt").exists()

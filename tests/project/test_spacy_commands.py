@@ -1,0 +1,344 @@
+"""spaCy's own commands with the component, the reader and the scorer, in processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import spacy
+from paths import ROOT
+from spacy.tokens import DocBin
+
+from spacy_lpcfg.bracketing import SpectralBracketer, universal
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.corpus import Treebank
+from spacy_lpcfg.components.tagged_text import TaggedText
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+
+SAMPLE = ROOT / "assets" / "sample"
+CONFIG = """
+[paths]
+train = null
+dev = null
+
+[nlp]
+lang = "en"
+pipeline = ["lpcfg_parser"]
+
+[components]
+
+[components.lpcfg_parser]
+factory = "lpcfg_parser"
+
+[components.lpcfg_parser.learner]
+@misc = "spacy-lpcfg.Spectral.v1"
+n_states = 2
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy-lpcfg.Treebank.v1"
+path = ${paths.train}
+limit = 150
+
+[corpora.dev]
+@readers = "spacy-lpcfg.Treebank.v1"
+path = ${paths.dev}
+limit = 30
+
+[training]
+max_epochs = 1
+max_steps = 1
+eval_frequency = 1
+"""
+
+
+def spacy_command(*arguments: object, python_path: Path | None = None) -> str:
+    """Run `python -m spacy ...`; its output if it succeeds."""
+    return python("-m", "spacy", *arguments, python_path=python_path)
+
+
+def python(*arguments: object, python_path: Path | None = None) -> str:
+    environment = dict(os.environ)
+    if python_path:
+        environment["PYTHONPATH"] = str(python_path)
+    done = subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def installed(package: Path, site: Path) -> Path:
+    """The folder `site`, with what `spacy package` made installed into it."""
+    pytest.importorskip("pip", reason="the package is installed by pip, which is not here")
+    python("-m", "pip", "install", "--no-deps", "--no-build-isolation", "--quiet", "--target", site, package)
+    return site
+
+
+def training_rows(output: str) -> list[list[str]]:
+    """The rows of the table that `spacy train` prints: epoch, step, loss and scores."""
+    return [line.split() for line in output.splitlines() if re.fullmatch(r" *\d+ +\d+( +\d+\.\d\d){6} *", line)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a config, and a DocBin of the development part."""
+    folder = tmp_path_factory.mktemp("commands")
+    (folder / "base.cfg").write_text(CONFIG, encoding="utf-8")
+    nlp = spacy.blank("en")
+    dev = Treebank(SAMPLE / "dev.mrg", limit=30)
+    DocBin(docs=dev.docs(nlp.vocab), store_user_data=True).to_disk(folder / "dev.spacy")
+    spacy_command("init", "fill-config", folder / "base.cfg", folder / "config.cfg")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def paths():
+    return ["--paths.train", SAMPLE / "train.mrg", "--paths.dev", SAMPLE / "dev.mrg"]
+
+
+@pytest.fixture(scope="module")
+def model(folder, paths):
+    output = spacy_command("train", folder / "config.cfg", "--output", folder / "out", *paths)
+    assert "EVALB_F" in output
+    return folder / "out" / "model-best"
+
+
+def test_commands_train_and_load(model):
+    nlp = spacy.load(model)
+    assert nlp.meta["performance"]["evalb_f"] > 0.4
+    assert trees(nlp("The old ferry was sold."))[0].label == "S"
+
+
+def test_commands_train_by_steps_and_keep_the_best(folder, paths):
+    """EM as its config has it: scores between iterations, and the model of the best."""
+    output = spacy_command(
+        "train", SAMPLE.parents[1] / "configs" / "em.cfg", "--output", folder / "em", *paths, "--vars.states", 2,
+        "--corpora.train.limit", 150, "--corpora.dev.limit", 30, "--training.max_steps", 15,
+    )  # fmt: skip
+    rows = training_rows(output)
+    assert [int(row[1]) for row in rows] == [0, 5, 10, 15]
+    losses = [float(row[2]) for row in rows]  # each the sum since the row before
+    assert losses[1] > losses[2] > losses[3] > 0
+    best = max(float(row[3]) for row in rows)
+    assert spacy.load(folder / "em" / "model-best").meta["performance"]["evalb_f"] * 100 == pytest.approx(
+        best, abs=0.01
+    )
+
+
+def test_commands_evaluate_prints_spans_and_saves_all_scores(model, folder):
+    output = spacy_command("evaluate", model, folder / "dev.spacy", "-o", folder / "m.json", "--spans-key", KEY)
+    assert "SPAN F" in output
+    assert "SPANS (per type)" in output
+    scores = json.loads((folder / "m.json").read_text(encoding="utf-8"))
+    assert scores[f"spans_{KEY}_f"] > 0.4
+
+
+def test_commands_evaluate_takes_gold_trees_of_a_docbin(model, folder):
+    nlp = spacy.load(model)
+    docs = list(DocBin().from_disk(folder / "dev.spacy").get_docs(nlp.vocab))
+    assert all(tree for doc in docs for tree in trees(doc))
+
+
+def test_commands_apply_in_two_processes(model, folder):
+    text = folder / "text.txt"
+    text.write_text("The old ferry was sold. Who left?\n", encoding="utf-8")
+    applied = folder / "applied.spacy"
+    spacy_command("apply", model, text, applied, "--n-process", 2, "--force")
+    (doc,) = DocBin().from_disk(applied).get_docs(spacy.load(model).vocab)
+    assert trees(doc) == trees(spacy.load(model)(text.read_text(encoding="utf-8")))
+
+
+def test_commands_assemble_with_a_ready_grammar(model, folder):
+    spacy.load(model).get_pipe("lpcfg_parser").grammar.to_disk(folder / "grammar")
+    config = folder / "assemble.cfg"
+    config.write_text(
+        (folder / "config.cfg").read_text(encoding="utf-8")
+        + "\n[initialize.components.lpcfg_parser]\n\n[initialize.components.lpcfg_parser.grammar]\n"
+        + f'@readers = "spacy-lpcfg.read_grammar.v1"\npath = "{(folder / "grammar").as_posix()}"\n',
+        encoding="utf-8",
+    )
+    spacy_command("assemble", config, folder / "assembled")
+    text = "The old ferry was sold."
+    assert trees(spacy.load(folder / "assembled")(text)) == trees(spacy.load(model)(text))
+
+
+def test_commands_package_install_and_load(model, folder):
+    spacy_command("package", model, folder, "--name", "tiny", "--version", "0.0.1", "--force")
+    (package,) = folder.glob("en_tiny-0.0.1")
+    requirements = (package / "meta.json").read_text(encoding="utf-8")
+    assert "spacy-lpcfg>=" in requirements
+    site = installed(package, folder / "site")
+    code = "import spacy; doc = spacy.load('en_tiny')('Who left?'); print(doc[:]._.parse_string)"
+    assert str(trees(spacy.load(model)("Who left?"))[0]) in python("-c", code, python_path=site)
+
+
+def test_commands_init_labels(folder, paths):
+    spacy_command("init", "labels", folder / "config.cfg", folder / "labels", *paths)
+    labels = json.loads((folder / "labels" / "lpcfg_parser.json").read_text(encoding="utf-8"))
+    assert {"S", "NP", "VP"} <= set(labels)
+
+
+def test_commands_debug_config(folder, paths):
+    output = spacy_command("debug", "config", folder / "config.cfg", *paths)
+    assert "Config is valid" in output
+
+
+def test_commands_find_threshold(model, folder):
+    output = spacy_command(
+        "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "threshold", "evalb_f",
+        "--n_trials", 3,
+    )  # fmt: skip
+    assert "Best threshold" in output
+
+
+def test_commands_benchmark_speed(model, folder):
+    output = spacy_command(
+        "benchmark", "speed", model, folder / "dev.spacy", "--batches", 30, "--warmup", 0,
+        "--batch-size", 1,
+    )  # fmt: skip
+    assert re.search(r"Mean: \d+\.\d words/s", output)
+
+
+def test_commands_refuse_a_streamed_corpus(folder, paths):
+    with pytest.raises(AssertionError, match="max_epochs = -1"):
+        spacy_command("train", folder / "config.cfg", *paths, "--training.max_epochs", -1)
+
+
+# Sigmoid belief networks
+
+ISBN_CONFIG = SAMPLE.parents[1] / "configs" / "isbn.cfg"
+ISBN_SETTINGS = [
+    "--vars.states", 4, "--vars.steps", 30, "--training.eval_frequency", 10,
+    "--training.optimizer.learn_rate.initial_rate", 0.02, "--corpora.train.limit", 60, "--corpora.dev.limit", 20,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def isbn(folder, paths):
+    """What `spacy train` prints with the config of sigmoid belief networks."""
+    return spacy_command("train", ISBN_CONFIG, "--output", folder / "isbn", *paths, *ISBN_SETTINGS)
+
+
+def test_commands_train_an_isbn_and_keep_the_best(isbn, folder):
+    rows = training_rows(isbn)
+    assert [int(row[1]) for row in rows] == [0, 10, 20, 30]
+    losses = [float(row[2]) for row in rows]  # each the sum since the row before
+    assert losses[1] > losses[2] > losses[3] > 0
+    performance = spacy.load(folder / "isbn" / "model-best").meta["performance"]
+    assert performance["evalb_f"] * 100 == pytest.approx(max(float(row[3]) for row in rows), abs=0.01)
+
+
+def test_commands_train_the_same_isbn_with_the_same_seed(isbn, folder, paths):
+    spacy_command("train", ISBN_CONFIG, "--output", folder / "again", *paths, *ISBN_SETTINGS)
+    first, again = (
+        spacy.load(folder / name / "model-last").get_pipe("isbn_parser").isbn.to_bytes() for name in ("isbn", "again")
+    )
+    assert first == again
+
+
+def test_commands_resume_an_isbn(isbn, folder, paths):
+    """A sourced component learns on, from what it has learned."""
+    config = spacy.util.load_config(folder / "isbn" / "model-last" / "config.cfg")
+    config["components"]["isbn_parser"] = {"source": str(folder / "isbn" / "model-last")}
+    config.to_disk(folder / "resumed.cfg")
+    output = spacy_command("train", folder / "resumed.cfg", "--output", folder / "resumed", *paths)
+    losses, before = ([float(row[2]) for row in training_rows(text)] for text in (output, isbn))
+    assert losses[0] < 0.9 * before[0]
+    assert losses[3] < before[3]
+
+
+def test_commands_apply_and_evaluate_an_isbn(isbn, folder):
+    model, applied = folder / "isbn" / "model-best", folder / "isbn.spacy"
+    spacy_command("apply", model, folder / "dev.spacy", applied, "--n-process", 2, "--force")
+    nlp = spacy.load(model)
+    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
+    assert len(docs) == 30
+    assert all(tree for doc in docs for tree in trees(doc, "isbn_constituents"))
+    output = spacy_command("evaluate", model, folder / "dev.spacy", "--spans-key", "isbn_constituents")
+    assert "SPAN F" in output
+
+
+# The bracketer
+
+BRACKETER = """
+[nlp]
+lang = "en"
+pipeline = ["spectral_bracketer"]
+
+[components]
+
+[components.spectral_bracketer]
+factory = "spectral_bracketer"
+
+[components.spectral_bracketer.learner]
+@misc = "spacy-lpcfg.SpectralBracketer.v1"
+preset = "paper"
+
+[corpora]
+
+[corpora.train]
+@readers = "spacy.Corpus.v1"
+path = "{folder}/tagged.spacy"
+
+[corpora.dev]
+@readers = "spacy-lpcfg.TaggedText.v1"
+path = "{folder}/tagged.spacy"
+limit = 5
+
+[training]
+max_epochs = 1
+max_steps = 1
+eval_frequency = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def bracketer(folder):
+    """A bracketer trained on plain Docs with `token.pos_` and nothing else, as any tagged corpus gives them."""
+    nlp = spacy.blank("en")
+    docs = [eg.reference for eg in TaggedText(SAMPLE / "train.mrg")(nlp)]
+    DocBin(docs=docs, attrs=["ORTH", "SPACY", "POS", "SENT_START"]).to_disk(folder / "tagged.spacy")
+    (folder / "bracketer.cfg").write_text(BRACKETER.format(folder=folder.as_posix()), encoding="utf-8")
+    spacy_command("init", "fill-config", folder / "bracketer.cfg", folder / "filled.cfg")
+    assert "Config is valid" in spacy_command("debug", "config", folder / "filled.cfg")
+    spacy_command("train", folder / "filled.cfg", "--output", folder / "bracketer")
+    return folder / "bracketer" / "model-last"
+
+
+def test_commands_train_a_bracketer_on_tagged_docs(bracketer):
+    nlp = spacy.load(bracketer)
+    learned = nlp.get_pipe("spectral_bracketer").bracketer
+    sentences = [
+        TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
+    ]
+    assert learned.to_bytes() == SpectralBracketer.preset("paper").fit(lambda: sentences).to_bytes()
+
+
+def test_commands_apply_a_bracketer_in_two_processes(bracketer, folder):
+    applied = folder / "bracketed.spacy"
+    spacy_command("apply", bracketer, folder / "tagged.spacy", applied, "--n-process", 2, "--force")
+    nlp = spacy.load(bracketer)
+    docs = list(DocBin().from_disk(applied).get_docs(nlp.vocab))
+    assert len(docs) == 600
+    plain = DocBin().from_disk(folder / "tagged.spacy").get_docs(nlp.vocab)
+    for doc, wanted in zip(docs[:30], nlp.pipe(plain)):
+        assert trees(doc, "brackets") == trees(wanted, "brackets")
+
+
+def test_commands_package_a_bracketer(bracketer, folder):
+    spacy_command("package", bracketer, folder, "--name", "brackets", "--version", "0.0.1", "--force")
+    (package,) = folder.glob("en_brackets-0.0.1")
+    site = installed(package, folder / "brackets_site")
+    code = (
+        "import spacy; from spacy.tokens import Doc; nlp = spacy.load('en_brackets'); "
+        "doc = nlp(Doc(nlp.vocab, words=['Who', 'left', '?'], pos=['PRON', 'VERB', 'PUNCT'], sent_starts=[1, 0, 0])); "
+        "print([(span.text, span.label_) for span in doc.spans['brackets']])"
+    )
+    assert "[('Who left', 'X')]" in python("-c", code, python_path=site)

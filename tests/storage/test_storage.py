@@ -1,0 +1,407 @@
+"""Saved models of every kind: damaged, hostile, of other versions, too large. An error says so, and nothing crashes.
+
+How many faults there were is printed: pytest -rP tests/storage/test_storage.py
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import srsly
+from stored_models import KINDS, model
+
+from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.storage.container import StorageError, compressed, kind_of, pack, read_meta, unpack
+from spacy_lpcfg.storage.reader import LIMIT_NAME, Reader, Room
+
+DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
+N_FLIPS = 150
+NO_IDS = ("tensors.kept", "keys")  # any number is one
+ANY_GREAT = ("classifier.features", "counts")  # any that is not negative
+IN_NO_OLDER_FILE = ("lexicon.class_shares", "temperature")
+SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
+
+
+def version_of(data: bytes) -> int:
+    return srsly.msgpack_loads(data)["version"]
+
+
+def values_of(data: bytes) -> dict[str, Any]:
+    return unpack(kind_of(data), version_of(data), data)
+
+
+def repacked(data: bytes, **changes: Any) -> bytes:
+    """The same model with other parts, and a right checksum."""
+    return pack(kind_of(data), version_of(data), {**values_of(data), **changes})
+
+
+def put(array: np.ndarray, place: int, value: float) -> np.ndarray:
+    changed = array.copy().ravel()
+    changed[place] = value
+    return changed.reshape(array.shape)
+
+
+# ------------------------------------------------------------------------------------------- other bytes
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_refuses_changed_bytes(kind):
+    """A bit another, the end cut off, something behind it, at places all over the file and in its header."""
+    rng = random.Random(kind)
+    read, _ = KINDS[kind]
+    plain = model(kind).to_bytes()
+    faults = 0
+    for good in (plain, compressed(plain)):
+        assert read(good).to_bytes() == plain
+        places = [*range(150), *(rng.randrange(len(good)) for _ in range(N_FLIPS))]
+        damaged = [good[:at] + bytes([good[at] ^ 1 << rng.randrange(8)]) + good[at + 1 :] for at in places]
+        damaged += [good[:at] for at in [*range(50), *(rng.randrange(len(good)) for _ in range(50))]]
+        damaged += [good + bytes(rng.randrange(256) for _ in range(n)) for n in range(1, 20)]
+        damaged += [good + good, good[1:], good[len(good) // 2 :] + good[: len(good) // 2], bytes(len(good))]
+        for bad in damaged:
+            with pytest.raises(ValueError, match=r"\w"):
+                read(bad)
+        faults += len(damaged)
+    print(f"{kind}: {faults} changed files, all refused")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_says_that_bytes_were_changed(kind):
+    data = model(kind).to_bytes()
+    with pytest.raises(ValueError, match=r"damaged: its checksum differs\. Copy or learn it again"):
+        KINDS[kind].read(data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
+
+
+# ------------------------------------------------------------------------------------------- other parts
+
+
+def damaged_arrays(name: str, array: np.ndarray, rng: random.Random) -> Iterator[tuple[bool, Any]]:
+    """Arrays in the place of one, with whether they have to be refused; others are only not to crash anything."""
+    with np.errstate(all="ignore"):
+        yield from ((True, array.astype(dtype)) for dtype in DTYPES if dtype != array.dtype)
+    row = array[-1:] if len(array) else np.zeros((1, *array.shape[1:]), array.dtype)
+    yield from ((True, other) for other in (np.concatenate([array, row]), array[None], np.concatenate([row, array])))
+    if not array.size:
+        return
+    yield from ((name != "top_values", array[other]) for other in (slice(-1), slice(1, None), slice(0, 0)))
+    places = {rng.choice((0, array.size - 1)), rng.randrange(array.size)}
+    if array.dtype.kind == "f":
+        yield from ((True, put(array, at, value)) for at in places for value in (math.nan, math.inf, -math.inf))
+        most = float(np.finfo(array.dtype).max)
+        yield from ((False, put(array, at, value)) for at in places for value in (most, -most, 0.0, -1.0, 1e-30))
+    else:
+        most, least = np.iinfo(array.dtype).max, np.iinfo(array.dtype).min
+        yield from ((name not in NO_IDS + ANY_GREAT, put(array, at, most)) for at in places)
+        if least < 0:
+            yield from ((name not in NO_IDS, put(array, at, value)) for at in places for value in (least, -1))
+        yield from ((False, put(array, at, 0)) for at in places)
+    yield False, array[::-1]
+    order = list(range(array.size))
+    rng.shuffle(order)
+    yield False, array.ravel()[order].reshape(array.shape)
+
+
+def damaged_texts(name: str, texts: tuple[str, ...]) -> Iterator[tuple[bool, Any]]:
+    yield from ((True, other) for other in ((*texts, 3), (*texts, None), "text", None, 1.5, (("x",),)))
+    yield from ((False, other) for other in ((), texts[:-1], texts[1:], (*texts, "another \x00"), texts[::-1]))
+    if len(texts) > 1:
+        yield name not in SAME_AGAIN, (texts[0], *texts[:-1])
+
+
+def damaged_plain(value: Any) -> Iterator[tuple[bool, Any]]:
+    others = (
+        None,
+        True,
+        0,
+        -1,
+        1,
+        2**40,
+        2.5,
+        math.nan,
+        math.inf,
+        1e300,
+        "",
+        "x",
+        "[]",
+        "{",
+        b"",
+        (),
+        {"dtype": "int32"},
+    )
+    is_number = type(value) in (int, float)
+    for other in others:
+        if type(other) is not type(value) or other != value:
+            yield type(other) is not type(value) and not (is_number and type(other) in (int, float)), other
+
+
+def damaged_parts(values: dict[str, Any], rng: random.Random) -> Iterator[tuple[str, bool, Any]]:
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            found = damaged_arrays(name.lstrip("01."), value, rng)
+        else:
+            found = damaged_texts(name, value) if isinstance(value, tuple) else damaged_plain(value)
+        yield from ((name, *each) for each in found)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_refuses_damaged_parts(kind):
+    """Each part in turn is another one, with a right checksum: refused, or a model that can be used."""
+    read, use = KINDS[kind]
+    data = model(kind).to_bytes()
+    counts: Counter[str] = Counter()
+    for name, is_refused, other in damaged_parts(values_of(data), random.Random(kind)):
+        bad = repacked(data, **{name: other})
+        try:
+            found = read(bad)
+        except ValueError:
+            counts["refused"] += 1
+            continue
+        assert not is_refused, (name, other)
+        with np.errstate(all="ignore"):
+            use(found)
+        counts["usable"] += 1
+    print(f"{kind}: {counts.total()} damaged parts, {counts['refused']} refused, {counts['usable']} usable")
+    assert counts["refused"] > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_names_what_lacks(kind):
+    data = model(kind).to_bytes()
+    values = values_of(data)
+    for name in values:
+        others = {other: value for other, value in values.items() if other != name}
+        if not name.startswith("classes.") and name.lstrip("01.") not in IN_NO_OLDER_FILE:
+            with pytest.raises(ValueError, match=r"\w"):
+                KINDS[kind].read(pack(kind_of(data), version_of(data), others))
+
+
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "combined"])
+def test_storage_keeps_the_temperature(kind):
+    """In older files there is none, which is 1; numbers of numpy are numbers."""
+    read, data = KINDS[kind].read, model(kind).to_bytes()
+    assert read(replace(model(kind), temperature=np.float32(1.5)).to_bytes()).temperature == 1.5
+    older = {name: value for name, value in values_of(data).items() if not name.endswith("temperature")}
+    assert len(older) < len(values_of(data))
+    found = read(pack(kind, version_of(data), older))
+    assert (found.temperature, found.to_bytes()) == (1.0, data)
+    for bad in (0, -1.0, math.nan, math.inf, "1.5", None):
+        with pytest.raises(ValueError, match="temperature"):
+            replace(model(kind), temperature=bad)
+        with pytest.raises(GrammarError, match="temperature"):
+            read(repacked(data, temperature=bad))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_names_what_it_does_not_know(kind):
+    data = model(kind).to_bytes()
+    for value in (1, "text", np.zeros(3), model("grammar").to_bytes()):
+        with pytest.raises(ValueError, match=r"parts that this spacy-lpcfg does not know, got '9\.another'|members"):
+            KINDS[kind].read(repacked(data, **{"9.another": value}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("other", [None, "text", 3])
+def test_storage_refuses_what_is_no_bytes(kind, other):
+    with pytest.raises(ValueError, match=f"Expected the bytes of a saved .*, got {type(other).__name__}"):
+        KINDS[kind].read(other)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_tells_other_versions_apart(kind):
+    data = model(kind).to_bytes()
+    version, values = version_of(data), values_of(data)
+    for other, remedy in ((version + 1, "newer.*--upgrade"), (version - 1, "learn it again, or install the version")):
+        with pytest.raises(ValueError, match=f"has format {other}.*reads format {version}.*{remedy}"):
+            KINDS[kind].read(pack(kind_of(data), other, values))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_tells_other_kinds_apart(kind):
+    for other in set(KINDS) - {kind}:
+        data = model(other).to_bytes()
+        if kind_of(data) != kind_of(model(kind).to_bytes()):
+            with pytest.raises(ValueError, match=f"saved '?{kind_of(data)}"):
+                KINDS[kind].read(data)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "3", "[" * 100_000, '{"a":' * 100_000, "x" * 2**21, None, 3])
+def test_storage_refuses_metadata_that_are_none(text):
+    with pytest.raises(StorageError):
+        read_meta(text)
+    assert read_meta(json.dumps({"a": [1, "b"]})) == {"a": [1, "b"]}
+
+
+# ------------------------------------------------------------------------------------------- the reader
+
+
+def test_storage_reader_reads_what_msgpack_writes():
+    numbers = [0, 1, 127, 128, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**64 - 1, -1, -32, -33, -128, -129, -(2**63)]
+    texts = ["", "a", "é" * 20, "x" * 31, "x" * 32, "x" * 255, "x" * 256, "x" * 70_000, "\U0001f600"]
+    values = {
+        "none": None,
+        "flags": [True, False],
+        "numbers": numbers,
+        "floats": [0.0, -1.5, 1e300, math.inf],
+        "texts": texts,
+        "bytes": bytes(range(256)),
+        **{f"{i}": i for i in range(20)},
+        "map": {text: [len(text)] for text in texts},
+        "long": ["x"] * 70_000,
+    }
+    found = Reader(srsly.msgpack_dumps(values), Room()).read()
+    assert bytes(found.pop("bytes")) == values.pop("bytes")
+    assert found == values
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x81",
+        b"\x81\xa1a",
+        b"\x82\xa1a\x01\xa1a\x02",  # a name twice
+        b"\x81\x01\x01",  # a name that is none
+        b"\x81\xa1a\xd4\x01\x00",  # a type of others
+        b"\x81\xa1a\xc7\x01\x01\x00",
+        b"\x81\xa1a\xc1",
+        b"\x81\xa1\xff\x01",  # no UTF-8
+        b"\x81\xa1a\x01\x00",  # something behind it
+        b"\x81\xa1a\x91\x91\x91\x91\x01",  # too deep
+        b"\xc0",
+        b"\x93\x01\x02\x03",
+        b"\x81\xa1a\xdd\xff\xff\xff\xff",
+        b"\x81\xa1a\xdf\xff\xff\xff\xff",
+        b"\x81\xa1a\xdb\xff\xff\xff\xff",
+        b"\x81\xa1a\xc6\xff\xff\xff\xff",
+        b"\xdf\xff\xff\xff\xff",
+    ],
+)
+def test_storage_reader_refuses(data):
+    with pytest.raises(StorageError):
+        Reader(data, Room()).read()
+
+
+# ------------------------------------------------------------------------------------------- too large
+
+
+def array(dtype: str, shape: list[int], data: bytes, **more: str) -> dict[str, Any]:
+    return {"dtype": dtype, "shape": shape, "data": data, **more}
+
+
+def bomb(n: int, declared: int) -> bytes:
+    """An array of n zeros, compressed, that is said to have another number."""
+    coded = array("uint8", [declared], zlib.compress(bytes(n), 9), coding="zlib of byte planes")
+    return pack("grammar", 4, {"symbols": ["a"], "n_states": coded})
+
+
+def nested(data: bytes, n: int) -> bytes:
+    for _ in range(n):
+        data = pack("mirrored", 1, {"model": data})
+    return data
+
+
+BOMBS = {
+    "a terabyte is declared": lambda: bomb(10**7, 2**40),
+    "two gigabytes in two megabytes": lambda: bomb(2**31, 2**31),
+    "more than is declared": lambda: bomb(2**30, 10),
+    "many that are small enough": lambda: pack(
+        "grammar", 4, {f"{i}": array("uint8", [2**26], b"", coding="zlib of byte planes") for i in range(20)}
+    ),
+    "a list of lists": lambda: pack("grammar", 4, {"symbols": [[]] * 20_000_000}),
+    "lists within lists": lambda: b"\x81\xa4body" + b"\xdd\x00\x00\xff\xff" * 9999 + bytes(2**20),
+    "models within models": lambda: pack(
+        "combined", 1, {"weights": np.ones(1), "bracket_cost": 0.4, "member_0": nested(pack("grammar", 4, {}), 500)}
+    ),
+    "members that are small enough": lambda: pack(
+        "combined",
+        1,
+        {"weights": np.full(3, 1 / 3), "bracket_cost": 0.4, **{f"member_{i}": bomb(10, 2**29) for i in range(3)}},
+    ),
+}
+READ_BOMBS = """
+import resource, sys
+from spacy_lpcfg.combination import learned_from_disk
+size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + 300_000_000,) * 2)
+def most():
+    status = open("/proc/self/status").read().split()
+    return int(status[status.index("VmHWM:") + 1]) * 1024
+before = most()
+for path in sys.argv[1:]:
+    try:
+        learned_from_disk(path)
+    except ValueError as error:
+        print(most() - before, error)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the memory of a process as Linux does")
+def test_storage_refuses_what_takes_too_much_memory(tmp_path):
+    """In a process that may take 300 MB more than it has, and in fact by 150 MB at most."""
+    paths = [tmp_path / name for name in BOMBS]
+    for path in paths:
+        path.write_bytes(BOMBS[path.name]())
+    done = subprocess.run([sys.executable, "-c", READ_BOMBS, *paths], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
+    assert len(found) == len(BOMBS)
+    for path, (grown, message) in zip(paths, found):
+        assert int(grown) < 150e6
+        print(f"{path.name}: {path.stat().st_size:,} bytes, at most {int(grown):,} more bytes of memory: {message}")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has the devices of Linux")
+@pytest.mark.parametrize("what", ["pipe", "device"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_storage_refuses_what_might_not_end(kind, what, tmp_path):
+    """A link to a pipe that nobody writes to, and to zeros without an end."""
+    os.mkfifo(tmp_path / "fifo")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "fifo" if what == "pipe" else "/dev/zero")
+    with pytest.raises(ValueError, match=r"Expected a file, got '.*link', a pipe or a device"):
+        type(model(kind)).from_disk(link)
+
+
+def test_storage_limit_may_be_another(monkeypatch, tmp_path):
+    data = model("grammar").to_bytes()
+    path = tmp_path / "grammar"
+    path.write_bytes(data)
+    read = KINDS["grammar"].read
+    monkeypatch.setenv(LIMIT_NAME, "100000")
+    with pytest.raises(ValueError, match=f"100,000 are allowed.*{LIMIT_NAME}"):
+        read(data)
+    with pytest.raises(ValueError, match=f"{LIMIT_NAME}"):
+        type(model("grammar")).from_disk(path)
+    monkeypatch.setenv(LIMIT_NAME, str(10**9))
+    assert read(data).to_bytes() == data
+    monkeypatch.setenv(LIMIT_NAME, "much")
+    with pytest.raises(ValueError, match="Expected SPACY_LPCFG_MAX_BYTES to be a number of bytes, got 'much'"):
+        read(data)
+
+
+def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
+    """A parser has a table of all their pairs."""
+    monkeypatch.setenv(LIMIT_NAME, str(10**7))
+    many = tuple(f"X{i}" for i in range(10_000))
+    with pytest.raises(ValueError, match="This grammar is too large"):
+        KINDS["grammar"].read(repacked(model("grammar").to_bytes(), symbols=many))
+
+
+def test_storage_bundled_grammar_is_within_the_limits():
+    from spacy_lpcfg.models import bundled_grammar, bundled_path
+
+    assert bundled_grammar("en").n_rules > 1000
+    assert Path(bundled_path("en")).stat().st_size < 10e6

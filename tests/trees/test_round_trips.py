@@ -1,0 +1,133 @@
+"""Random trees on Docs with whitespace, in every way that Docs are kept and copied, and through every view of them."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import chain
+
+import spacy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.strategies import sentences_with_space
+from oracles.strategies import trees as random_trees
+from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.training import Example
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.constituents import KEY, register_extensions, rooted_trees, set_trees, trees
+from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
+from spacy_lpcfg.trees import Tree, escape_tokens, from_nltk, normalize_rooted, strip_root, write_trees
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+register_extensions()
+VOCAB = Vocab()
+NLP = spacy.blank("xx")
+EXAMPLES = settings(max_examples=60)
+unrooted = random_trees().filter(lambda tree: tree.label not in ROOT_LABELS)
+
+
+def doc_of(sentences: list[list[str | Tree]]) -> Doc:
+    """A Doc of sentences, each of whitespace tokens and at most one tree; the trees' words are w0, w1, ..."""
+    words: list[str] = []
+    starts: list[bool] = []
+    for sentence in sentences:
+        texts = [[item] if isinstance(item, str) else [f"w{i}" for i in range(len(item))] for item in sentence]
+        inside = list(chain.from_iterable(texts))
+        words += inside
+        starts += [i == 0 for i in range(len(inside))]
+    doc = Doc(VOCAB, words=words, sent_starts=starts)
+    set_trees(doc, wanted_of(sentences))
+    return doc
+
+
+def wanted_of(sentences: list[list[str | Tree]]) -> list[Tree | None]:
+    return [next((numbered(item) for item in sentence if isinstance(item, Tree)), None) for sentence in sentences]
+
+
+def numbered(tree: Tree) -> Tree:
+    """The tree over the words w0, w1, ..."""
+    numbers = iter(range(len(tree)))
+    return tree.fold(
+        lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=f"w{next(numbers)}")
+    )
+
+
+def kept(doc: Doc) -> list[Doc]:
+    """The Doc in every way that Docs are kept and copied."""
+    as_bytes = Doc(Vocab()).from_bytes(doc.to_bytes())
+    (binned,) = DocBin().from_bytes(DocBin(docs=[doc]).to_bytes()).get_docs(Vocab())
+    (stored,) = DocBin(store_user_data=True, docs=[doc]).get_docs(doc.vocab)
+    return [doc, as_bytes, binned, stored, doc.copy(), pickle.loads(pickle.dumps(doc)), Example(doc, doc).reference]
+
+
+@EXAMPLES
+@given(st.lists(sentences_with_space(unrooted), min_size=1, max_size=4))
+def test_round_trip_through_everything_that_keeps_docs(sentences):
+    for doc in kept(doc_of(sentences)):
+        assert trees(doc) == wanted_of(sentences)
+        assert doc.spans[KEY].attrs["format"] == 1
+
+
+@EXAMPLES
+@given(st.lists(unrooted, min_size=1, max_size=4))
+def test_round_trip_through_json(wanted):
+    """JSON keeps words, tags, sentences, and spans in their order. (spaCy reads no whitespace tokens from it.)"""
+    sentences: list[list[str | Tree]] = [[tree] for tree in wanted]
+    assert trees(Doc(Vocab()).from_json(doc_of(sentences).to_json())) == wanted_of(sentences)
+
+
+@EXAMPLES
+@given(st.lists(sentences_with_space(unrooted), min_size=1, max_size=4))
+def test_round_trip_through_docs_together(sentences):
+    """Docs of a sentence each, put together, have the trees of all."""
+    docs = [doc_of([sentence]) for sentence in sentences]
+    assert trees(Doc.from_docs(docs)) == wanted_of(sentences)
+
+
+@EXAMPLES
+@given(sentences_with_space(unrooted))
+def test_round_trip_through_views(sentence):
+    """A node's labels, words, children and parents are those of the tree, and drawing the spans anew gives it again."""
+    doc = doc_of([sentence])
+    (tree,) = wanted_of([sentence])
+    (root,) = doc._.constituency
+    if tree is None:
+        assert root is None
+        return
+    assert root.tree == tree
+    assert from_nltk(root.to_nltk()) == tree
+    words = [token.i for token in root.leaves]
+    again = [
+        (words.index(node.start), words.index(node.end - 1) + 1, label)
+        for node in root.nodes()
+        for label in node.labels
+    ]
+    assert again == tree.spans()
+    for node in root.nodes():
+        assert all(child.parent == node for child in node.children)
+        assert not node.children or [leaf for child in node.children for leaf in child.leaves] == list(node.leaves)
+    spans = [Span(doc, span.start, span.end, span.label_) for span in doc.spans[KEY]]
+    doc.spans[KEY] = SpanGroup(doc, spans=spans, attrs={"format": 1})
+    assert trees(doc) == [tree]
+
+
+@EXAMPLES
+@given(st.lists(random_trees(), min_size=1, max_size=4))
+def test_round_trip_from_a_file_through_the_reader(tmp_path_factory, treebank):
+    """The reader's Docs have the file's trees, normalized, and what they give is written and read as the same."""
+    path = tmp_path_factory.mktemp("treebank") / "trees.mrg"
+    write_trees(path, treebank)
+    wanted = [tree for tree in map(normalize_rooted, treebank) if tree is not None]
+    if not wanted:
+        return
+    docs = list(Treebank(path).docs(VOCAB))
+    assert [[spelled(tree) for tree in rooted_trees(doc)] for doc in docs] == [[spelled(tree)] for tree in wanted]
+    assert [trees(doc)[0].words for doc in docs] == [spelled(strip_root(tree)[1]).words for tree in wanted]
+    assert [rooted_trees(tree_to_doc(VOCAB, rooted_trees(doc))) for doc in docs] == [rooted_trees(doc) for doc in docs]
+
+
+def spelled(tree: Tree) -> Tree:
+    """The tree over words as a Doc gives them back, in the treebank's spelling."""
+    (doc,) = [tree_to_doc(VOCAB, [tree])]
+    words = iter(escape_tokens([token.text for token in doc]))
+    return tree.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(words)))

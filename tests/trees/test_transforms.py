@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+from operator import eq
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.strategies import labels, trees, words
+
+from spacy_lpcfg.trees import (
+    Tree,
+    binarize,
+    collapse_unaries,
+    escape_token,
+    escape_tokens,
+    expand_unaries,
+    normalize,
+    parse_trees,
+    read_trees,
+    remove_empty,
+    split_chain,
+    strip_functions,
+    strip_root,
+    unbinarize,
+    unescape_token,
+)
+
+TREEBANKS = ["wsj_sample/train.mrg", "wsj_sample/dev.mrg", "gum/train.mrg", "gum/dev.mrg"]
+VP = "(VP (V a) (NP b) (PP c) (SBAR d))"
+
+directions = st.sampled_from(["left", "right"])
+
+
+def parse(text: str) -> Tree:
+    (tree,) = parse_trees(text)
+    return tree
+
+
+def chain(depth: int) -> Tree:
+    """A tree whose only word is below `depth` nodes, of many labels."""
+    tree = Tree("NN", word="x")
+    for i in range(depth):
+        tree = Tree(f"X{i % 7}", [tree])
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("direction", "markov", "expected"),
+    [
+        ("left", 0, "(VP (@VP (@VP (V a) (NP b)) (PP c)) (SBAR d))"),
+        ("left", 1, "(VP (@VP->_SBAR (@VP->_PP (V a) (NP b)) (PP c)) (SBAR d))"),
+        ("left", 2, "(VP (@VP->_SBAR (@VP->_PP_SBAR (V a) (NP b)) (PP c)) (SBAR d))"),
+        ("right", 0, "(VP (V a) (@VP (NP b) (@VP (PP c) (SBAR d))))"),
+        ("right", 1, "(VP (V a) (@VP->_V (NP b) (@VP->_NP (PP c) (SBAR d))))"),
+        ("right", 2, "(VP (V a) (@VP->_V (NP b) (@VP->_V_NP (PP c) (SBAR d))))"),
+    ],
+)
+def test_binarize_groups_from_its_direction(direction, markov, expected):
+    assert str(binarize(parse(VP), direction=direction, markov=markov)) == expected
+
+
+@given(trees(), directions, st.integers(0, 2))
+def test_binarize_is_undone_by_unbinarize(tree, direction, markov):
+    binary = binarize(tree, direction=direction, markov=markov)
+    assert unbinarize(binary) == tree
+    assert all(len(node.children) <= 2 for node in binary.nodes())
+    assert (binary.words, binary.tags) == (tree.words, tree.tags)
+
+
+@given(trees(), directions, st.integers(0, 2))
+def test_binarize_and_collapse_are_undone_together(tree, direction, markov):
+    binary = binarize(collapse_unaries(tree), direction=direction, markov=markov)
+    assert all(len(node.children) in (0, 2) for node in binary.nodes())
+    assert expand_unaries(unbinarize(binary)) == tree
+
+
+@pytest.mark.parametrize("text", ["(S (@VP (V a)))", "(S (@ @))", "(@S (V a))"])
+def test_binarize_refuses_labels_of_its_own(text):
+    with pytest.raises(ValueError, match="has the label '@"):
+        binarize(parse(text))
+
+
+def test_binarize_refuses_unknown_settings():
+    with pytest.raises(ValueError, match="'left' or 'right', but got 'up'"):
+        binarize(parse(VP), direction="up")
+    with pytest.raises(ValueError, match="0 or more, but got -1"):
+        binarize(parse(VP), markov=-1)
+
+
+def test_unbinarize_refuses_part_of_a_tree():
+    with pytest.raises(ValueError, match=r"'@VP'\. Pass the whole tree"):
+        unbinarize(parse("(@VP (V a) (NP b))"))
+
+
+def test_collapse_fuses_chains_down_to_the_tag():
+    tree = parse("(S (NP (PRP it)) (VP (VP (V a) (ADVP|PRT (RB b)) (NP (NP (DT c) (NN d))))))")
+    collapsed = collapse_unaries(tree)
+    expected = r"(S (NP|PRP it) (VP|VP (V a) (ADVP\|PRT|RB b) (NP|NP (DT c) (NN d))))"
+    assert str(collapsed) == expected
+    assert expand_unaries(collapsed) == tree
+
+
+@given(trees())
+def test_collapse_is_undone_by_expand(tree):
+    collapsed = collapse_unaries(tree)
+    assert expand_unaries(collapsed) == tree
+    assert all(len(node.children) != 1 for node in collapsed.nodes())
+
+
+@given(st.lists(st.text(alphabet="|\\a", max_size=4), min_size=1, max_size=4))
+def test_split_chain_gives_the_labels_of_the_chain(parts):
+    tree = Tree(parts[-1], word="x")
+    for label in reversed(parts[:-1]):
+        tree = Tree(label, [tree])
+    assert split_chain(collapse_unaries(tree).label) == parts
+
+
+@pytest.mark.parametrize(
+    ("label", "category"),
+    [
+        ("NP-SBJ-1", "NP"),
+        ("NP=2", "NP"),
+        ("NP-SBJ=3", "NP"),
+        ("PP-LOC-CLR", "PP"),
+        ("ADVP|PRT", "ADVP|PRT"),
+        ("sn-SUJ", "sn"),
+        ("grup.nom", "grup.nom"),
+        ("-NONE-", "-NONE-"),
+        ("-LRB-", "-LRB-"),
+        ("=", "="),
+        ("NP", "NP"),
+    ],
+)
+def test_strip_functions_cuts_categories_only(label, category):
+    tree = Tree(label, [Tree(label, word="x"), Tree("NN", word="y")])
+    assert strip_functions(tree) == Tree(category, tree.children)
+
+
+@given(trees())
+def test_strip_functions_never_leaves_an_empty_label(tree):
+    assert all(node.label for node in strip_functions(tree).nodes())
+
+
+def test_remove_empty_takes_nodes_that_held_nothing_else():
+    tree = parse("(S (NP-SBJ (-NONE- *-1)) (VP (V a) (SBAR (-NONE- 0) (S (-NONE- *T*)))) (NP 0))")
+    assert str(remove_empty(tree)) == "(S (VP (V a)) (NP 0))"
+    assert remove_empty(parse("(S (NP (-NONE- *)))")) is None
+    assert remove_empty(parse("(-NONE- *)")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "root", "rest"),
+    [
+        ("( (S (V a)))", "", "(S (V a))"),
+        ("(ROOT (S (V a)))", "ROOT", "(S (V a))"),
+        ("( (ROOT (S (V a))))", "ROOT", "(S (V a))"),
+        ("(TOP (V a))", "TOP", "(V a)"),
+        ("(S (V a))", "", "(S (V a))"),
+        ("(ROOT a)", "", "(ROOT a)"),
+        ("(ROOT (V a) (. .))", "", "(ROOT (V a) (. .))"),
+    ],
+)
+def test_strip_root_takes_off_the_artificial_root(text, root, rest):
+    label, tree = strip_root(parse(text))
+    assert (label, str(tree)) == (root, rest)
+
+
+def test_strip_root_of_other_labels():
+    assert strip_root(parse("(TOP (S (V a)))"), labels=["S"])[1].label == "TOP"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("( (S-TPC (NP-SBJ (NP-TTL (NP=1 (NN a)))) (VP (V b))))", "(S (NP (NN a)) (VP (V b)))"),
+        ("(ROOT (S (NP (-NONE- *)) (S-1 (VP (V b)))))", "(S (VP (V b)))"),
+        ("(ROOT (S (V b)) (-NONE- *))", "(S (V b))"),
+        ("( (NP (NN a)) (. .))", "(TOP (NP (NN a)) (. .))"),
+        ("(NP (NP b))", "(NP (NP b))"),
+        ("(X (Y (X (V b))))", "(X (Y (X (V b))))"),
+    ],
+)
+def test_normalize_gives_what_is_learned_and_scored(text, expected):
+    assert str(normalize(parse(text))) == expected
+
+
+def test_normalize_of_empty_elements_only_is_none():
+    assert normalize(parse("(ROOT (NP (-NONE- *)))")) is None
+
+
+@given(trees(labels(["S", "NP-1", "NP", "ROOT"]), labels(["-NONE-", "NN"])))
+def test_normalize_has_no_unary_over_its_like_and_happens_once(tree):
+    normal = normalize(tree)
+    if normal is not None:
+        assert normalize(normal) == normal
+        assert "-NONE-" not in normal.tags
+        for node in normal.nodes():
+            if len(node.children) == 1 and not node.children[0].is_leaf:
+                assert node.label != node.children[0].label
+
+
+@pytest.mark.parametrize(
+    ("word", "escaped"),
+    [("(", "-LRB-"), ("}", "-RCB-"), ("[", "-LSB-"), (":)", ":-RRB-"), ("f(s)", "f-LRB-s-RRB-")],
+)
+def test_escape_token_names_brackets(word, escaped):
+    assert escape_token(word) == escaped
+    assert unescape_token(escaped) == word
+
+
+@given(words())
+def test_escape_token_is_undone_by_unescape(word):
+    text = unescape_token(word)  # no escapes of its own
+    if unescape_token(text) == text:
+        assert unescape_token(escape_token(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("escaped", "word"),
+    [("``", '"'), ("''", '"'), (r"1\/2", "1/2"), (r"\*", "*"), ("--", "--"), ("'s", "'s")],
+)
+def test_unescape_token_reads_what_treebanks_write(escaped, word):
+    assert unescape_token(escaped) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('" a " b " c "', "`` a '' b `` c ''"),
+        ("“ a ” b", "`` a '' b"),
+        ('a ” b " c "', "a '' b `` c ''"),
+        ('“ a “ b ” " ”', "`` a `` b '' `` ''"),
+        ('a . "', "a . ''"),
+        ("( a [ b ] )", "-LRB- a -LSB- b -RSB- -RRB-"),
+    ],
+)
+def test_escape_tokens_gives_quotation_marks_their_direction(text, expected):
+    assert escape_tokens(text.split()) == expected.split()
+
+
+def test_escape_tokens_spells_as_the_treebank_does():
+    known = {"[", '"', r"1\/2", "3/4"}
+    text = ["(", "[", '"', "1/2", "3/4", "5/8", '"']
+    assert escape_tokens(text, known=known) == ["-LRB-", "[", '"', r"1\/2", "3/4", "5/8", '"']
+
+
+def test_transforms_depth_is_bounded_by_memory_only():
+    deep = chain(5_000)
+    assert expand_unaries(collapse_unaries(deep)) == deep
+    assert normalize(deep) == deep
+    wide = Tree("S", [Tree("NN", word="x")] * 2_000)
+    for direction in ("left", "right"):
+        assert unbinarize(binarize(wide, direction=direction, markov=2)) == wide
+
+
+@pytest.mark.parametrize("name", TREEBANKS)
+def test_transforms_of_treebanks_are_undone(shared_data, name):
+    for i, tree in enumerate(read_trees(shared_data / name)):
+        normal = normalize(tree)
+        assert normal is not None
+        collapsed = collapse_unaries(normal)
+        binary = binarize(collapsed, direction=("left", "right")[i % 2], markov=i % 3)
+        assert unbinarize(binary) == collapsed
+        assert expand_unaries(collapsed) == normal
+        assert Tree.from_spans(normal.words, normal.tags, normal.spans()) == normal
+
+
+@pytest.mark.parametrize("name", ["wsj_sample/train.mrg", "gum/dev.mrg"])
+def test_transforms_escapes_of_treebanks_are_undone(shared_data, name):
+    treebank = [tree.words for tree in map(normalize, read_trees(shared_data / name)) if tree]
+    known = {word for sentence in treebank for word in sentence}
+    n_words = n_undone = 0
+    for sentence in treebank:
+        again = escape_tokens([unescape_token(word) for word in sentence], known=known)
+        n_words += len(sentence)
+        n_undone += sum(map(eq, again, sentence))
+    assert n_undone > 0.999 * n_words
