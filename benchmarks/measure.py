@@ -27,6 +27,7 @@ import spacy
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -89,7 +90,7 @@ def parse_all(parser: Parses, golds: Sequence[Tree], tags: str) -> tuple[list[Pa
     """
     inputs = [(gold.words, gold.tags if tags == "given" else None) for gold in golds]
     start = time.process_time()
-    parses = [parser.parse(words, given) for words, given in inputs]
+    parses = [parser.parse(Query(words, given)) for words, given in inputs]
     return parses, time.process_time() - start
 
 

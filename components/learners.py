@@ -26,7 +26,7 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Distillation, Learned, MirroredLearner, learned_from_disk, preset
+from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, ParsingModel, model_from_disk, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
@@ -52,7 +52,7 @@ from spacy_lpcfg.words import ClassLearner
 class Learner(Protocol):
     """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
 
-    def fit(self, trees: Iterable[Tree]) -> Learned: ...
+    def fit(self, trees: Iterable[Tree]) -> ParsingModel: ...
 
 
 class OnlineFit(Protocol):
@@ -252,13 +252,13 @@ class SentencesOf:
             yield [word for word in words if not word.isspace()]
 
 
-def read_grammar(path: Path) -> Callable[[], Learned]:
+def read_grammar(path: Path) -> Callable[[], ParsingModel]:
     """The reader `spacy-lpcfg.read_grammar.v1`.
 
     path (Path): a file written by `to_disk` of a Grammar, an Ensemble or a Combined
     RETURNS (callable): gives the grammar; raises GrammarError for anything else
     """
-    return partial(learned_from_disk, path)
+    return partial(model_from_disk, path)
 
 
 # Brackets without a treebank ---------------------------------------------------------------------

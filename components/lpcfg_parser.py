@@ -22,8 +22,8 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import Settings
-from spacy_lpcfg.combination import Learned, check_decoding, known_words, learned_from_bytes, parser_of
+from spacy_lpcfg.chart import ChartSettings
+from spacy_lpcfg.combination import ParsingModel, check_decoding, model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, refuse_sample
@@ -38,7 +38,7 @@ register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
 Decoding = Literal["brackets", "tree", "reranking"]
-_SETTINGS = Settings()
+_SETTINGS = ChartSettings()
 _BYTES = 48  # of a rule application in a chart, at the moment when the room for them is doubled
 _MEMORY = _SETTINGS.most_applications * _BYTES / 1e6
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
@@ -92,7 +92,7 @@ def make_lpcfg_parser(
     decoding: Decoding,
     scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
-    pruning: Settings | None,
+    pruning: ChartSettings | None,
     max_words: int,
     max_seconds: float | None,
     max_memory: float,
@@ -133,34 +133,34 @@ class GrammarShim(LearnedShim):
     """
 
     is_unread = False
-    _make: Callable[[], Learned] | None = None
+    _make: Callable[[], ParsingModel] | None = None
     _parsers: Mapping[Hashable, "TextParser"] = MappingProxyType({})
 
     @staticmethod
-    def read(data: bytes) -> Learned:
-        return learned_from_bytes(data)
+    def read(data: bytes) -> ParsingModel:
+        return model_from_bytes(data)
 
     @property
-    def learned(self) -> Learned | None:
+    def learned(self) -> ParsingModel | None:
         with _MAKING:
             if self._make is not None:
                 self.learned = self._make()
             return self._model
 
     @learned.setter
-    def learned(self, grammar: Learned | None) -> None:
+    def learned(self, grammar: ParsingModel | None) -> None:
         self._model, self._make, self._parsers, self.is_unread = grammar, None, {}, False
 
-    def grammar_of(self, make: Callable[[], Learned]) -> None:
+    def grammar_of(self, make: Callable[[], ParsingModel]) -> None:
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parsers, self.is_unread = make, {}, False
 
-    def parser(self, decoding: Decoding, settings: Settings) -> Optional["TextParser"]:
+    def parser(self, decoding: Decoding, settings: ChartSettings) -> Optional["TextParser"]:
         """The parser by the grammar that chooses trees so, made when it is first needed."""
         with _MAKING:
             grammar, key = self.learned, (decoding, settings)
             if key not in self._parsers and grammar is not None:
-                made = TextParser(parser_of(grammar, decoding=decoding, settings=settings), known_words(grammar))
+                made = TextParser(grammar.parser(decoding=decoding, chart=settings), grammar.words)
                 self._parsers = {**self._parsers, key: made}
             return self._parsers.get(key)
 
@@ -168,7 +168,7 @@ class GrammarShim(LearnedShim):
         return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
 
 
-def grammar_model(make: Callable[[], Learned] | None = None) -> Model:
+def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
     """A thinc Model that holds a grammar, for spaCy to save; it computes nothing.
 
     make (callable): gives the grammar, when one is first needed; None for none yet
@@ -201,8 +201,8 @@ class LPCFGParser(ParsingPipe):
         the grammar finds. Initializing and loading raise an error where that cannot be
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
-    pruning (Settings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for the
-        library's own; `decoding`, `max_words` and `max_memory` go before it
+    pruning (ChartSettings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for
+        the library's own; `decoding`, `max_words` and `max_memory` go before it
     max_words (int), max_seconds (float or None): as of `ParsingPipe`; the time of a piece grows with the square to the
         cube of its words
     max_memory (float): MB that the chart of a piece may take; a piece with a larger one is cut in two
@@ -228,7 +228,7 @@ class LPCFGParser(ParsingPipe):
         decoding: Decoding = "brackets",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
-        pruning: Settings | None = None,
+        pruning: ChartSettings | None = None,
         max_words: int = _SETTINGS.max_words,
         max_seconds: float | None = None,
         max_memory: float = _MEMORY,
@@ -254,7 +254,7 @@ class LPCFGParser(ParsingPipe):
         if not max_memory > 0:
             raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
-        if not isinstance(pruning, Settings | None):
+        if not isinstance(pruning, ChartSettings | None):
             raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
         self.pruning = _SETTINGS if pruning is None else pruning
         self.decoding = decoding
@@ -273,12 +273,12 @@ class LPCFGParser(ParsingPipe):
     # The grammar
 
     @property
-    def grammar(self) -> Learned | None:
+    def grammar(self) -> ParsingModel | None:
         """The grammar; None before training."""
         return self.model.shims[0].learned
 
     @grammar.setter
-    def grammar(self, grammar: Learned | None) -> None:
+    def grammar(self, grammar: ParsingModel | None) -> None:
         self.model.shims[0].learned = grammar
 
     @property
@@ -316,7 +316,7 @@ class LPCFGParser(ParsingPipe):
         *,
         nlp: Language | None = None,
         labels: list[str] | None = None,
-        grammar: Callable[[], Learned] | None = None,
+        grammar: Callable[[], ParsingModel] | None = None,
     ) -> None:
         """Learn the grammar from the reference trees, or begin to, or take a ready one.
 

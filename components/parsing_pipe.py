@@ -20,7 +20,7 @@ from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors
-from spacy_lpcfg.parsing.segmentation import BoundedParser, check_bounds
+from spacy_lpcfg.parsing.segmentation import SegmentingParser, check_bounds
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.tree import Span
 
@@ -48,8 +48,8 @@ class TextParser:
         return self.parser.parse(self.spell(words), tags, **settings)
 
     def bounded(self, *, max_words: int, max_seconds: float | None) -> "TextParser":
-        """One that parses longer sentences in pieces, see `BoundedParser`."""
-        return TextParser(BoundedParser(self.parser, max_words=max_words, max_seconds=max_seconds), self._known)
+        """One that parses longer sentences in pieces, see `SegmentingParser`."""
+        return TextParser(SegmentingParser(self.parser, max_words=max_words, max_seconds=max_seconds), self._known)
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word, and of the end, float64 (n_words + 1,)."""
@@ -101,7 +101,7 @@ class ParsingPipe(LearnedPipe):
     max_words (int): sentences of more words are parsed in pieces of so many at most, and get no surprisals, nor
         answers about other trees than their one
     max_seconds (float or None): CPU seconds after which the words of such a sentence that are left stay without
-        brackets; None for no limit. See `BoundedParser` for both
+        brackets; None for no limit. See `SegmentingParser` for both
 
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
     `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing

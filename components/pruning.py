@@ -1,24 +1,24 @@
 """What a chart may leave out for speed: the registered object for the setting `pruning` of `lpcfg_parser`."""
 
-from spacy_lpcfg.chart import Settings
+from spacy_lpcfg.chart import ChartSettings
 
 
 def make_pruning(
-    threshold: float = Settings.threshold,
-    edge_threshold: float = Settings.edge_threshold,
-    beam: float = Settings.beam,
-    tag_threshold: float = Settings.tag_threshold,
-    boundary_threshold: float = Settings.boundary_threshold,
-    boundary_merit: bool = Settings.boundary_merit,
-    retry_beam: float | None = Settings.retry_beam,
-    cascade: float = Settings.cascade,
-    prefix_threshold: float = Settings.prefix_threshold,
-) -> Settings:
+    threshold: float = ChartSettings.threshold,
+    edge_threshold: float = ChartSettings.edge_threshold,
+    beam: float = ChartSettings.beam,
+    tag_threshold: float = ChartSettings.tag_threshold,
+    boundary_threshold: float = ChartSettings.boundary_threshold,
+    boundary_merit: bool = ChartSettings.boundary_merit,
+    retry_beam: float | None = ChartSettings.retry_beam,
+    cascade: float = ChartSettings.cascade,
+    prefix_threshold: float = ChartSettings.prefix_threshold,
+) -> ChartSettings:
     """`spacy-lpcfg.Pruning.v1`; settings as of `spacy_lpcfg.chart.Settings`.
 
     Raises ValueError if a share or a probability is not from 0 to 1
     """
-    return Settings(
+    return ChartSettings(
         threshold=threshold,
         edge_threshold=edge_threshold,
         beam=beam,

@@ -18,7 +18,7 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.combination import Combined, CombinedParser, Mirrored, learned_from_bytes, parser_of
+from spacy_lpcfg.combination import Combined, CombinedParser, Mirrored, model_from_bytes
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -83,7 +83,7 @@ def _language_model() -> LanguageModel:
 
 
 def _parse(model: Any) -> None:
-    _check_parser(CombinedParser(model, beam_settings=BEAM) if isinstance(model, Combined) else parser_of(model))
+    _check_parser(CombinedParser(model, beam_settings=BEAM) if isinstance(model, Combined) else model.parser())
 
 
 def _parse_by_beam(model: ISBN) -> None:
@@ -113,13 +113,13 @@ def _foresee(model: LanguageModel) -> None:
 
 
 KINDS = {
-    "pcfg": Kind(_pcfg, learned_from_bytes, _parse),
-    "spectral": Kind(lambda: Spectral(n_states=2).fit(_trees()), learned_from_bytes, _parse),
-    "em": Kind(_em, learned_from_bytes, _parse),
-    "ensemble": Kind(lambda: Ensemble((_em(), _em(1))), learned_from_bytes, _parse),
+    "pcfg": Kind(_pcfg, model_from_bytes, _parse),
+    "spectral": Kind(lambda: Spectral(n_states=2).fit(_trees()), model_from_bytes, _parse),
+    "em": Kind(_em, model_from_bytes, _parse),
+    "ensemble": Kind(lambda: Ensemble((_em(), _em(1))), model_from_bytes, _parse),
     "isbn": Kind(_isbn, ISBN.from_bytes, _parse_by_beam),
     "mirrored": Kind(lambda: Mirrored(_isbn()), Mirrored.from_bytes, lambda mirrored: _parse_by_beam(mirrored.model)),
-    "combined": Kind(lambda: Combined((_em(), Mirrored(_isbn())), (0.5, 0.5)), learned_from_bytes, _parse),
+    "combined": Kind(lambda: Combined((_em(), Mirrored(_isbn())), (0.5, 0.5)), model_from_bytes, _parse),
     "metric": Kind(lambda: _bracketer("paper"), Bracketer.from_bytes, _bracket),
     "bracketer": Kind(lambda: _bracketer("default"), Bracketer.from_bytes, _bracket),
     "language_model": Kind(_language_model, LanguageModel.from_bytes, _foresee),

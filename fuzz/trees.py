@@ -12,6 +12,7 @@ from fuzz.contract import Target, expect
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import UNCONSTRAINED
 from spacy_lpcfg.trees import from_nltk, to_nltk
 
@@ -80,7 +81,7 @@ def check_constraints(case: dict[str, Any]) -> None:
     fits = all(0 <= span[0] < span[1] <= n for name in names for span in case[name])
     for parser in _parsers():
         try:
-            parse = parser.parse(words, constraints=constraints)
+            parse = parser.parse(Query(words, constraints=constraints))
         except ValueError as error:
             expect(not fits and "Expected constraints on spans within" in str(error), f"refused: {error}")
             continue
@@ -88,7 +89,7 @@ def check_constraints(case: dict[str, Any]) -> None:
         expect(parse.tree.words == words, "a tree of other words")
         expect(bool(np.all((parse.span_scores >= 0) & (parse.span_scores <= 1))), "scores that are no probabilities")
         expect(constraints.allow(parse.spans) == (parse.status != UNCONSTRAINED), f"a wrong status {parse.status}")
-        kept = constraints.within(parser.posteriors(words, constraints=constraints).brackets)
+        kept = constraints.within(parser.posteriors(Query(words, constraints=constraints)).brackets)
         expect(all(0 <= p <= 1 for p in kept.values()), "brackets of no probability")
 
 

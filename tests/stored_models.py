@@ -18,11 +18,12 @@ from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import N_SYMBOLS, Symbols
 from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, Mirrored, parser_of
+from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_inventory
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.words import WordClasses
@@ -42,7 +43,7 @@ class Kind(NamedTuple):
 
 def parse(model: Stored) -> None:
     """Parse by what a chart or several models decide."""
-    parser = parser_of(model)
+    parser = model.parser()
     for words in (SENTENCE, ["#"] * 5):
         assert parser.parse(words).tree.words == words
 
@@ -51,7 +52,7 @@ def parse_by_chart(grammar: Grammar) -> None:
     parser = Parser(grammar)
     for words in (SENTENCE, SENTENCE[:1], ["#"] * 5):
         assert parser.parse(words).tree.words == words
-        parser.posteriors(words, ["NN"] * len(words))
+        parser.posteriors(Query(words, ["NN"] * len(words)))
 
 
 def parse_from_left(model: ISBN | Mirrored) -> None:

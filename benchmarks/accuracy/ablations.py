@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.chart.parser import Forest, Marginals, Parser, Settings
+from spacy_lpcfg.chart.parser import ChartSettings, Forest, Marginals, Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import Smoothing, Spectral, TreebankPCFG
@@ -35,7 +35,7 @@ from spacy_lpcfg.learning.treebank.features import (
 from spacy_lpcfg.trees import Tree, read_trees
 
 DIVIDED, UNDIVIDED = "signed, divided by the signed total", "signed, not divided"
-RULES = Settings(decoding="rules")  # as the paper decodes
+RULES = ChartSettings(decoding="rules")  # as the paper decodes
 SIGNED = replace(RULES, absolute=False)
 
 # F1 on section 22 of the Penn Treebank, learned from sections 2-21, by m. The decreases without smoothing that section

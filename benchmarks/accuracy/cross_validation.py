@@ -19,8 +19,8 @@ import numpy as np
 from levers import DECODINGS, LEVERS, variants
 
 from benchmarks import measure
-from spacy_lpcfg.chart import Settings
-from spacy_lpcfg.combination import Learned, parser_of
+from spacy_lpcfg.chart import ChartSettings
+from spacy_lpcfg.combination import ParsingModel
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Ensembles, Pivot
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -56,9 +56,9 @@ def split(trees: Sequence[Tree], fold: int, n_folds: int, most: int) -> tuple[li
     return [*trees[:start], *trees[end:]], golds
 
 
-def f1(model: Learned, settings: Settings, golds: list[Tree]) -> float:
+def f1(model: ParsingModel, settings: ChartSettings, golds: list[Tree]) -> float:
     """Of the trees that a model finds for the words of others."""
-    parser = parser_of(model, decoding=DECODINGS[settings.decoding], settings=settings)
+    parser = model.parser(decoding=DECODINGS[settings.decoding], chart=settings)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from spacy_lpcfg.combination import PRESETS, Combination, Distillation, learned_from_disk, parser_of, preset
+from spacy_lpcfg.combination import PRESETS, Combination, Distillation, model_from_disk, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -119,7 +119,7 @@ def parsing_row(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
 def parse(grammar_path: Path, gold_path: Path, tags: str) -> measure.Row:
     """Parse the sentences of a treebank and score the trees."""
     golds = measure.read_gold(gold_path)
-    parses, seconds = measure.parse_all(parser_of(learned_from_disk(grammar_path)), golds, tags)
+    parses, seconds = measure.parse_all(model_from_disk(grammar_path).parser(), golds, tags)
     scores = evaluate(golds, [parse.tree for parse in parses]).scores()
     return {
         "F1": scores["evalb_f"],

@@ -25,8 +25,8 @@ import spacy
 from speed import component
 
 from benchmarks import measure
-from spacy_lpcfg.chart import Settings
-from spacy_lpcfg.combination import Learned, learned_from_disk, parser_of
+from spacy_lpcfg.chart import ChartSettings
+from spacy_lpcfg.combination import ParsingModel, model_from_disk
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
@@ -60,37 +60,37 @@ def main() -> None:
     args = arguments.parse_args()
     golds = measure.read_gold(args.trees)
     model = read_model(args.model)
-    default = parser_of(model)
+    default = model.parser()
     rows = []
     for name, settings in variants(args.levers or levers_of(model)):
         measure.progress(name)
-        parser = parser_of(model, decoding=DECODINGS[settings.decoding], settings=settings)
+        parser = model.parser(decoding=DECODINGS[settings.decoding], chart=settings)
         rows.append({"settings": name, **row(parser, default, golds, args.tags)})
     measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
 
 
-def read_model(path: Path) -> Learned:
+def read_model(path: Path) -> ParsingModel:
     """What the component of a pipeline's folder has learned, or what is in a file."""
     if not path.is_dir():
-        return learned_from_disk(path)
+        return model_from_disk(path)
     parser = component(spacy.load(path))
     if not isinstance(parser, LPCFGParser) or parser.grammar is None:
         raise ValueError(f"Expected a pipeline with an lpcfg_parser in {path}, got one with {parser.name!r}.")
     return parser.grammar
 
 
-def levers_of(model: Learned) -> list[str]:
+def levers_of(model: ParsingModel) -> list[str]:
     """The levers of one grammar, or that of several."""
     return [name for name in LEVERS if (name == "cascade") != isinstance(model, Grammar)]
 
 
-def variants(levers: Iterable[str]) -> Iterator[tuple[str, Settings]]:
+def variants(levers: Iterable[str]) -> Iterator[tuple[str, ChartSettings]]:
     """The default settings, and those that differ in one lever, by what is told of them."""
-    yield "default", Settings()
+    yield "default", ChartSettings()
     for lever in levers:
         for value in LEVERS[lever]:
-            settings = replace(Settings(), **{lever: value})  # type: ignore[arg-type]
-            if settings != Settings():
+            settings = replace(ChartSettings(), **{lever: value})  # type: ignore[arg-type]
+            if settings != ChartSettings():
                 yield f"{lever} {value}", settings
 
 

@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Pivot
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.trees import Tree, read_trees
 
-CLOSED_BY_NONE = Settings(tag_threshold=0.0, boundary_threshold=0.0)
+CLOSED_BY_NONE = ChartSettings(tag_threshold=0.0, boundary_threshold=0.0)
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
     measure.report({"Parts of the pivot learner": rows}, args.json)
 
 
-def parts_of(default: Pivot) -> dict[str, tuple[Pivot, Settings]]:
+def parts_of(default: Pivot) -> dict[str, tuple[Pivot, ChartSettings]]:
     """The learner with one thing changed, and how its grammar's chart is pruned."""
     smoothing = default.smoothing
     changed = {
@@ -51,7 +51,7 @@ def parts_of(default: Pivot) -> dict[str, tuple[Pivot, Settings]]:
         "rare words say all of their states": replace(default, smoothing=replace(smoothing, rare_words=0.0)),
         "rare words by their forms alone": replace(default, lexical=LexicalSettings(form_weight=0.0)),
     }
-    rows = {name: (learner, Settings()) for name, learner in changed.items()}
+    rows = {name: (learner, ChartSettings()) for name, learner in changed.items()}
     return {**rows, "the classifier closes nothing": (default, CLOSED_BY_NONE)}
 
 

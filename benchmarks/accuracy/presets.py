@@ -35,7 +35,7 @@ from typing import Any
 import speed
 
 from benchmarks import measure, peers
-from spacy_lpcfg.combination import PRESETS, Combined, learned_from_disk, parser_of, preset
+from spacy_lpcfg.combination import PRESETS, Combined, model_from_disk, preset
 from spacy_lpcfg.combination.parser import CHOICES
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
@@ -107,10 +107,10 @@ def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, tr
 
 def parse(model: Path, dev: Path, decoding: str, beam: int | None) -> measure.Row:
     """Parse the words of trees, and score the parses."""
-    golds, learned = measure.read_gold(dev), learned_from_disk(model)
+    golds, learned = measure.read_gold(dev), model_from_disk(model)
     if beam and isinstance(learned, Combined):
         learned = replace(learned, beam=beam)
-    parses, seconds = measure.parse_all(parser_of(learned, decoding=decoding), golds, "model")
+    parses, seconds = measure.parse_all(learned.parser(decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
     error = reliability(tempered(scores, learned.temperature), right).expected_error
     return {**scored(golds, [parse.tree for parse in parses], seconds), "calibration error, %": 100 * error}

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.combination import Combination, Combined, Distillation, Learned, parser_of, preset
+from spacy_lpcfg.combination import Combination, Combined, Distillation, ParsingModel, preset
 from spacy_lpcfg.combination.distillation import as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.components.learners import SentencesOf
@@ -81,9 +81,9 @@ def parse(lessons: Distillation, teacher: Combined) -> list[ScoredTree]:
     return list(parse_text(teacher, lessons.text, lessons.most_words))
 
 
-def scores(model: Learned, golds: list[Tree]) -> measure.Row:
+def scores(model: ParsingModel, golds: list[Tree]) -> measure.Row:
     """How good the parses of the words of trees are."""
-    parses, _ = measure.parse_all(parser_of(model), golds, "model")
+    parses, _ = measure.parse_all(model.parser(), golds, "model")
     found = evaluate(golds, [parse.tree for parse in parses]).scores()
     return {"F1": found["evalb_f"], "exact": found["complete_match"]}
 

@@ -27,7 +27,7 @@ from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn import ISBN
-from spacy_lpcfg.parsing.mbr import consensus
+from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.result import PARSED, Parse, Posteriors
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
@@ -148,7 +148,7 @@ def parses(fold: Sequence[Believed], *, share: float = GRAMMARS_SHARE, cost: flo
 
 def decoded(words: Sequence[str], found: Posteriors, cost: float) -> Parse:
     """The brackets of least expected loss, with the most probable tags."""
-    spans = consensus(found.brackets, len(words), cost=cost)
+    spans = mbr_brackets(found.brackets, len(words), cost=cost)
     tags = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
     return Parse(
         words=words,

@@ -16,7 +16,7 @@ from speed import timed_passes
 
 from benchmarks import measure, peers
 from benchmarks.scaling.models import MODELS, WITH_STATES, Models, parse_of
-from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.evaluation.evalb import read_evalb
 from spacy_lpcfg.trees import Tree
 
@@ -106,7 +106,7 @@ def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict
 
 def uncut(path: Path) -> Parse:
     """Parsing by a grammar that parses sentences of any length as one."""
-    settings = replace(Settings(), max_words=10**6, most_applications=10 * Settings.most_applications)
+    settings = replace(ChartSettings(), max_words=10**6, most_applications=10 * ChartSettings.most_applications)
     whole = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar, settings=settings)
     return lambda words, tags: whole.parse(words)
 

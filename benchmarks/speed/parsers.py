@@ -32,7 +32,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks import measure, peers
-from spacy_lpcfg.chart import Parser, parser_of
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
@@ -103,7 +103,7 @@ def pass_rows(model: Path, golds: list[Tree]) -> list[measure.Row]:
     grammar = component(spacy.load(model)).learned
     if not isinstance(grammar, Grammar | Ensemble):
         return []
-    parser = parser_of(grammar)
+    parser = grammar.parser()
     parser.parse(golds[0].words)
     seconds, n_multiply_adds = np.zeros(4), 0
     per_group, per_edge = multiply_adds(parser.grammar.tensors)

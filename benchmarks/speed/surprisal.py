@@ -2,7 +2,7 @@
 
     python -m benchmarks.speed.surprisal GRAMMAR TREES [--words N] [--sentences N] [--json FILE]
 
-Of the first sentences of N words (25) in TREES, at every threshold (`Settings.prefix_threshold`): CPU seconds a
+Of the first sentences of N words (25) in TREES, at every threshold (`ChartSettings.prefix_threshold`): CPU seconds a
 sentence, bits a word, and how far surprisals of words, and the sum of a sentence, are from the exact ones (0). The
 first call makes the tables, once a grammar.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.grammar import Grammar
 
 THRESHOLDS = (0.0, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
@@ -36,7 +36,7 @@ def main() -> None:
     rows: list[measure.Row] = []
     tables, exact = time.process_time() - start, []
     for threshold in THRESHOLDS:
-        parser = Parser(grammar, settings=replace(Settings(), prefix_threshold=threshold))
+        parser = Parser(grammar, settings=replace(ChartSettings(), prefix_threshold=threshold))
         parser.surprisal(sentences[0][:1])
         start = time.process_time()
         found = [parser.surprisal(words) for words in sentences]

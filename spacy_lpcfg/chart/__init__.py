@@ -1,8 +1,8 @@
 """Coarse-to-fine parsing: forests, marginals, and the trees they choose."""
 
-from spacy_lpcfg.chart.ensemble import EnsembleParser, parser_of
-from spacy_lpcfg.chart.parser import EXHAUSTIVE, Parser, Settings
-from spacy_lpcfg.chart.states import StateVectors
-from spacy_lpcfg.parsing.result import Parse
+from spacy_lpcfg.chart.ensemble import EnsembleParser
+from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.chart.settings import EXHAUSTIVE, ChartSettings
+from spacy_lpcfg.parsing.result import Parse, StateVectors
 
-__all__ = ["EXHAUSTIVE", "EnsembleParser", "Parse", "Parser", "Settings", "StateVectors", "parser_of"]
+__all__ = ["EXHAUSTIVE", "ChartSettings", "EnsembleParser", "Parse", "Parser", "StateVectors"]

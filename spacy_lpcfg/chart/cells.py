@@ -14,7 +14,7 @@ from spacy_lpcfg.trees.transforms import collapse_unaries
 from spacy_lpcfg.trees.tree import Span, Tree
 
 
-class Allowed(NamedTuple):
+class CellMask(NamedTuple):
     """Symbols that each cell may hold.
 
     cells (int32, (n + 1, n + 1)): of the span [i, j) at [i, j], a row of `rows`; row 0 is empty.
@@ -31,7 +31,7 @@ class Allowed(NamedTuple):
 
 
 class SymbolSets:
-    """Sets of a grammar's symbols, int8 (n_symbols,), from which `Allowed` is made."""
+    """Sets of a grammar's symbols, int8 (n_symbols,), from which `CellMask` is made."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.nothing = np.zeros(grammar.n_symbols, dtype=np.int8)
@@ -75,11 +75,11 @@ class SymbolSets:
         return found
 
 
-def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allowed:
+def constraint_mask(constraints: Constraints, n_words: int, sets: SymbolSets) -> CellMask:
     """The cells of all trees that satisfy constraints."""
     cells = np.ones((n_words + 1, n_words + 1), dtype=np.int32)
     if not constraints:
-        return Allowed(cells, np.array([sets.nothing, sets.everything]))
+        return CellMask(cells, np.array([sets.nothing, sets.everything]))
     masks = np.ones((*cells.shape, len(sets.everything)), dtype=np.int8)
     for start, end in constraints.whole:
         _cut_crossing(masks, start, end, sets.intermediate)
@@ -92,7 +92,7 @@ def allowed_by(constraints: Constraints, n_words: int, sets: SymbolSets) -> Allo
     places = [rows.setdefault(mask.tobytes(), len(rows)) for mask in masks.reshape(-1, masks.shape[2])]
     cells += np.array(places, dtype=np.int32).reshape(cells.shape)
     different = np.frombuffer(b"".join(rows), dtype=np.int8).reshape(len(rows), -1)
-    return Allowed(cells, np.concatenate([sets.nothing[None], different]))
+    return CellMask(cells, np.concatenate([sets.nothing[None], different]))
 
 
 def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> None:
@@ -101,7 +101,7 @@ def _cut_crossing(masks: np.ndarray, start: int, end: int, rest: np.ndarray) -> 
     masks[start + 1 : end, end + 1 :] &= rest
 
 
-def allowed_by_brackets(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> Allowed:
+def bracket_mask(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> CellMask:
     """The cells of all trees that have none but the given brackets, binarised from the left.
 
     brackets (collection of (start, end, label)): with labels that the grammar may lack.
@@ -121,10 +121,10 @@ def allowed_by_brackets(brackets: Collection[Span], n_words: int, sets: SymbolSe
     cells[places] = 1 + 2 * own + is_open[places]
     complete = sets.within(kinds)
     masks = np.stack([np.where(sets.intermediate, is_on, complete) for is_on in (0, 1)], axis=1)
-    return Allowed(cells, np.concatenate([sets.nothing[None], masks.reshape(-1, len(sets.nothing))]).astype(np.int8))
+    return CellMask(cells, np.concatenate([sets.nothing[None], masks.reshape(-1, len(sets.nothing))]).astype(np.int8))
 
 
-def allowed_by_tree(tree: Tree, sets: SymbolSets) -> Allowed:
+def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:
     """The cells of all binary trees that stand for an n-ary one.
 
     tree (Tree): normalized.
@@ -138,7 +138,7 @@ def allowed_by_tree(tree: Tree, sets: SymbolSets) -> Allowed:
             cells[bounds[i], bounds[i + 2 :]] = 1
         cells[start, end] = len(rows)
         rows.append(sets.only(node))
-    return Allowed(cells, np.array(rows))
+    return CellMask(cells, np.array(rows))
 
 
 def _places(tree: Tree) -> list[tuple[int, int, Tree, list[int]]]:

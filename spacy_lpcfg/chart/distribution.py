@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.cells import SymbolSets, allowed_by_tree
+from spacy_lpcfg.chart.cells import SymbolSets, tree_mask
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.distribution import check_number
@@ -130,5 +130,5 @@ class ForestDistribution:
     def _log_probability_of(self, key: _Key) -> float:
         """ln P(tree, words): the summed weight of all trees of the forest that stand for the same n-ary one."""
         spans, tags = key
-        allowed = allowed_by_tree(Tree.from_spans(self._words, tags, spans), self._sets)
+        allowed = tree_mask(Tree.from_spans(self._words, tags, spans), self._sets)
         return Marginals(self._fine, self._forest.restricted(allowed.of_items(self._items))).log_probability

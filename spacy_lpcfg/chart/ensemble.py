@@ -7,38 +7,43 @@ each. Those of the first grammar leave so little of the forest that the others c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.parser import Parser, Settings
+from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.grammar.ensemble import Ensemble
-from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.result import Undistributed
+from spacy_lpcfg.parsing.protocol import Decoding
 
 
-def parser_of(grammar: Grammar | Ensemble, *, settings: Settings = Settings()) -> Parser:
-    """The parser by a grammar or an ensemble."""
-    if isinstance(grammar, Ensemble):
-        return EnsembleParser(grammar, settings=settings)
-    return Parser(grammar, settings=settings)
-
-
-class EnsembleParser(Undistributed, Parser):
+class EnsembleParser(Parser):
     """Parses sentences by several grammars' marginals; any number of threads may share one.
 
     ensemble (Ensemble): the grammars.
-    settings (Settings): pruning and decoding.
+    settings (ChartSettings): pruning and decoding.
+    RAISES (ValueError): On a decoding that ensembles do not have.
     """
 
-    def __init__(self, ensemble: Ensemble, *, settings: Settings = Settings()) -> None:
+    kind = "an ensemble, which has no one distribution over trees"
+    answers = frozenset()
+
+    def __init__(self, ensemble: Ensemble, *, settings: ChartSettings = ChartSettings()) -> None:
+        ensemble.check_decoding(settings.decoding)
         super().__init__(ensemble.grammars[0], settings=settings)
         self._ensemble = ensemble
         self._others = [FineGrammar(grammar) for grammar in ensemble.grammars[1:]]
 
+    @classmethod
+    def of(cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object) -> EnsembleParser:
+        """The parser that `Ensemble.parser` makes."""
+        return cls(ensemble, settings=replace(chart or ChartSettings(), decoding=decoding))
+
     @property
     def is_proper(self) -> bool:
+        """Whether all grammars are."""
         return self._ensemble.is_proper
 
     def marginals(self, forest: Forest) -> CombinedMarginals:

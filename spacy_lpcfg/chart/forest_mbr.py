@@ -13,7 +13,7 @@ from spacy_lpcfg.parsing.result import PARSED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
-def nearest_parse(
+def forest_mbr(
     forest: Forest, grammar: Grammar, words: Sequence[str], posteriors: Posteriors, *, bracket_cost: float
 ) -> Parse:
     """The tree of least expected loss among those of a forest, by posteriors from any source.

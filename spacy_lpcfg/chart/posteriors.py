@@ -1,11 +1,12 @@
-"""Posteriors of brackets and tags, summed over the symbols of a chart's cells."""
+"""Posteriors of brackets and tags, summed over the symbols of a chart's cells, and vectors of their latent states."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from spacy_lpcfg.chart._fine import Marginals
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.parsing.result import Posteriors, StateVectors
 
 LEAST = 1e-3
 
@@ -37,3 +38,19 @@ def posteriors_of(items: np.ndarray, marginals: np.ndarray, grammar: Grammar) ->
 
 
 _SHARE = 0.01  # of LEAST, below which the parts of a sum are left out
+
+
+def states_of(grammar: Grammar, items: np.ndarray, marginals: Marginals, nodes: np.ndarray) -> list[StateVectors]:
+    """The vectors of the constituents and words of a tree, in pre-order.
+
+    items (int32, (n_items, 4)): of the forest; nodes (int32, (n_nodes,)): those of the tree, in pre-order.
+    """
+    found = []
+    for node in nodes.tolist():
+        start, end, symbol, _ = items[node].tolist()
+        if not grammar.is_intermediate(symbol):
+            inside, outside, exponent = marginals.vectors(node)
+            found.append(
+                StateVectors(start, end, grammar.symbols[symbol], inside, outside, float(exponent * np.log(2)))
+            )
+    return found

@@ -6,20 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 
-from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label_of, words_of
+from spacy_lpcfg.combination.members import Member, member_from_bytes
+from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
-from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
-from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.validation import is_array, is_number
 
 
 @dataclass(frozen=True, eq=False)
-class Combined(Stored):
+class Combined(ParsingModel):
     """Models of one treebank whose posteriors of brackets and tags are averaged.
 
     members (tuple[Grammar | Ensemble | ISBN | Mirrored, ...]): at least one.
@@ -35,6 +35,7 @@ class Combined(Stored):
     bracket_cost: float = 0.42
     beam: int = 30
     temperature: float = 1.0
+    parser_class = "spacy_lpcfg.combination.parser:CombinedParser"
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.members))
@@ -45,7 +46,7 @@ class Combined(Stored):
     @cached_property
     def words(self) -> frozenset[str]:
         """All names under which a member knows words."""
-        return frozenset().union(*(words_of(member) for member in self.members))
+        return frozenset().union(*(member.words for member in self.members))
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -55,7 +56,16 @@ class Combined(Stored):
     @property
     def root_label(self) -> str:
         """That of the first member that has one."""
-        return next(filter(None, map(root_label_of, self.members)), "")
+        return next((member.root_label for member in self.members if member.root_label), "")
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Reranking needs a proper grammar that reads from left to right."""
+        return ("mbr", "vote") if listing_model(self.members) is None else ("mbr", "vote", "rerank")
+
+    def single_models(self) -> tuple[ParsingModel, ...]:
+        """Those of all members."""
+        return tuple(model for member in self.members for model in member.single_models())
 
     def to_bytes(self) -> bytes:
         """The members as they are saved alone, with a checksum over all."""
@@ -77,7 +87,7 @@ class Combined(Stored):
                 raise StorageError(f"Expected {n} members and as many weights: copy or learn this combination again.")
             if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
                 raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
-            members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(n))
+            members = tuple(member_from_bytes(values[f"member_{i}"]) for i in range(n))
             weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
             return cls(members, weights, cost, values["beam"], values["temperature"])
         except GrammarError:
@@ -86,15 +96,12 @@ class Combined(Stored):
             raise GrammarError(str(error)) from error
 
 
-Learned: TypeAlias = Grammar | Ensemble | Combined
-"""What the parser by a chart, or by several models, takes."""
-
 _KIND, _VERSION = "combined", 2
 _SETTINGS = ("weights", "bracket_cost", "beam", "temperature")
 _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
 
-def learned_from_bytes(data: bytes) -> Learned:
+def model_from_bytes(data: bytes) -> ParsingModel:
     """What the `to_bytes` of a grammar, an ensemble or a combination wrote.
 
     RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
@@ -106,17 +113,12 @@ def learned_from_bytes(data: bytes) -> Learned:
     return Combined.from_bytes(data) if is_combined else grammar_from_bytes(data)
 
 
-def known_words(model: Learned) -> frozenset[str]:
-    """All names under which it knows words."""
-    return model.words if isinstance(model, Combined) else words_of(model)
-
-
-def learned_from_disk(path: str | os.PathLike[str]) -> Learned:
-    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `learned_from_bytes`.
+def model_from_disk(path: str | os.PathLike[str]) -> ParsingModel:
+    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `model_from_bytes`.
 
     RAISES (StorageError): For too large a file.
     """
-    return learned_from_bytes(read_file(path))
+    return model_from_bytes(read_file(path))
 
 
 def check_weights(weights: Sequence[float], n: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Protocol, TypeAlias, cast
 
-from spacy_lpcfg.combination.combined import Combined, Learned
+from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.learner import Combination, MemberLearner, MirroredLearner, StraightLearner
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
@@ -20,12 +20,12 @@ from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.em import OnStep, fit_in_steps
 from spacy_lpcfg.learning.lexicon.lexical import count_words
 from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -58,7 +58,7 @@ class Distillation:
     text (iterable of sequence of str): sentences as words, in the treebank's tokens; read once for every `fit`.
     weight (int or None): how often a tree of the treebank counts, where one of the text counts once; None for as often
         as makes the treebank a third of all words, but at least once. Words are no more frequent for that.
-    most_words (int): longer sentences are left out, as are those of one word.
+    max_words (int): longer sentences are left out, as are those of one word.
     share (float): of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
         tree's brackets: its expected precision. 1 for all.
     n_jobs (int): threads that parse the text; the result is the same for any number.
@@ -72,20 +72,20 @@ class Distillation:
     student: Student
     text: Iterable[Sequence[str]]
     weight: int | None = None
-    most_words: int = 40
+    max_words: int = 40
     share: float = 1.0
     n_jobs: int = 1
     temperature: float | None = None
 
     def __post_init__(self) -> None:
-        if (self.weight is not None and self.weight < 1) or self.most_words < 1:
-            raise ValueError(f"Expected weight and most_words of at least 1, got {self.weight} and {self.most_words}.")
+        if (self.weight is not None and self.weight < 1) or self.max_words < 1:
+            raise ValueError(f"Expected weight and max_words of at least 1, got {self.weight} and {self.max_words}.")
         if not 0 < self.share <= 1:
             raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
         if self.temperature is not None:
             check_temperature(self.temperature)
 
-    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Learned:
+    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> ParsingModel:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
@@ -97,14 +97,14 @@ class Distillation:
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
         golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
         model = as_learned(self.teacher.fit(golds))
-        parsed = list(parse_text(model, chain(first, text), self.most_words, n_jobs=self.n_jobs))
+        parsed = list(parse_text(model, chain(first, text), self.max_words, n_jobs=self.n_jobs))
         if not parsed:
             raise ValueError(
-                f"Expected text with sentences of 2 to {self.most_words} words, got none that the teacher can parse."
+                f"Expected text with sentences of 2 to {self.max_words} words, got none that the teacher can parse."
             )
         return self.learn(golds, [each.tree for each in most_certain(parsed, self.share)], on_step=on_step)
 
-    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree], *, on_step: OnStep | None = None) -> Learned:
+    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree], *, on_step: OnStep | None = None) -> ParsingModel:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
         model = as_learned(Lessons(golds, parsed, weight, on_step).teach(self.student))
@@ -112,9 +112,9 @@ class Distillation:
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
-def as_learned(model: Member | Combined) -> Learned:
+def as_learned(model: Member | Combined) -> ParsingModel:
     """A network, or a mirror image, as a combination of one; anything else as it is."""
-    return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
+    return Combined((model,), (1.0,)) if model.is_network or model.is_mirrored else model
 
 
 @dataclass(frozen=True, eq=False)

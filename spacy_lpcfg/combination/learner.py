@@ -9,10 +9,9 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from joblib import Parallel, delayed
 
 from spacy_lpcfg.combination.combined import Combined, check_weights
-from spacy_lpcfg.combination.members import Member, Mirrored, Straight, straight
+from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps, renumbered
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
@@ -106,7 +105,7 @@ class Combination:
             if tell is not None:
                 for step in steps:
                     tell(step)
-            n_before += len(getattr(straight(member), "grammars", (member,)))
+            n_before += len(member.single_models())
         return self.combine([member for member, _ in found])
 
     def combine(self, members: Sequence[Member]) -> Combined:
@@ -123,9 +122,7 @@ def _learned(learner: MemberLearner, trees: Iterable[Tree]) -> tuple[Member, lis
 
 def default_weights(members: Sequence[Member]) -> list[float]:
     """Equal shares within each kind; that of all grammars is `GRAMMARS_SHARE` if there are networks too."""
-    n_networks = sum(isinstance(straight(member), ISBN) for member in members)
+    n_networks = sum(member.is_network for member in members)
     n_grammars = len(members) - n_networks
     share = GRAMMARS_SHARE if n_networks and n_grammars else float(n_grammars > 0)
-    return [
-        (1 - share) / n_networks if isinstance(straight(member), ISBN) else share / n_grammars for member in members
-    ]
+    return [(1 - share) / n_networks if member.is_network else share / n_grammars for member in members]

@@ -15,24 +15,65 @@ from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, refuse_others, unpack
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
 
 Straight: TypeAlias = Grammar | Ensemble | ISBN
 
 
 @dataclass(frozen=True, eq=False)
-class Mirrored(Stored):
+class Mirrored(ParsingModel):
     """A model of mirrored trees.
 
     model (Grammar, Ensemble or ISBN): its sentences are read from right to left.
     """
 
     model: Straight
+    parser_class = "spacy_lpcfg.combination.mirrored:MirroredParser"
+    is_mirrored = True
+
+    @property
+    def is_network(self) -> bool:  # type: ignore[override]
+        """Whether the model is made of networks."""
+        return self.model.is_network
+
+    @property
+    def own_tree(self) -> Decoding:  # type: ignore[override]
+        """That of the model."""
+        return self.model.own_tree
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Categories of constituents."""
         return self.model.labels
+
+    @property
+    def root_label(self) -> str:
+        """That of the model."""
+        return self.model.root_label
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which the model knows words."""
+        return self.model.words
+
+    @property
+    def temperature(self) -> float:
+        """That of the model."""
+        return self.model.temperature
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Those of the model."""
+        return self.model.decodings
+
+    def models_of_trees(self) -> tuple[Mirrored, ...]:
+        """Those of the model, mirrored."""
+        return tuple(map(Mirrored, self.model.models_of_trees()))
+
+    def single_models(self) -> tuple[ParsingModel, ...]:
+        """Those of the model."""
+        return self.model.single_models()
 
     def to_bytes(self) -> bytes:
         """The model as it is saved alone, marked as mirrored, with a checksum over both."""
@@ -62,7 +103,7 @@ _STRAIGHT: dict[str, Callable[[bytes], Straight]] = {
 Member: TypeAlias = Straight | Mirrored
 
 
-def model_from_bytes(data: bytes) -> Member:
+def member_from_bytes(data: bytes) -> Member:
     """What the `to_bytes` of a member wrote.
 
     RAISES (ValueError): On bytes that are damaged, foreign, of another format or inconsistent.
@@ -78,20 +119,3 @@ def _straight_from_bytes(data: Any) -> Straight:
     if kind not in _STRAIGHT:
         raise StorageError(f"Expected a saved model, one of {', '.join(_STRAIGHT)}; got a saved {kind}.")
     return _STRAIGHT[kind](data)
-
-
-def straight(member: Member) -> Straight:
-    """The model itself, whatever way it reads."""
-    return member.model if isinstance(member, Mirrored) else member
-
-
-def words_of(member: Member) -> frozenset[str]:
-    """All names under which a model knows words."""
-    model = straight(member)
-    return model.inventory.spellings if isinstance(model, ISBN) else model.lexicon.words
-
-
-def root_label_of(member: Member) -> str:
-    """The artificial root of the trees that a model has learned from, "" if they had none."""
-    model = straight(member)
-    return model.meta.get("root_label", "") if isinstance(model, ISBN) else model.root_label

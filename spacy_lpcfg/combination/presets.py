@@ -54,7 +54,7 @@ def preset(
         teacher = Combination.both_ways(Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), n_jobs=n_jobs)
         student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
         temperature = TEMPERATURES[name]
-        return Distillation(teacher, student, text, most_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
+        return Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
         one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]

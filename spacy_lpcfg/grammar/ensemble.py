@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
 
 COMBINATIONS = ("product", "sum")
 
 
 @dataclass(frozen=True, eq=False)
-class Ensemble(Stored):
+class Ensemble(ParsingModel):
     """Grammars that share all but their latent parameters: symbols, rules, the treebank PCFG and the words.
 
     grammars (tuple[Grammar, ...]): learned from the same trees with the same settings of the lexicon and of
         binarisation, by any learners. The first prunes for the others.
-    combine (str): decoded by rules (decoding "tree" of a component), the tree is chosen by the "product" of the
-        grammars' marginals of rules, or by their "sum"; decoded by brackets, the default, it makes no difference.
+    combine (str): whether the decoding "max-rule" chooses the tree by the "product" of the grammars' marginals of
+        rules, or by their "sum"; other decodings do not use it.
     temperature (float): as of `Grammar`; those of the grammars do not matter.
     RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine, or on a
         temperature that is not finite and above 0.
@@ -33,6 +34,9 @@ class Ensemble(Stored):
     grammars: tuple[Grammar, ...]
     combine: str = "product"
     temperature: float = 1.0
+
+    parser_class = "spacy_lpcfg.chart.ensemble:EnsembleParser"
+    decodings: ClassVar[tuple[Decoding, ...]] = ("mbr", "max-rule")
 
     def __post_init__(self) -> None:
         if not self.grammars:
@@ -55,6 +59,19 @@ class Ensemble(Stored):
     def is_proper(self) -> bool:
         """Whether the parameters of all grammars are probabilities."""
         return all(grammar.is_proper for grammar in self.grammars)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which it knows words."""
+        return self.lexicon.words
+
+    def models_of_trees(self) -> tuple[Grammar, ...]:
+        """The proper grammars."""
+        return tuple(grammar for grammar in self.grammars if grammar.is_proper)
+
+    def single_models(self) -> tuple[Grammar, ...]:
+        """The grammars."""
+        return self.grammars
 
     @property
     def lexicon(self) -> Lexicon:

@@ -12,14 +12,15 @@ import numpy as np
 from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
-from spacy_lpcfg.storage.container import StorageError, Stored, pack, refuse_others, unpack
+from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
 
 
 @dataclass(frozen=True, eq=False)
-class Grammar(Stored):
+class Grammar(ParsingModel):
     """An L-PCFG (N, I, P, m, n, pi, t, q) over binarised, collapsed symbols, with the treebank PCFG beneath it.
 
     Symbols are collapsed unary chains ("S|VP", "NP|PRP"); those that begin with "@" come from binarisation.
@@ -64,8 +65,29 @@ class Grammar(Stored):
     tags_after: np.ndarray
     temperature: float = 1.0
 
+    parser_class = "spacy_lpcfg.chart.parser:Parser"
+
     def __post_init__(self) -> None:
         check_temperature(self.temperature)
+
+    @property
+    def has_tree_probabilities(self) -> bool:
+        """Whether it is proper, and its tensors are those that charts sum exactly."""
+        return self.is_proper and not bool((self.tensors.forms == FACTORED).any())
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which it knows words."""
+        return self.lexicon.words
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """All that need one grammar; the most probable tree needs a proper one."""
+        return ("mbr", "max-rule", "most-probable") if self.has_tree_probabilities else ("mbr", "max-rule")
+
+    def models_of_trees(self) -> tuple[Grammar, ...]:
+        """The grammar itself, if it is proper."""
+        return (self,) if self.is_proper else ()
 
     @property
     def n_symbols(self) -> int:

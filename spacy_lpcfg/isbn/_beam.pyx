@@ -259,7 +259,7 @@ cdef class Search:
 
     cdef Networks networks
     cdef const Model* model
-    cdef int beam, branching, unary_cap, most_pops, width
+    cdef int beam, branching, unary_cap, max_pops, width
     cdef double margin, final_margin
     cdef float tolerance
     # what may become of each word
@@ -314,10 +314,10 @@ cdef class Search:
     cdef readonly long n_pops, n_products, n_tag_softmaxes, n_word_softmaxes, n_word_outcomes
 
     def __init__(
-        self, Networks networks, *, beam, branching, unary_cap, most_pops, margin, final_margin, tolerance
+        self, Networks networks, *, beam, branching, unary_cap, max_pops, margin, final_margin, tolerance
     ):
         self.networks, self.model = networks, &networks.model
-        self.beam, self.branching, self.unary_cap, self.most_pops = beam, branching, unary_cap, most_pops
+        self.beam, self.branching, self.unary_cap, self.max_pops = beam, branching, unary_cap, max_pops
         self.margin, self.final_margin, self.tolerance = margin, final_margin, tolerance
         self.width = networks.model.width
         self.workspace.forcing = max(self.workspace.forcing, <float>tolerance)
@@ -416,7 +416,7 @@ cdef class Search:
         """A search that goes on from here by itself."""
         cdef Search new = Search(
             self.networks, beam=self.beam, branching=self.branching, unary_cap=self.unary_cap,
-            most_pops=self.most_pops, margin=self.margin, final_margin=self.final_margin,
+            max_pops=self.max_pops, margin=self.margin, final_margin=self.final_margin,
             tolerance=self.tolerance,
         )
         new.word_candidates, new.tags, new.outcomes = self.word_candidates, self.tags, self.outcomes
@@ -542,7 +542,7 @@ cdef class Search:
             self.tangent_of.resize(self.word_candidates[self.n_shifted + 1] - self.word_candidates[self.n_shifted], NONE)
         for i in range(<int>self.hypotheses.size()):
             self.put(self.hypotheses[i].log_probability, -1 - i, NONE)
-        for n in range(self.most_pops):
+        for n in range(self.max_pops):
             if self.queue.empty():
                 break
             item = self.queue.front()

@@ -28,12 +28,8 @@ class Finals:
     def __bool__(self) -> bool:
         return bool(self.derivations)
 
-    def that(self, constraints: Constraints, n_words: int) -> Finals:
-        """Those derivations whose trees satisfy constraints.
-
-        RAISES (ValueError): If a constraint is on what is no span of the words.
-        """
-        constraints.check(n_words)
+    def that(self, constraints: Constraints) -> Finals:
+        """Those derivations whose trees satisfy constraints."""
         if not constraints:
             return self
         kept = [i for i, (spans, _) in enumerate(self.derivations) if constraints.allow(spans)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import srsly
@@ -13,7 +13,8 @@ from spacy_lpcfg.isbn.checking import check_network, check_values, require
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.storage.container import Stored, pack, read_meta, refuse_others, unpack
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.validation import are_texts, is_array
 from spacy_lpcfg.words.classes import WordClasses
 
@@ -108,7 +109,7 @@ def check_approximation(name: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ISBN(Stored):
+class ISBN(ParsingModel):
     """What a parser by sigmoid belief networks needs.
 
     inventory (Inventory): what the networks know by number.
@@ -123,6 +124,12 @@ class ISBN(Stored):
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
+
+    parser_class = "spacy_lpcfg.isbn.parser:IncrementalParser"
+    is_network = True
+    own_tree = "most-probable"
+    decodings: ClassVar[tuple[Decoding, ...]] = ("mbr", "most-probable")
+    temperature: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         inventory, relations = self.inventory, self.relations
@@ -139,7 +146,22 @@ class ISBN(Stored):
 
     @property
     def labels(self) -> tuple[str, ...]:
+        """Categories of constituents."""
         return self.inventory.labels
+
+    @property
+    def root_label(self) -> str:
+        """The artificial root of the trees that were learned from; "" if they had none."""
+        return self.meta.get("root_label", "")
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which it knows words."""
+        return self.inventory.spellings
+
+    def models_of_trees(self) -> tuple[ISBN, ...]:
+        """The model itself, if it has one network: the mean of several is known along a search only."""
+        return (self,) if len(self.networks) == 1 else ()
 
     @property
     def tags(self) -> tuple[str, ...]:

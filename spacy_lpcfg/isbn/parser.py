@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
-from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
-from spacy_lpcfg.parsing.mbr import consensus
+from spacy_lpcfg.parsing.mbr import mbr_brackets
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     GLUED,
     PARSED,
@@ -26,16 +27,15 @@ from spacy_lpcfg.parsing.result import (
     Distribution,
     Parse,
     Posteriors,
-    check_input,
     with_given,
 )
 from spacy_lpcfg.trees.transforms import normalize
-from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.trees.tree import Span, Tree
 
-DECODINGS = ("brackets", "tree")
-_MOST_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
+DECODINGS = ("mbr", "most-probable")
+_MAX_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
 
-MOST = 100_000_000  # of anything that a search counts
+MAX_COUNT = 100_000_000  # of anything that a search counts
 
 
 @dataclass(frozen=True)
@@ -47,40 +47,42 @@ class BeamSettings:
     margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if it shifted its
         word with a probability that much above the greatest one so far.
     unary_cap (int): most nodes that are projected in a row.
-    most_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
+    max_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
         come to its end are completed by their most likely steps.
     final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
     tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
-    decoding (str): "brackets" finds the brackets that nest and have the largest sum of posteriors, each less
-        `bracket_cost` (minimum Bayes risk over the derivations that are left); "tree" the most probable tree.
+    decoding (str): "mbr" chooses the brackets that nest and have the largest sum of posteriors, each less
+        `bracket_cost` (minimum Bayes risk over the derivations that are left); "most-probable" the tree of `n_best(1)`.
     bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MOST`.
+    RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MAX_COUNT`.
     """
 
     beam: int = 30
     branching: int = 5
     margin: float = 1.0
     unary_cap: int = 4
-    most_pops: int = 4_000
+    max_pops: int = 4_000
     final_margin: float = 8.0
     tolerance: float = 0.1
-    decoding: str = "brackets"
+    decoding: str = "mbr"
     bracket_cost: float = 0.5
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
-        for name in ("beam", "branching", "unary_cap", "most_pops"):
-            if not 1 <= getattr(self, name) <= MOST:
-                raise ValueError(f"Expected {name} from 1 to {MOST:,}, got {getattr(self, name)}.")
+        for name in ("beam", "branching", "unary_cap", "max_pops"):
+            if not 1 <= getattr(self, name) <= MAX_COUNT:
+                raise ValueError(f"Expected {name} from 1 to {MAX_COUNT:,}, got {getattr(self, name)}.")
 
 
-class IncrementalParser:
+class IncrementalParser(SentenceParser):
     """Parses sentences by an ISBN; any number of threads may share one.
 
     isbn (ISBN): by any learner.
     settings (BeamSettings): search and decoding.
     """
+
+    kind = "a belief network"
 
     def __init__(self, isbn: ISBN, *, settings: BeamSettings = BeamSettings()) -> None:
         self.isbn = isbn
@@ -88,88 +90,75 @@ class IncrementalParser:
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
 
-    def parse(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
-        *,
-        constraints: Constraints = NO_CONSTRAINTS,
-    ) -> Parse:
+    @classmethod
+    def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
+        """The parser that `ISBN.parser` makes; it has no use for settings of charts."""
+        return cls(isbn, settings=replace(search or BeamSettings(), decoding=decoding))
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """All but state vectors, which its nodes do not have; several networks have no probability of a given tree."""
+        without = {"states"} if len(self.isbn.networks) == 1 else {"states", "tree_log_probability"}
+        return ANSWERS - without
+
+    def parse(self, query: Sentence) -> Parse:
         """The tree of a sentence that the derivations in the beam choose, as `BeamSettings.decoding` says.
 
-        words (sequence of str): in the treebank's spelling; at least one.
-        tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that
-            the network never saw counts as none.
-        constraints (Constraints): spans that the tree must have or must not have. Derivations without them are left out
-            at the end of the search; if none is left, the tree is that without constraints, of status "unconstrained".
+        Derivations that do not satisfy the constraints are left out at the end of the search; if none is left, the tree
+        is that without constraints, of status "unconstrained".
         RETURNS (Parse): its `log_probability` sums the derivations that the search has found: a lower bound, the higher
             the wider the beam.
-        RAISES (ValueError): If there are no words, other tags than words, or constraints on what is no span of the
-            words. Never because of what they are.
+        RAISES (ValueError): As `Query`.
         """
-        finals = self._finals(words, tags, self.settings)
-        kept = finals.that(constraints, len(words))
+        query = Query.of(query)
+        finals = self._finals(query, self.settings)
+        kept = finals.that(query.constraints)
         if kept:
-            return self._decode(words, tags, kept)
-        parse = self._decode(words, tags, finals) if finals else self._glued(words, tags)
-        return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
+            return self._decode(query, kept)
+        parse = self._decode(query, finals) if finals else self._glued(query)
+        return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
-    def n_best(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
-        *,
-        n: int,
-        constraints: Constraints = NO_CONSTRAINTS,
-    ) -> list[Analysis]:
-        """The most probable trees that the search finds, best first; arguments as of `parse`.
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """A tag of each word alone, from a table; of words that the network does not know that of unknown words."""
+        return self.isbn.inventory.tags_by_name(words)
+
+    def n_best(self, query: Sentence, n: int) -> list[Analysis]:
+        """The most probable trees that the search finds, best first.
 
         n (int): how many, at least 1; the beam is as wide at least.
         RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree, and a probability is a share of all that are found.
-            Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse` falls back.
-        RAISES (ValueError): As of `parse`, and if n is less than 1.
+            log-probability sums all found derivations of a tree, whatever their tags, and a probability is a share of
+            all that are found. Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse`
+            falls back.
+        RAISES (ValueError): As `parse`, and if n is less than 1.
         """
         check_number(n)
         wide = replace(self.settings, beam=max(self.settings.beam, n))
-        return self._distribution(words, tags, constraints, wide).n_best(n)
+        return self._distribution(Query.of(query), wide).n_best(n)
 
-    def distribution(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
-        *,
-        constraints: Constraints = NO_CONSTRAINTS,
-    ) -> Distribution:
+    def distribution(self, query: Sentence) -> Distribution:
         """P(tree | words) over the trees that the search finds: n-best trees, samples, entropy and ln P(words).
 
-        words, tags, constraints: as of `parse`.
         RETURNS (Distribution): of trees that are distinct but for their tags. What the beam lost is not in it: ln P is
             a lower bound, and so in general is the entropy. Empty where `parse` falls back.
-        RAISES (ValueError): As of `parse`.
+        RAISES (ValueError): As `parse`.
         """
-        return self._distribution(words, tags, constraints, self.settings)
+        return self._distribution(Query.of(query), self.settings)
 
-    def _distribution(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None,
-        constraints: Constraints,
-        settings: BeamSettings,
-    ) -> ListedDistribution:
-        finals = self._finals(words, tags, settings).that(constraints, len(words))
+    def _distribution(self, query: Query, settings: BeamSettings) -> ListedDistribution:
+        finals = self._finals(query, settings).that(query.constraints)
         names = self.isbn.tags
         return ListedDistribution(
-            (Tree.from_spans(words, with_given([names[tag] for tag in own], tags), spans), log_probability)
-            for spans, own, log_probability in finals.trees()
+            (Tree.from_spans(query.words, with_given([names[tag] for tag in own], query.certain_tags), spans), log)
+            for spans, own, log in finals.trees()
         )
 
-    def log_probability(self, words: Sequence[str]) -> float:
+    def log_probability(self, query: Sentence) -> float:
         """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
-        return self._finals(words, None, self.settings).log_probability
+        return self._finals(Query(Query.of(query).words), self.settings).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
+        """ln P(tree, words) of a tree with just its tags, in nats; no beam has a part in it.
 
         tree (Tree): in the treebank's spelling; it is normalized as for learning.
         RETURNS (float): -inf if it has labels or tags that the network does not know.
@@ -180,11 +169,7 @@ class IncrementalParser:
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """Those of several trees, float64 (n_trees,); as `tree_log_probability`."""
-        if len(self.isbn.networks) > 1:
-            raise ValueError(
-                "Several networks together have no probability of a given tree: look for it in n_best, or ask a parser "
-                "by one of them."
-            )
+        self.require("tree_log_probability")
         normal = [tree for tree in map(normalize, trees) if tree is not None]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
@@ -197,45 +182,36 @@ class IncrementalParser:
             found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
         return found
 
-    def states(self, *_: Any, **__: Any) -> NoReturn:
-        """RAISES (ValueError): Always: nodes of a belief network have no states of their own."""
-        raise ValueError("Belief networks have no inside and outside vectors: ask a parser by one grammar.")
-
-    def posteriors(
-        self,
-        words: Sequence[str],
-        tags: Sequence[str | None] | None = None,
-        *,
-        constraints: Constraints = NO_CONSTRAINTS,
-    ) -> Posteriors:
-        """Probabilities of the brackets and tags in the derivations that the search finds; arguments as of `parse`.
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+        """Probabilities of the brackets and tags in the derivations that the search finds; `likely` is of no use to it.
 
         Those of the one tree that `parse` gives, where it falls back.
         """
-        finals = self._finals(words, tags, self.settings)
-        finals = finals.that(constraints, len(words)) or finals
+        query = Query.of(query)
+        finals = self._finals(query, self.settings)
+        finals = finals.that(query.constraints) or finals
         if finals:
-            return finals.posteriors(self.isbn.tags)
-        parse = self._glued(words, tags)
-        return Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
+            return Reading(finals.posteriors(self.isbn.tags))
+        parse = self._glued(query)
+        return Reading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
 
     def start(self) -> Prefix:
         """The state before the first word of a sentence, from which words can be pushed one by one."""
         return Prefix(self, self._new_search(self.settings), (), 0.0, 0.0)
 
-    def surprisal(self, words: Sequence[str], tags: Sequence[str | None] | None = None) -> np.ndarray:
+    def surprisal(self, query: Sentence) -> np.ndarray:
         """How unexpected each word of a sentence is after those before it, and its end after all of them.
 
-        words, tags: as of `parse`; with given tags it is the surprisal of words with tags.
+        With given tags it is the surprisal of words with tags.
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
             negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound.
-        RAISES (ValueError): As of `parse`.
+        RAISES (ValueError): As `parse`.
         """
-        check_input(words, tags)
+        query = Query.of(query)
         search = self._borrow(self.settings)
-        search.add(self.isbn.inventory.candidates(words, tags))
+        search.add(self.isbn.inventory.candidates(query.words, query.certain_tags))
         logs = [0.0]
-        for _ in words:
+        for _ in query.words:
             search.advance()
             logs.append(log_sum(search.log_probabilities()))
         search.finish()
@@ -252,7 +228,7 @@ class IncrementalParser:
             beam=settings.beam,
             branching=settings.branching,
             unary_cap=settings.unary_cap,
-            most_pops=settings.most_pops,
+            max_pops=settings.max_pops,
             margin=settings.margin,
             final_margin=settings.final_margin,
             tolerance=settings.tolerance,
@@ -268,30 +244,29 @@ class IncrementalParser:
             return self._new_search(settings)
 
     def _give_back(self, search: Search) -> None:
-        if search.n_bytes <= _MOST_IDLE:
+        if search.n_bytes <= _MAX_IDLE:
             search.clear()
             self._idle.append(search)
 
-    def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Finals:
-        check_input(words, tags)
+    def _finals(self, query: Query, settings: BeamSettings) -> Finals:
         search = self._borrow(settings)
-        search.run(self.isbn.inventory.candidates(words, tags))
+        search.run(self.isbn.inventory.candidates(query.words, query.certain_tags))
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
         if settings == self.settings:
             self._give_back(search)
         return finals
 
-    def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, finals: Finals) -> Parse:
+    def _decode(self, query: Query, finals: Finals) -> Parse:
         posteriors = finals.posteriors(self.isbn.tags)
-        if self.settings.decoding == "tree":
+        if self.settings.decoding == "most-probable":
             chosen, numbers, _ = finals.trees()[0]
             spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
         else:
-            spans = consensus(posteriors.brackets, len(words), cost=self.settings.bracket_cost)
+            spans = mbr_brackets(posteriors.brackets, len(query.words), cost=self.settings.bracket_cost)
             own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
-            words=words,
-            tags=with_given(own, tags),
+            words=query.words,
+            tags=with_given(own, query.certain_tags),
             spans=spans,
             span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
             tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags)]),
@@ -299,16 +274,18 @@ class IncrementalParser:
             status=PARSED,
         )
 
-    def _glued(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
+    def _glued(self, query: Query) -> Parse:
         """A flat tree, for a sentence without any derivation: such as when the numbers of a network overflow."""
-        candidates = self.isbn.inventory.candidates(words, tags)
+        candidates = self.isbn.inventory.candidates(query.words, query.certain_tags)
         labels = self.isbn.labels
         return Parse(
-            words=words,
-            tags=with_given([self.isbn.tags[tag] for tag in candidates.tags[candidates.offsets[:-1]]], tags),
-            spans=[(0, len(words), "S" if "S" in labels or not labels else labels[0])],
+            words=query.words,
+            tags=with_given(
+                [self.isbn.tags[tag] for tag in candidates.tags[candidates.offsets[:-1]]], query.certain_tags
+            ),
+            spans=[(0, len(query.words), "S" if "S" in labels or not labels else labels[0])],
             span_scores=np.zeros(1, dtype=np.float32),
-            tag_scores=np.zeros(len(words), dtype=np.float32),
+            tag_scores=np.zeros(len(query.words), dtype=np.float32),
             log_probability=float("nan"),
             status=GLUED,
         )
@@ -374,9 +351,9 @@ class Prefix:
         search.finish()
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
         if not finals:
-            return Finished(self._parser._glued(self.words, None), bits(self.log_probability, -np.inf))
+            return Finished(self._parser._glued(Query(self.words)), bits(self.log_probability, -np.inf))
         after = min(self.log_probability, finals.log_probability)
-        parse = self._parser._decode(self.words, None, finals)
+        parse = self._parser._decode(Query(self.words), finals)
         return Finished(replace(parse, log_probability=after), bits(self.log_probability, after))
 
 

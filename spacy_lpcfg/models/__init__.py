@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spacy_lpcfg.combination import Learned, learned_from_disk
+from spacy_lpcfg.combination import ParsingModel, model_from_disk
 
 
 def bundled_path(lang: str) -> Path:
@@ -17,7 +17,7 @@ def has_bundled(lang: str) -> bool:
     return bundled_path(lang).is_file()
 
 
-def bundled_grammar(lang: str) -> Learned:
+def bundled_grammar(lang: str) -> ParsingModel:
     """The grammar that comes with the package for a language, read anew.
 
     RAISES (ValueError): If there is none.
@@ -27,4 +27,4 @@ def bundled_grammar(lang: str) -> Learned:
             f"No grammar for the language {lang!r} comes with spacy-lpcfg. Learn one from a treebank: "
             "spacy-lpcfg learn lpcfg TREES --output DIR"
         )
-    return learned_from_disk(bundled_path(lang))
+    return model_from_disk(bundled_path(lang))

@@ -10,7 +10,7 @@ from spacy_lpcfg.trees.tree import Span
 _Bounds = tuple[int, int]
 
 
-def consensus(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
+def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
     """The brackets that nest and have the largest sum of posteriors, each less `cost`.
 
     posteriors (mapping of (start, end, label) to float): probabilities of brackets. Of several labels over the same

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -127,27 +127,25 @@ class Distribution(Protocol):
         ...
 
 
-class Undistributed:
-    """What parsers by several models say when asked for what only one model has."""
+class StateVectors(NamedTuple):
+    """What a grammar knows of the latent states of a constituent, or of a word.
 
-    def distribution(self, *_: Any, **__: Any) -> NoReturn:
-        """RAISES (ValueError): Always."""
-        raise ValueError(
-            "Several models together have posteriors, but no one distribution over trees: no probabilities of trees "
-            "and sentences, n-best trees, samples, entropy, surprisal or state vectors. Ask a parser by one proper "
-            "grammar (such as EM, Pivot and TreebankPCFG learn) or by a belief network."
-        )
+    start, end (int): its words, half-open.
+    symbol (str): the grammar's name of it: the labels over just these words, joined by "|", with the tag of a word.
+    inside (float32, (m,)): P(these words | symbol, state), divided by exp(`log_scale`); m states may differ by symbol.
+    outside (float32, (m,)): P(all other words, state), so scaled that inside * outside are the posteriors
+        P(symbol over these words, state | sentence), which add up to that of the symbol.
+    log_scale (float): natural logarithm of what `inside` is divided by, so that its largest entry is from 0.5 to 1.
 
-    n_best = states = surprisal = log_probability = tree_log_probability = distribution
+    Vectors of a spectral grammar are no probabilities, but linear maps of them; entries may be negative.
+    """
 
-
-def check_input(words: Sequence[str], tags: Sequence[str | None] | None) -> None:
-    """RAISES (ValueError): If there are no words to parse, or other tags than words."""
-    if not words or (tags is not None and len(tags) != len(words)):
-        raise ValueError(
-            f"Expected at least one word, and a tag or None for each; got {len(words)} words and "
-            f"{'no' if tags is None else len(tags)} tags."
-        )
+    start: int
+    end: int
+    symbol: str
+    inside: np.ndarray
+    outside: np.ndarray
+    log_scale: float
 
 
 def with_given(own: list[str], given: Sequence[str | None] | None) -> list[str]:

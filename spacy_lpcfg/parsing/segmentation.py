@@ -1,18 +1,17 @@
-"""Limits on what a parser of any model may take for one sentence."""
+"""Long sentences: where they are cut, how the pieces become one tree, and limits on what one sentence may take."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from time import thread_time
-from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.pieces import cuts_of, joined
+from spacy_lpcfg.parsing.protocol import Answer, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     OUT_OF_TIME,
     SEGMENTED,
@@ -21,107 +20,151 @@ from spacy_lpcfg.parsing.result import (
     Distribution,
     Parse,
     Posteriors,
-    check_input,
+    StateVectors,
+    with_given,
 )
-from spacy_lpcfg.trees.tree import Tree
-
-Tags = Sequence[str | None]
+from spacy_lpcfg.trees.tree import Span, Tree
 
 
-class BoundedParser:
-    """A parser that parses longer sentences in pieces; any number of threads may share one if they may share `parser`.
+def cut_points(words: Sequence[str], longest: int) -> list[int]:
+    """Where to cut a sentence into pieces of at most `longest` words: at the last punctuation in their second half."""
+    cuts, start = [], 0
+    while len(words) - start > longest:
+        marks = [
+            i + 1 for i in range(start + longest // 2, start + longest) if not any(char.isalnum() for char in words[i])
+        ]
+        start = marks[-1] if marks else start + longest
+        cuts.append(start)
+    return cuts
 
-    parser (object): of any model.
+
+def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
+    """Parses of the pieces of a sentence, in order, as one below a bracket with this label, of score 0."""
+    spans, start = [(0, len(words), label)], 0
+    for parse in parses:
+        spans += [(start + i, start + j, name) for i, j, name in parse.spans]
+        start += len(parse.tags)
+    return Parse(
+        words=words,
+        tags=[tag for parse in parses for tag in parse.tags],
+        spans=spans,
+        span_scores=np.concatenate([np.zeros(1, np.float32), *(parse.span_scores for parse in parses)]),
+        tag_scores=np.concatenate([parse.tag_scores for parse in parses]),
+        log_probability=float("nan"),
+        status=status,
+    )
+
+
+def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
+    """The pieces of a sentence between the cuts, each parsed by itself."""
+    bounds = zip([0, *cuts], [*cuts, len(query.words)])
+    return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
+
+
+class SegmentingParser(SentenceParser):
+    """A parser that parses long sentences in pieces; any number of threads may share one if they may share `parser`.
+
+    parser (SentenceParser): of any model.
     max_words (int): a sentence of more words is cut into pieces of at most so many, where possible at punctuation, and
         their trees stand side by side below one bracket. Time and memory are those of its pieces, one after the other.
-    max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get
-        tags, each by itself, and no brackets. The clock is looked at before each piece, so that a sentence may take one
-        piece longer; one of no more than `max_words` always gets its tree. None for no limit, which alone makes the
-        same trees on all machines.
+    max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get no
+        brackets, and the tags that `likely_tags` of the parser looks up, or given ones. The clock is looked at before
+        each piece, so that a sentence may take one piece longer; one of no more than `max_words` always gets its tree.
+        None for no limit, which alone makes the same trees on all machines.
     RAISES (ValueError): On a limit of less than a word, or than 0 seconds.
 
-    Methods and arguments are those of `parser`. Of a sentence that is cut, `posteriors` has the one tree's, there is no
-    distribution over trees, and surprisals and log-probabilities of words are nan.
+    For a sentence that is cut, `posteriors` has those of the one tree, there is no distribution over trees, and
+    surprisals and log-probabilities are nan.
     """
 
-    def __init__(self, parser: Any, *, max_words: int, max_seconds: float | None = None) -> None:
+    def __init__(self, parser: SentenceParser, *, max_words: int, max_seconds: float | None = None) -> None:
         check_bounds(max_words, max_seconds)
         self.parser = parser
+        self.kind = parser.kind
         self.max_words = max_words
         self.max_seconds = max_seconds
 
-    def parse(
-        self,
-        words: Sequence[str],
-        tags: Tags | None = None,
-        *,
-        constraints: Constraints = NO_CONSTRAINTS,
-        **settings: Any,
-    ) -> Parse:
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """Those of the parser."""
+        return self.parser.answers
+
+    def _fits(self, query: Query) -> bool:
+        return len(query.words) <= self.max_words
+
+    def parse(self, query: Sentence) -> Parse:
         """The tree of a sentence; of status "segmented" if it was cut, "out-of-time" if part of it has no brackets.
 
-        constraints (Constraints): a cut sentence is parsed without regard to them, and is of status "unconstrained"
-            unless its tree satisfies them.
-        RAISES (ValueError): As of the parser.
+        A cut sentence is parsed without regard to constraints, and is of status "unconstrained" unless its tree
+        satisfies them. RAISES (ValueError): As the parser.
         """
-        if len(words) <= self.max_words:
-            return self.parser.parse(words, tags, constraints=constraints, **settings)
-        check_input(words, tags)
-        constraints.check(len(words))
-        parses, is_late = self._parse_pieces(words, tags, settings)
-        parse = joined(words, parses, _commonest_root(parses), OUT_OF_TIME if is_late else SEGMENTED)
-        return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
+        query = Query.of(query)
+        if self._fits(query):
+            return self.parser.parse(query)
+        parses, is_late = self._parse_pieces(query)
+        parse = join_parses(query.words, parses, _commonest_root(parses), OUT_OF_TIME if is_late else SEGMENTED)
+        return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
-    def _parse_pieces(
-        self, words: Sequence[str], tags: Tags | None, settings: dict[str, Any]
-    ) -> tuple[list[Parse], bool]:
+    def _parse_pieces(self, query: Query) -> tuple[list[Parse], bool]:
         """Parses side by side over all words, and whether there was too little time for some of them."""
         begin, start = thread_time(), 0
         parses: list[Parse] = []
-        for end in [*cuts_of(words, self.max_words), len(words)]:
+        for end in [*cut_points(query.words, self.max_words), len(query.words)]:
             if start and self.max_seconds is not None and thread_time() - begin >= self.max_seconds:
-                given = [None] * len(words) if tags is None else tags
-                alone = zip(words[start:], given[start:])
-                return [*parses, *(self._without_brackets(word, tag, settings) for word, tag in alone)], True
-            piece = words[start:end], None if tags is None else tags[start:end]
-            parses.append(self.parser.parse(*piece, **settings))
+                return [*parses, self._without_brackets(query.part(start, len(query.words)))], True
+            parses.append(self.parser.parse(query.part(start, end)))
             start = end
         return parses, False
 
-    def _without_brackets(self, word: str, tag: str | None, settings: dict[str, Any]) -> Parse:
-        parse = self.parser.parse([word], None if tag is None else [tag], **settings)
-        return replace(parse, spans=[], span_scores=np.zeros(0, np.float32))
+    def _without_brackets(self, query: Query) -> Parse:
+        """Given or likely tags, of score 0, and nothing else: what there is always time for."""
+        tags = with_given(self.parser.likely_tags(query.words), None if query.tag_weight == 1 else query.tags)
+        no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
+        return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
-    def posteriors(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Posteriors:
-        """Probabilities of brackets and tags."""
-        if len(words) <= self.max_words:
-            return self.parser.posteriors(words, tags, **settings)
-        return Posteriors.of(self.parse(words, tags, **settings))
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+        """What the parser reads, or the posteriors of the one tree of a sentence that is cut."""
+        query = Query.of(query)
+        if self._fits(query):
+            return self.parser.read(query, likely=likely)
+        return Reading(Posteriors.of(self.parse(query)))
 
-    def distribution(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Distribution:
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """Those of the parser."""
+        return self.parser.likely_tags(words)
+
+    def distribution(self, query: Sentence) -> Distribution:
         """P(tree | words)."""
-        if len(words) <= self.max_words:
-            return self.parser.distribution(words, tags, **settings)
-        return ListedDistribution(())
+        self.require("distribution")
+        query = Query.of(query)
+        return self.parser.distribution(query) if self._fits(query) else ListedDistribution(())
 
-    def n_best(self, words: Sequence[str], tags: Tags | None = None, *, n: int, **settings: Any) -> list[Analysis]:
+    def n_best(self, query: Sentence, n: int) -> list[Analysis]:
         """The n most probable trees."""
-        return self.parser.n_best(words, tags, n=n, **settings) if len(words) <= self.max_words else []
+        self.require("distribution")
+        query = Query.of(query)
+        return self.parser.n_best(query, n) if self._fits(query) else []
 
-    def states(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> list[Any]:
+    def states(self, query: Sentence) -> list[StateVectors]:
         """State vectors of the constituents of the tree."""
-        return self.parser.states(words, tags, **settings) if len(words) <= self.max_words else []
+        self.require("states")
+        query = Query.of(query)
+        return self.parser.states(query) if self._fits(query) else []
 
-    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+    def surprisal(self, query: Sentence) -> np.ndarray:
         """Bits of each word and of the end, float64 (n_words + 1,)."""
-        return self.parser.surprisal(words) if len(words) <= self.max_words else np.full(len(words) + 1, np.nan)
+        self.require("surprisal")
+        query = Query.of(query)
+        return self.parser.surprisal(query) if self._fits(query) else np.full(len(query.words) + 1, np.nan)
 
-    def log_probability(self, words: Sequence[str]) -> float:
+    def log_probability(self, query: Sentence) -> float:
         """ln P(words) in nats."""
-        return self.parser.log_probability(words) if len(words) <= self.max_words else np.nan
+        self.require("log_probability")
+        query = Query.of(query)
+        return self.parser.log_probability(query) if self._fits(query) else np.nan
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) in nats; that of a long sentence too, of which the tree leaves little to search."""
+        """ln P(tree, words) in nats; of a long sentence too, since its tree leaves little to search."""
         return self.parser.tree_log_probability(tree)
 
 

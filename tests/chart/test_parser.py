@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
 from paths import ROOT
 
-from spacy_lpcfg.chart import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import normalize, read_trees, split_chain
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -65,7 +66,7 @@ def tiny_parser(rules, **settings):
             model.lexical[a, rhs[0]] = np.ones(1)
         if len(a) == 3:
             model.roots[a] = np.ones(1)
-    return Parser(grammar_of(model, model, is_proper=True), settings=Settings(**settings))
+    return Parser(grammar_of(model, model, is_proper=True), settings=ChartSettings(**settings))
 
 
 # ----------------------------------------------------------------------------------------------- scores
@@ -179,17 +180,17 @@ def tags(tree):
 
 def test_unknown_decoding_is_refused():
     with pytest.raises(ValueError, match="decoding"):
-        Settings(decoding="viterbi")
+        ChartSettings(decoding="viterbi")
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), "0.1", None])
 @pytest.mark.parametrize("name", ["threshold", "edge_threshold", "beam", "tag_threshold", "cascade", "retry_beam"])
 def test_shares_that_cannot_be_are_refused(name, value):
     if (name, value) == ("retry_beam", None):
-        assert Settings(retry_beam=None).retry_beam is None
+        assert ChartSettings(retry_beam=None).retry_beam is None
         return
     with pytest.raises(ValueError, match=f"Expected {name} to be a number from 0 to 1"):
-        Settings(**{name: value})
+        ChartSettings(**{name: value})
 
 
 def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
@@ -203,7 +204,7 @@ def test_span_score_counts_a_symbol_once_that_holds_a_label_twice():
     np.testing.assert_allclose(parse.tag_scores, 1.0, rtol=1e-6)
 
 
-@pytest.mark.parametrize("settings", [Settings(), EXHAUSTIVE], ids=["pruned", "exhaustive"])
+@pytest.mark.parametrize("settings", [ChartSettings(), EXHAUSTIVE], ids=["pruned", "exhaustive"])
 def test_parse_is_consistent(parser, golds, settings):
     parser = Parser(parser.grammar, settings=settings)
     for gold in golds[:15]:
@@ -244,7 +245,7 @@ def test_tag_weight_scales_emissions_under_other_tags(seed, tag_weight):
         tags = rng.choice(["D", "N", "V", None, "XX"], 4).tolist()
         expected = total(_tagged(model, words, tags, tag_weight), words)
         if expected > 0:
-            parse = parser.parse(words, tags, tag_weight=tag_weight)
+            parse = parser.parse(Query(words, tags, tag_weight=tag_weight))
             assert parse.log_probability == pytest.approx(np.log(expected), abs=1e-5)
             n_tested += 1
     assert n_tested > 2
@@ -267,9 +268,9 @@ def _tagged(model, words, tags, tag_weight):
 
 def test_given_tags_stand_in_the_tree(parser, golds):
     for gold in golds[:10]:
-        assert parser.parse(gold.words, gold.tags).tree.tags == gold.tags
+        assert parser.parse(Query(gold.words, gold.tags)).tree.tags == gold.tags
         odd = ["XYZ", None, *gold.tags[2:]]
-        parse = parser.parse(gold.words, odd)
+        parse = parser.parse(Query(gold.words, odd))
         assert parse.tags[0] == "XYZ"
         assert parse.tags[1] in parser.grammar.tags
         assert parse.tags[2:] == gold.tags[2:]
@@ -279,7 +280,10 @@ def test_tags_without_weight_change_nothing(parser, golds):
     for gold in golds[:10]:
         plain = parser.parse(gold.words)
         tags = [parser.grammar.tags[len(word) % len(parser.grammar.tags)] for word in gold.words]
-        for ignored in (parser.parse(gold.words, tags, tag_weight=1.0), parser.parse(gold.words, [None] * len(gold))):
+        for ignored in (
+            parser.parse(Query(gold.words, tags, tag_weight=1.0)),
+            parser.parse(Query(gold.words, [None] * len(gold))),
+        ):
             assert (ignored.spans, ignored.tags) == (plain.spans, plain.tags)
             np.testing.assert_array_equal(ignored.span_scores, plain.span_scores)
             assert ignored.log_probability == pytest.approx(plain.log_probability, nan_ok=True)
@@ -288,8 +292,8 @@ def test_tags_without_weight_change_nothing(parser, golds):
 def test_tag_prior_can_be_overruled(parser):
     """An absurd tag stands as given, and gives way to the words as a prior."""
     words, tags = ["the", "old", "ferry", "was", "sold", "."], ["DT", "JJ", "UH", "VBD", "VBN", "."]
-    assert parser.parse(words, tags).tags == tags
-    assert parser.parse(words, tags, tag_weight=0.5).tags == ["DT", "JJ", "NN", "VBD", "VBN", "."]
+    assert parser.parse(Query(words, tags)).tags == tags
+    assert parser.parse(Query(words, tags, tag_weight=0.5)).tags == ["DT", "JJ", "NN", "VBD", "VBN", "."]
 
 
 # -------------------------------------------------------------------------------------------- fall-backs
@@ -298,8 +302,8 @@ def test_tag_prior_can_be_overruled(parser):
 def test_a_sentence_that_pruning_leaves_no_tree_is_tried_again(parser, golds):
     """With a beam of 1 many charts have no tree; what is tried again has the beam and the thresholds of the retry."""
     narrow = {"beam": 1.0, "tag_threshold": 0.5, "boundary_threshold": 0.5}
-    once, again = (Parser(parser.grammar, settings=Settings(**narrow, retry_beam=share)) for share in (None, 1e-5))
-    wide = Parser(parser.grammar, settings=Settings(beam=1e-5, tag_threshold=0.0, boundary_threshold=0.0))
+    once, again = (Parser(parser.grammar, settings=ChartSettings(**narrow, retry_beam=share)) for share in (None, 1e-5))
+    wide = Parser(parser.grammar, settings=ChartSettings(beam=1e-5, tag_threshold=0.0, boundary_threshold=0.0))
     failed = [gold for gold in golds if once.forest(gold.words).n_items == 0]
     assert len(failed) > 5
     for gold in failed:
@@ -327,16 +331,16 @@ def test_pieces_are_few_and_likely():
 def test_word_that_is_no_sentence_gets_the_top_label():
     parser = tiny_parser(["Sss D N", "D ant", "N bee"])
     for words, tags, tag in ((["ant"], None, "D"), (["ant"], ["N"], "N"), (["ant"], ["XX"], "XX")):
-        parse = parser.parse(words, tags)
+        parse = parser.parse(Query(words, tags))
         assert (parse.status, str(parse.tree)) == ("glued", f"(Sss ({tag} ant))")
-    assert parser.parse(["ant"], ["N"], tag_weight=1.0).tags == ["D"]
-    assert parser.parse(["ant"], ["N"], tag_weight=0.5).tags == ["D"]
+    assert parser.parse(Query(["ant"], ["N"], tag_weight=1.0)).tags == ["D"]
+    assert parser.parse(Query(["ant"], ["N"], tag_weight=0.5)).tags == ["D"]
 
 
 @pytest.mark.parametrize("n_words", [6, 7, 23, 400])
 def test_long_sentences_are_cut_into_segments(parser, n_words):
     words = [("," if i % 7 == 4 else "dog") for i in range(n_words)]
-    parse = Parser(parser.grammar, settings=Settings(max_words=5)).parse(words)
+    parse = Parser(parser.grammar, settings=ChartSettings(max_words=5)).parse(words)
     assert parse.status == "segmented"
     assert parse.tree.words == words
     assert parse.span_scores[0] == 0
@@ -348,7 +352,7 @@ def test_long_sentences_are_cut_into_segments(parser, n_words):
 
 @pytest.mark.parametrize("most_applications", [0, 10, 300])
 def test_charts_over_the_budget_are_cut_into_segments(parser, golds, most_applications):
-    small = Parser(parser.grammar, settings=Settings(most_applications=most_applications))
+    small = Parser(parser.grammar, settings=ChartSettings(most_applications=most_applications))
     for gold in golds[:10]:
         parse = small.parse(gold.words)
         assert parse.tree.words == gold.words
@@ -369,7 +373,7 @@ def test_weights_that_cancel_out_leave_the_coarse_tree():
     [{"threshold": 0.6}, {"edge_threshold": 0.6}, {"beam": 1.0}, {"tag_threshold": 0.9}, {"boundary_threshold": 0.9}],
 )
 def test_any_pruning_leaves_a_tree(parser, golds, pruning):
-    strict = Parser(parser.grammar, settings=Settings(**pruning))
+    strict = Parser(parser.grammar, settings=ChartSettings(**pruning))
     for gold in golds[:20]:
         assert strict.parse(gold.words).tree.words == gold.words
 
@@ -402,7 +406,7 @@ def test_any_tags_get_a_tree(parser, data):
     )
     words, tags = ([*column] for column in zip(*pairs))
     tag_weight = data.draw(st.sampled_from([0.0, 0.01, 1.0]))
-    parse = parser.parse(words, tags, tag_weight=tag_weight)
+    parse = parser.parse(Query(words, tags, tag_weight=tag_weight))
     assert parse.tree.words == words
     if tag_weight == 0:
         assert all(mine == tag for mine, tag in zip(parse.tags, tags) if tag)
@@ -411,7 +415,7 @@ def test_any_tags_get_a_tree(parser, data):
 @pytest.mark.parametrize(("words", "tags"), [([], None), ([], []), (["a"], []), (["a"], ["DT", "NN"])])
 def test_parse_needs_words_and_a_tag_for_each(parser, words, tags):
     with pytest.raises(ValueError, match="at least one word, and a tag or None for each"):
-        parser.parse(words, tags)
+        parser.parse(Query(words, tags))
 
 
 # ----------------------------------------------------------------------------------------------- threads

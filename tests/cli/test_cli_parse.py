@@ -14,6 +14,7 @@ from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
 TEXT = "Lena opened the (old) gate. Did you see it?\n\nIt rained.\n"
@@ -137,7 +138,7 @@ def test_cli_parse_n_best_have_given_tags(pcfg_model, parses):
     (found,) = json_in(
         run("parse", pcfg_model, "-", "--input", "tagged", "--n-best", 3, "--format", "json", text=text).stdout
     )
-    analyses = component.parser.parser.n_best(["The", "ferry", "left", "."], ["DT", "NN", "VBN", "."], n=3)
+    analyses = component.parser.parser.n_best(Query(["The", "ferry", "left", "."], ["DT", "NN", "VBN", "."]), n=3)
     assert [one["tree"] for one in found["n_best"]] == [f"(ROOT {one.tree})" for one in analyses]
 
 

@@ -5,7 +5,7 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.chart.parser import Settings
+from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination import (
     PRESETS,
     TEMPERATURES,
@@ -15,7 +15,6 @@ from spacy_lpcfg.combination import (
     Mirrored,
     MirroredLearner,
     check_decoding,
-    parser_of,
     preset,
 )
 from spacy_lpcfg.combination.parser import mean
@@ -25,6 +24,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
@@ -75,15 +75,15 @@ def test_combination_parses_any_text(combined):
         assert parse.tree.words == words
         assert ((parse.span_scores >= 0) & (parse.span_scores <= 1)).all()
     assert parser.parse(SENTENCE).status == PARSED
-    assert parser.parse(SENTENCE, ["XX", *[None] * 6]).tags[0] == "XX"
+    assert parser.parse(Query(SENTENCE, ["XX", *[None] * 6])).tags[0] == "XX"
     with pytest.raises(ValueError, match="at least one word"):
         parser.parse([])
 
 
 def test_combination_takes_given_tags(combined, trees):
-    parse = CombinedParser(combined).parse(trees[0].words, trees[0].tags)
+    parse = CombinedParser(combined).parse(Query(trees[0].words, trees[0].tags))
     assert parse.tags == trees[0].tags
-    weighed = CombinedParser(combined).parse(trees[0].words, trees[0].tags, tag_weight=1.0)
+    weighed = CombinedParser(combined).parse(Query(trees[0].words, trees[0].tags, tag_weight=1.0))
     assert weighed.tags == CombinedParser(combined).parse(trees[0].words).tags
 
 
@@ -173,7 +173,7 @@ def test_votes_are_of_the_models_own_trees(members, mirrored):
     models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
     parser = CombinedParser(models, decoding="votes")
     own = [
-        Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans,
+        Parser(members[0], settings=ChartSettings(decoding="rules")).parse(SENTENCE).spans,
         IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE).spans,
         mirrored_spans(
             IncrementalParser(mirrored.model, settings=BeamSettings(decoding="tree")).parse(SENTENCE[::-1]).spans,
@@ -198,12 +198,12 @@ def test_combination_obeys_constraints(members, mirrored, decoding):
         Constraints(forbidden=tuple(free.spans[1:])),
         Constraints(whole=((1, 3),)),
     ):
-        parse = parser.parse(SENTENCE, constraints=constraints)
+        parse = parser.parse(Query(SENTENCE, constraints=constraints))
         assert parse.status == (PARSED if constraints.allow(parse.spans) else UNCONSTRAINED)
         assert parse.tree.words == SENTENCE
-    parse = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),)))
+    parse = parser.parse(Query(SENTENCE, constraints=Constraints(required=((0, 2, "NP"),))))
     assert (0, 2, "NP") in parse.spans
-    impossible = parser.parse(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),)))
+    impossible = parser.parse(Query(SENTENCE, constraints=Constraints(required=((0, 2, "NO SUCH LABEL"),))))
     assert impossible.status == UNCONSTRAINED
 
 
@@ -238,7 +238,7 @@ def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, m
         for tree in listed
     ]
     assert Reranker(models.members, models.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
-    parse = parser_of(models, decoding="reranking").parse(SENTENCE)
+    parse = models.parser(decoding="reranking").parse(SENTENCE)
     assert parse.spans == listed[int(np.argmax(scores))].spans()
     unheard = Reranker((*members, Mirrored(grammars[0])), (0.5, 0.5, 0.0)).scores([*listed, mirror(listed[0])])
     assert not np.isnan(unheard).any()
@@ -250,9 +250,9 @@ def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
         for decoding in ("brackets", "tree"):
             check_decoding(decoding, models)
         with pytest.raises(ValueError, match=r"'brackets' or 'tree' for this .*'reranking'"):
-            parser_of(models, decoding="reranking")
+            models.parser(decoding="reranking")
     with pytest.raises(ValueError, match="one of brackets, tree, reranking; got 'votes'"):
-        parser_of(members[0], decoding="votes")
+        members[0].parser(decoding="votes")
 
 
 def test_two_votes_are_settled_by_posteriors(members):
@@ -261,7 +261,7 @@ def test_two_votes_are_settled_by_posteriors(members):
     assert same.parse(SENTENCE).spans == alone.spans
     two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="votes").parse(SENTENCE)
     posteriors = CombinedParser(Combined(members, (0.5, 0.5))).posteriors(SENTENCE).brackets
-    both = {*Parser(members[0], settings=Settings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
+    both = {*Parser(members[0], settings=ChartSettings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
     assert {*two.spans} >= both
     assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
 
@@ -270,7 +270,7 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     """Its posteriors leave them a part of their charts, but for sentences that it has no tree for."""
     pcfg = TreebankPCFG()
     both = Combination.both_ways(pcfg).fit(trees)
-    pruned, free = (CombinedParser(both, settings=Settings(cascade=cascade)) for cascade in (1e-4, 0.0))
+    pruned, free = (CombinedParser(both, settings=ChartSettings(cascade=cascade)) for cascade in (1e-4, 0.0))
     first, second = Parser(both.members[0]), Parser(both.members[1].model)
     for gold in trees[:20]:
         likely = first.posteriors(gold.words).brackets

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.chart import parser_of
-from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, known_words
+from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner
 from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -102,7 +101,7 @@ def test_combinations_teach_by_trees_of_their_grammar(golds, text, combined):
     assert set(rules([tree for tree, _ in taught.values()])) <= known
     parser = CombinedParser(combined)
     n_right = n_brackets = 0
-    for words in (escape_tokens(sentence, known=known_words(combined)) for sentence in text):
+    for words in (escape_tokens(sentence, known=combined.words) for sentence in text):
         if tuple(words) in taught:
             tree, certainty = taught[tuple(words)]
             assert 0 < certainty <= 1
@@ -168,7 +167,7 @@ def test_words_of_the_text_become_known():
     text = [["the", "emu"]] * 5
     learned = Distillation(TreebankPCFG(), TreebankPCFG(), text, weight=1).fit(golds)
     assert "emu" in learned.lexicon.terminals
-    assert parser_of(learned).parse(["a", "emu"]).tags == ["DT", "NN"]
+    assert learned.parser().parse(["a", "emu"]).tags == ["DT", "NN"]
 
 
 def test_trees_of_text_have_the_root_of_the_treebank(golds, text):

@@ -13,7 +13,7 @@ from spacy.language import Language
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
-from spacy_lpcfg.combination import learned_from_disk
+from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.isbn import ISBN
@@ -79,7 +79,7 @@ def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
     nlp.to_disk(tmp_path / "model")
     saved = tmp_path / "model" / name / "model"
     read: dict[str, Callable[[Any], Any]] = {"isbn_parser": ISBN.from_disk, "spectral_bracketer": Bracketer.from_disk}
-    learned = read.get(name, learned_from_disk)(saved)
+    learned = read.get(name, model_from_disk)(saved)
     own = one_network() if name == "isbn_parser" else nlp.get_pipe(name).learned
     assert learned.to_bytes() == own.to_bytes() == saved.read_bytes()
     assert answer(spacy.load(tmp_path / "model"), name) == answer(nlp, name)

@@ -18,7 +18,7 @@ from spacy.util import registry
 from texts import ODD_TEXTS, TEXTS
 from thinc.api import Config
 
-from spacy_lpcfg.chart import Parser, Settings
+from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
@@ -322,23 +322,23 @@ def test_parser_below_the_threshold_leaves_spans_out(nlp, with_grammar):
 def test_parser_prunes_as_told(nlp, with_grammar, tmp_path):
     told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
     other = with_grammar(pruning={**PRUNING, **told}, max_words=8)
-    assert other.get_pipe("lpcfg_parser").parser.parser.settings == Settings(**told, max_words=8)
+    assert other.get_pipe("lpcfg_parser").parser.parser.settings == ChartSettings(**told, max_words=8)
     words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
-    wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=Settings(**told)).parse(words)
+    wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=ChartSettings(**told)).parse(words)
     found, usual = (each(Doc(each.vocab, words)).spans[KEY].attrs["scores"].tolist() for each in (other, nlp))
     assert found == wanted.span_scores.tolist() != usual
     other.to_disk(tmp_path)
     loaded = spacy.load(tmp_path)
-    assert loaded.get_pipe("lpcfg_parser").pruning == Settings(**told)
+    assert loaded.get_pipe("lpcfg_parser").pruning == ChartSettings(**told)
     assert loaded.config["components"]["lpcfg_parser"]["pruning"].items() >= {**PRUNING, **told}.items()
 
 
 def test_parser_prunes_as_the_library_does():
     make = registry.misc.get("spacy-lpcfg.Pruning.v1")
-    assert make() == Settings()
+    assert make() == ChartSettings()
     for name, parameter in signature(make).parameters.items():
         other = not parameter.default if isinstance(parameter.default, bool) else 0.25
-        assert make(**{name: other}) == replace(Settings(), **{name: other})
+        assert make(**{name: other}) == replace(ChartSettings(), **{name: other})
 
 
 def test_parser_pruning_is_checked():
@@ -350,7 +350,7 @@ def test_parser_pruning_is_checked():
             pipeline(pruning={**PRUNING, **wrong})
     for odd in ({"beam": 0.1}, {**PRUNING, "beam": "0.1"}):
         made = refused_or_read(lambda odd=odd: pipeline(pruning=odd), "pruning|Expected beam")
-        assert made is None or made.get_pipe("lpcfg_parser").pruning == Settings(beam=0.1)
+        assert made is None or made.get_pipe("lpcfg_parser").pruning == ChartSettings(beam=0.1)
 
 
 def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_grammar):

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, marginals, model_of, pcfg_of, total
 from paths import ROOT
 
-from spacy_lpcfg.chart import EXHAUSTIVE, Parser, parser_of
+from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.backoff import GLUE, MASS, SHARE, with_backoff
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.learning import Clusters, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -133,8 +134,8 @@ def test_parts_that_no_rule_begins_with_are_glued_flat():
 def test_an_ensemble_backs_off_to_its_first_grammar():
     sample = list(read_trees([SAMPLE / "train.mrg"]))[:60]
     grammars = [Clusters(n_states=3, seed=seed).fit(sample) for seed in range(2)]
-    together, alone = parser_of(Ensemble(tuple(grammars))), Parser(grammars[0])
-    parses = [parser.parse(["the"] * 4, ["DT", "NN", "VBD", "DT"]) for parser in (together, alone)]
+    together, alone = Ensemble(tuple(grammars)).parser(), Parser(grammars[0])
+    parses = [parser.parse(Query(["the"] * 4, ["DT", "NN", "VBD", "DT"])) for parser in (together, alone)]
     assert [parse.status for parse in parses] == ["backed-off"] * 2
     assert parses[0].spans == parses[1].spans
     np.testing.assert_array_equal(parses[0].span_scores, parses[1].span_scores)
@@ -157,7 +158,7 @@ def poor_parser(request) -> Parser:
 def test_any_tags_get_a_tree(poor_parser, data):
     tags = data.draw(st.lists(st.sampled_from(poor_parser.grammar.tags), min_size=2, max_size=10))
     words = data.draw(st.lists(st.text(max_size=5), min_size=len(tags), max_size=len(tags)))
-    parse = poor_parser.parse(words, tags)
+    parse = poor_parser.parse(Query(words, tags))
     assert (parse.tree.words, parse.tree.tags) == (words, tags)
     assert parse.status in ("parsed", "backed-off", "glued")
     assert np.isfinite(parse.span_scores).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser, Settings, parser_of
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, EnsembleParser, Parser
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes, grammar_from_disk
 from spacy_lpcfg.grammar.ensemble import _KIND, _VERSION
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Spectral, TreebankPCFG
@@ -47,7 +47,7 @@ def assert_same_parses(one: Parser, other: Parser, golds: list[Tree]) -> None:
 
 @pytest.mark.parametrize("combine", ["product", "sum"])
 def test_equal_grammars_parse_as_one_does(proper, golds, combine):
-    settings = Settings(cascade=0.0)
+    settings = ChartSettings(cascade=0.0)
     alone = Parser(proper[1], settings=settings)
     for n in (1, 3):
         assert_same_parses(
@@ -56,8 +56,8 @@ def test_equal_grammars_parse_as_one_does(proper, golds, combine):
 
 
 def test_marginals_and_probabilities_are_means(proper, golds):
-    sums = parser_of(ensemble_of(*proper, combine="sum"), settings=EXHAUSTIVE)
-    products = parser_of(ensemble_of(*proper), settings=EXHAUSTIVE)
+    sums = ensemble_of(*proper, combine="sum").parser(chart=EXHAUSTIVE)
+    products = ensemble_of(*proper).parser(chart=EXHAUSTIVE)
     members = [Parser(grammar, settings=EXHAUSTIVE) for grammar in proper]
     for gold in golds:
         forest = sums.forest(gold.words)
@@ -115,22 +115,20 @@ def test_pruning_that_leaves_no_tree_leaves_all(proper, golds):
 
 
 def test_a_cascade_hardly_changes_the_trees(proper, golds):
-    all_edges, few = (
-        parser_of(ensemble_of(*proper), settings=Settings(cascade=threshold)) for threshold in (0.0, 1e-6)
-    )
+    all_edges, few = (ensemble_of(*proper).parser(chart=ChartSettings(cascade=threshold)) for threshold in (0.0, 1e-6))
     for gold in golds:
         assert all_edges.parse(gold.words).spans == few.parse(gold.words).spans
 
 
 def test_spectral_grammars_have_no_log_probability(sample, proper, golds):
-    parser = parser_of(ensemble_of(proper[1], Spectral(n_states=3).fit(sample)))
+    parser = ensemble_of(proper[1], Spectral(n_states=3).fit(sample)).parser()
     parses = [parser.parse(gold.words) for gold in golds]
     assert all(np.isnan(parse.log_probability) for parse in parses)
     assert all(((parse.span_scores >= 0) & (parse.span_scores <= 1)).all() for parse in parses)
 
 
 def test_any_text_gets_a_tree(proper):
-    parser = parser_of(ensemble_of(*proper))
+    parser = ensemble_of(*proper).parser()
     for words in (["?"], [")", "("], ["the"] * 200, ["xyzzy", "", "\n"]):
         assert parser.parse(words).tree.words == words
 
@@ -157,7 +155,7 @@ def test_bytes_round_trip(proper, golds, tmp_path):
     assert [one.to_bytes() for one in again.grammars] == [one.to_bytes() for one in proper]
     assert len(data) < sum(len(one.to_bytes()) for one in proper)
     ensemble.to_disk(tmp_path / "ensemble")
-    assert_same_parses(parser_of(grammar_from_disk(tmp_path / "ensemble")), parser_of(ensemble), golds[:3])
+    assert_same_parses(grammar_from_disk(tmp_path / "ensemble").parser(), ensemble.parser(), golds[:3])
     assert isinstance(grammar_from_bytes(proper[0].to_bytes()), Grammar)
 
 

@@ -7,6 +7,7 @@ from oracles.isbn_search import Enumeration
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, Candidates, Relations
 from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, parse_trees
 
 SENTENCES = [["a"], ["a", "b"], ["b", "new", "c"]]
@@ -33,7 +34,7 @@ def enumerate_all(isbn: ISBN, words: list[str], tags=None, unary_cap: int = 2) -
 def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
     expected = enumerate_all(isbn, words, tags)
     parser = IncrementalParser(isbn, settings=UNPRUNED)
-    found = parser.n_best(words, tags, n=len(expected.finals))
+    found = parser.n_best(Query(words, tags), n=len(expected.finals))
     logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log, _ in found}
     trees = expected.trees()
     assert logs.keys() == trees.keys()
@@ -42,8 +43,8 @@ def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
         assert log == pytest.approx(trees[tree], abs=2e-4)
     assert [log for _, log, _ in found] == sorted(logs.values(), reverse=True)
     total = np.logaddexp.reduce(list(trees.values()))
-    assert parser.parse(words, tags).log_probability == pytest.approx(total, abs=1e-4)
-    surprisal = parser.surprisal(words, tags)
+    assert parser.parse(Query(words, tags)).log_probability == pytest.approx(total, abs=1e-4)
+    surprisal = parser.surprisal(Query(words, tags))
     for n in range(1, len(words) + 1):
         assert -surprisal[:n].sum() * np.log(2) == pytest.approx(expected.prefix_log_probability(n), abs=1e-4)
 
@@ -58,7 +59,7 @@ def test_beam_unpruned_is_enumeration(approximation, words):
 def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
     parser = IncrementalParser(tiny(approximation), settings=UNPRUNED)
     for words, tags in ((["a", "b"], ["X", "Y"]), (["new", "c"], ["Y", "Y"])):
-        for tree, log_probability, _ in parser.n_best(words, tags, n=3):
+        for tree, log_probability, _ in parser.n_best(Query(words, tags), n=3):
             assert parser.tree_log_probability(tree) == pytest.approx(log_probability, abs=1e-3)
     unknown = next(parse_trees(["(Q (X a))"]))
     assert parser.tree_log_probability(unknown) == -np.inf

@@ -9,6 +9,7 @@ from networks import tiny
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
 from spacy_lpcfg.isbn.finals import Finals
 from spacy_lpcfg.isbn.network import start_network
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
 from spacy_lpcfg.trees import parse_trees
 
@@ -72,7 +73,7 @@ def test_posteriors_are_shares_of_the_derivations():
 
 def test_parse_keeps_given_tags():
     tags = ["Y", None, "no such tag", "X", None, None]
-    parse = PARSER.parse(WORDS, tags)
+    parse = PARSER.parse(Query(WORDS, tags))
     assert [tag for tag, given in zip(parse.tags, tags) if given] == ["Y", "no such tag", "X"]
     assert set(parse.tags) <= {"X", "Y", "no such tag"}
     assert parse.log_probability < PARSER.parse(WORDS).log_probability
@@ -128,7 +129,7 @@ def test_parse_without_numbers_is_flat():
     isbn = tiny("feed-forward")
     nowhere = {name: array * np.float32(np.nan) for name, array in isbn.networks[0].parameters.items()}
     parser = IncrementalParser(ISBN(isbn.inventory, isbn.relations, (isbn.networks[0].of(nowhere),)))
-    parse = parser.parse(WORDS, ["X", *[None] * 5])
+    parse = parser.parse(Query(WORDS, ["X", *[None] * 5]))
     assert parse.status == GLUED
     assert np.isnan(parse.log_probability)
     assert parse.spans == [(0, 6, "A")]
@@ -194,9 +195,9 @@ def test_prefixes_add_up_to_the_sentence(approximation, tags):
     finished = prefixes[-1].finish()
     surprisals = [*(prefix.surprisal for prefix in prefixes), finished.surprisal]
     assert min(surprisals) >= 0
-    assert surprisals == pytest.approx(parser.surprisal(WORDS, tags).tolist(), abs=1e-6)
+    assert surprisals == pytest.approx(parser.surprisal(Query(WORDS, tags)).tolist(), abs=1e-6)
     assert -sum(surprisals) * LN2 == pytest.approx(finished.parse.log_probability, abs=1e-9)
-    parse = parser.parse(WORDS, tags)
+    parse = parser.parse(Query(WORDS, tags))
     assert finished.parse.log_probability == pytest.approx(parse.log_probability, abs=1e-6)
     assert finished.parse.spans == parse.spans
     logs = [prefix.log_probability for prefix in prefixes]

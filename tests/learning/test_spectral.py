@@ -21,6 +21,7 @@ from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankP
 from spacy_lpcfg.learning.lexicon.lexical import _RUNG_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
 from spacy_lpcfg.learning.moments.projections import singular_vectors
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -354,7 +355,7 @@ def test_any_treebank_is_learned_and_parsed(treebank, learner):
         grammar = Grammar.from_bytes(learner.fit(treebank).to_bytes())
         parser = Parser(grammar, settings=EXHAUSTIVE)
         for gold in golds:
-            parse = parser.parse(gold.words, gold.tags)
+            parse = parser.parse(Query(gold.words, gold.tags))
             assert parse.is_parsed
             assert (parse.tree.words, parse.tree.tags) == (gold.words, gold.tags)
             assert tree_weight(grammar, gold, markov=learner.markov) > 0 or not grammar.is_proper

@@ -14,6 +14,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, PARSED, UNCONSTRAINED
 from spacy_lpcfg.trees import expand_unaries, unbinarize
 
@@ -40,11 +41,11 @@ def test_the_constrained_chart_has_the_trees_that_satisfy_them(seed, constraints
         if constraints.allow((i, j, label) for label, i, j in brackets(tree)):
             plain = expand_unaries(unbinarize(tree))
             kept[plain] = kept.get(plain, 0.0) + weight(model, tree)
-    found = parser.distribution(words, constraints=constraints).n_best(1000)
+    found = parser.distribution(Query(words, constraints=constraints)).n_best(1000)
     assert {each.tree for each in found} == {tree for tree, value in kept.items() if value > 0}
     for each in found:
         assert each.probability == pytest.approx(kept[each.tree] / sum(kept.values()), abs=1e-4)
-    parse = parser.parse(words, constraints=constraints)
+    parse = parser.parse(Query(words, constraints=constraints))
     assert parse.status in ((PARSED,) if kept else (BACKED_OFF, UNCONSTRAINED, parser.parse(words).status))
     assert constraints.allow(parse.spans) == (parse.status != UNCONSTRAINED)
 
@@ -56,8 +57,8 @@ def test_a_beam_keeps_the_derivations_that_satisfy_constraints(constraints):
     words = ["a", "b", "new", "c", "a"]
     everything = parser.n_best(words, n=30)
     kept = [each.tree for each in everything if constraints.allow(each.tree.spans())]
-    assert [each.tree for each in parser.n_best(words, n=30, constraints=constraints)] == kept
-    parse = parser.parse(words, constraints=constraints)
+    assert [each.tree for each in parser.n_best(Query(words, constraints=constraints), n=30)] == kept
+    parse = parser.parse(Query(words, constraints=constraints))
     assert constraints.allow(parse.spans) or parse.status == UNCONSTRAINED
     if any(constraints.allow(each.tree.spans()) for each in parser.n_best(words, n=10)):
         assert parse.status == PARSED
@@ -72,20 +73,20 @@ def test_constraints_hold_for_ensembles():
     free = parser.parse(words)
     inner = [span for span in free.spans if span[1] - span[0] < len(words)]
     constraints = Constraints(forbidden=tuple(inner))
-    assert not set(parser.parse(words, constraints=constraints).spans) & set(inner)
+    assert not set(parser.parse(Query(words, constraints=constraints)).spans) & set(inner)
 
 
 def test_constraints_of_a_sentence_in_pieces_are_looked_at_afterwards():
     parser, words = Parser(random_grammar(0)), ["ant"] * 200
-    assert parser.parse(words, constraints=Constraints(whole=((0, 200),))).status == "segmented"
-    assert parser.parse(words, constraints=Constraints(required=((3, 177, "Q"),))).status == UNCONSTRAINED
+    assert parser.parse(Query(words, constraints=Constraints(whole=((0, 200),)))).status == "segmented"
+    assert parser.parse(Query(words, constraints=Constraints(required=((3, 177, "Q"),)))).status == UNCONSTRAINED
 
 
 @pytest.mark.parametrize("span", [(0, 6, ANY), (2, 2, ANY), (-1, 3, ANY)])
 def test_constraints_refuse_what_is_no_span(span):
     for parser in (Parser(random_grammar(0)), IncrementalParser(tiny("feed-forward"))):
         with pytest.raises(ValueError, match="within the 5 words"):
-            parser.parse(["ant"] * 5, constraints=Constraints(required=(span,)))
+            parser.parse(Query(["ant"] * 5, constraints=Constraints(required=(span,))))
 
 
 def test_whole_spans_may_be_part_of_flat_ones():

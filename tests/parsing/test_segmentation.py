@@ -15,8 +15,9 @@ from spacy_lpcfg.components.constituents import doc_constituency
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
-from spacy_lpcfg.parsing.pieces import cuts_of
-from spacy_lpcfg.parsing.segmentation import BoundedParser
+from spacy_lpcfg.parsing.pieces import cut_points
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import read_trees
 
 COMPONENTS = pytest.mark.parametrize("model", ["pcfg_model", "combined_model", "isbn_model", "bracketer_model"])
@@ -86,9 +87,9 @@ def test_max_words_is_a_setting(model, request):
 
 def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
     words, tags = long_sentence(60)
-    parse = BoundedParser(core, max_words=25).parse(words, tags, tag_weight=0.5)
-    bounds = [0, *cuts_of(words, 25), 60]
-    pieces = [core.parse(words[i:j], tags[i:j], tag_weight=0.5) for i, j in pairwise(bounds)]
+    parse = SegmentingParser(core, max_words=25).parse(Query(words, tags, tag_weight=0.5))
+    bounds = [0, *cut_points(words, 25), 60]
+    pieces = [core.parse(Query(words[i:j], tags[i:j], tag_weight=0.5)) for i, j in pairwise(bounds)]
     assert parse.spans[0][:2] == (0, 60)
     shifted = [(i + a, i + b, label) for i, piece in zip(bounds, pieces) for a, b, label in piece.spans]
     assert parse.spans[1:] == shifted
@@ -100,7 +101,7 @@ def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
 
 def test_sentence_within_its_bounds_is_the_parsers_own(core):
     words, _ = long_sentence(12)
-    bounded = BoundedParser(core, max_words=12, max_seconds=0)
+    bounded = SegmentingParser(core, max_words=12, max_seconds=0)
     assert bounded.parse(words).spans == core.parse(words).spans
     assert bounded.parse(words).status == "parsed"
     assert bounded.posteriors(words).brackets == core.posteriors(words).brackets
@@ -112,19 +113,19 @@ def test_sentence_within_its_bounds_is_the_parsers_own(core):
 
 def test_words_for_which_there_is_no_time_get_tags_only(core):
     words, _ = long_sentence(60)
-    parse = BoundedParser(core, max_words=20, max_seconds=0).parse(words)
-    first = cuts_of(words, 20)[0]
+    parse = SegmentingParser(core, max_words=20, max_seconds=0).parse(words)
+    first = cut_points(words, 20)[0]
     assert parse.status == "out-of-time"
     assert parse.spans[1:] == core.parse(words[:first]).spans
     assert parse.tags[first:] == [core.parse([word]).tags[0] for word in words[first:]]
     assert len(parse.tag_scores) == 60
-    ample = BoundedParser(core, max_words=20, max_seconds=1e6).parse(words)
-    assert ample.spans == BoundedParser(core, max_words=20).parse(words).spans
+    ample = SegmentingParser(core, max_words=20, max_seconds=1e6).parse(words)
+    assert ample.spans == SegmentingParser(core, max_words=20).parse(words).spans
 
 
 def test_cut_sentence_has_no_other_answers_than_its_tree(core):
     words, _ = long_sentence(30)
-    bounded = BoundedParser(core, max_words=12)
+    bounded = SegmentingParser(core, max_words=12)
     parse = bounded.parse(words)
     assert list(bounded.posteriors(words).brackets) == parse.spans
     assert bounded.n_best(words, n=2) == bounded.states(words) == bounded.distribution(words).n_best(2) == []
@@ -136,18 +137,18 @@ def test_cut_sentence_has_no_other_answers_than_its_tree(core):
 
 def test_cut_sentence_says_whether_it_satisfies_constraints(core):
     words, _ = long_sentence(30)
-    bounded = BoundedParser(core, max_words=12)
+    bounded = SegmentingParser(core, max_words=12)
     kept = bounded.parse(words).spans[1]
-    assert bounded.parse(words, constraints=Constraints(required=(kept,))).status == "segmented"
-    assert bounded.parse(words, constraints=Constraints(forbidden=(kept,))).status == "unconstrained"
+    assert bounded.parse(Query(words, constraints=Constraints(required=(kept,)))).status == "segmented"
+    assert bounded.parse(Query(words, constraints=Constraints(forbidden=(kept,)))).status == "unconstrained"
     with pytest.raises(ValueError, match="within the 30 words"):
-        bounded.parse(words, constraints=Constraints(whole=((0, 31),)))
+        bounded.parse(Query(words, constraints=Constraints(whole=((0, 31),))))
 
 
 @pytest.mark.parametrize("bounds", [{"max_words": 0}, {"max_words": 1, "max_seconds": -1.0}])
 def test_bounds_below_nothing_are_refused(core, bounds):
     with pytest.raises(ValueError, match="max_words of at least 1"):
-        BoundedParser(core, **bounds)
+        SegmentingParser(core, **bounds)
 
 
 def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):

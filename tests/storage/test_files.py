@@ -18,7 +18,7 @@ from threading import Thread
 import pytest
 from stored_models import model
 
-from spacy_lpcfg.combination import learned_from_disk
+from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.storage import files
 from spacy_lpcfg.storage.files import replacing, replacing_folder, write_atomically
@@ -29,7 +29,7 @@ SAVE = """
 import os, sys, time
 from pathlib import Path
 from spacy_lpcfg.storage import files
-from spacy_lpcfg.combination import learned_from_disk
+from spacy_lpcfg.combination import model_from_disk
 moment, path = sys.argv[1:3]
 def stopping(put):
     def stop(*names):
@@ -42,7 +42,7 @@ def stopping(put):
 SAVE_MODELS = (
     SAVE
     + """
-models = [learned_from_disk(source) for source in sys.argv[3:]]
+models = [model_from_disk(source) for source in sys.argv[3:]]
 os.replace = stopping(os.replace)
 if moment == "any":
     print("ready", flush=True)
@@ -98,7 +98,7 @@ def test_files_kill_leaves_the_old_model_or_the_new_one(tmp_path):
     found, n_left = [], []
     for moment in MOMENTS:
         kill_at(moment, rng, SAVE_MODELS, path, *reversed(sources))
-        found.append(learned_from_disk(path).to_bytes())
+        found.append(model_from_disk(path).to_bytes())
         n_left.append(len(beside(path)))
     assert set(found) == set(data)
     assert max(n_left) == 1

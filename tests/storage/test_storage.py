@@ -333,7 +333,7 @@ BOMBS = {
 }
 READ_BOMBS = """
 import resource, sys
-from spacy_lpcfg.combination import learned_from_disk
+from spacy_lpcfg.combination import model_from_disk
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 300_000_000,) * 2)
 def most():
@@ -342,7 +342,7 @@ def most():
 before = most()
 for path in sys.argv[1:]:
     try:
-        learned_from_disk(path)
+        model_from_disk(path)
     except ValueError as error:
         print(most() - before, error)
 """

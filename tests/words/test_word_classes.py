@@ -9,7 +9,7 @@ import pytest
 import spacy
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.chart.parser import EXHAUSTIVE
+from spacy_lpcfg.chart.settings import EXHAUSTIVE
 from spacy_lpcfg.components.learners import SentencesOf, make_word_classes
 from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError
 from spacy_lpcfg.grammar.checking import check

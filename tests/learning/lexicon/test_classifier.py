@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from paths import ROOT
 from scipy.special import expit, log_softmax
 
-from spacy_lpcfg.chart import EXHAUSTIVE, Parser, Settings
+from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.chart.context import ContextModel
 from spacy_lpcfg.evaluation.evalb import evaluate
@@ -296,7 +296,7 @@ def test_a_given_tag_that_no_row_has_keeps_its_symbols(grammar):
 
 
 def test_the_merit_of_boundaries_keeps_true_constituents_among_fewer(grammar, golds):
-    narrow = Settings(beam=0.01, threshold=0.0, edge_threshold=0.0)
+    narrow = ChartSettings(beam=0.01, threshold=0.0, edge_threshold=0.0)
     with_it, without = (charts(grammar, golds, each) for each in (narrow, replace(narrow, boundary_merit=False)))
     kept, expected = (
         sum(span in chart for gold, chart in zip(golds, found) for span in gold.spans()) for found in (with_it, without)
@@ -314,7 +314,7 @@ def charts(grammar, golds, settings):
 
 
 def test_pruning_by_context_leaves_less_and_costs_little(grammar, golds):
-    parsers = [Parser(grammar, settings=Settings(tag_threshold=t, boundary_threshold=t)) for t in (0.0, 0.003)]
+    parsers = [Parser(grammar, settings=ChartSettings(tag_threshold=t, boundary_threshold=t)) for t in (0.0, 0.003)]
     loose, tight = (evaluate(golds, [p.parse(gold.words).tree for gold in golds]).scores()["evalb_f"] for p in parsers)
     n_loose, n_tight = (sum(parser.forest(gold.words).n_edges for gold in golds) for parser in parsers)
     assert tight > loose - 1

@@ -9,7 +9,7 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.chart.parser import EXHAUSTIVE
+from spacy_lpcfg.chart.settings import EXHAUSTIVE
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees

@@ -14,6 +14,7 @@ from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, paired_sum
 from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, Context, feature_table
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
+from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
@@ -22,7 +23,7 @@ TEMPLATES = Templates(("left", "right", "n_words"), ("parent", "n_left", "tag_af
 
 @pytest.fixture(scope="module")
 def treebank() -> Treebank:
-    return Treebank.read(islice(read_trees(SAMPLE), 30), TreebankPCFG())
+    return Treebank.read(Query(islice(read_trees(SAMPLE), 30), TreebankPCFG()))
 
 
 def of_parts(treebank: Treebank) -> Cooccurrence:

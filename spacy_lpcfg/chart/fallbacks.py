@@ -1,0 +1,85 @@
+"""What is tried in turn for the tree of a sentence, from the model's own tree to glued pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from spacy_lpcfg.chart._coarse import best_cover
+from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart.cells import constraint_mask
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, SEGMENTED, UNCONSTRAINED, Parse
+from spacy_lpcfg.parsing.segmentation import cut_points, parse_segments
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.chart.parser import Parser
+
+
+def first_parse(parser: Parser, query: Query) -> Parse:
+    """The tree by the first of `FALLBACKS` that has one; the last one always has."""
+    forest = parser.forest(query)
+    return next(parse for attempt in FALLBACKS if (parse := attempt(parser, query, forest)) is not None)
+
+
+def _own(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """A tree of the grammar; the forest itself was tried under wider settings too (`Parser.forest`)."""
+    return parser.decode(query, forest) if forest.n_items else None
+
+
+def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """The commonest label over a word that is no sentence of the grammar."""
+    if len(query.words) > 1 or query.constraints:
+        return None
+    tag = (query.certain_tags[0] if query.certain_tags else None) or parser.tag_of_unparsed(query.words[0])
+    zero = np.zeros(1, dtype=np.float32)
+    return Parse(query.words, [tag], [(0, 1, parser.top_label)], zero, zero, float("nan"), GLUED)
+
+
+def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """Two pieces side by side, if the chart was too large for memory."""
+    if forest.is_complete or query.constraints:
+        return None
+    cuts = cut_points(query.words, len(query.words) // 2)
+    return parse_segments(parser.parse, query, cuts, parser.top_label, SEGMENTED)
+
+
+def _backed_off(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """A tree with rules that the treebank lacks."""
+    wider = parser.backoff
+    found = wider.forest(query)
+    return replace(wider.decode(query, found), status=BACKED_OFF) if found.n_items else None
+
+
+def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """The tree without constraints, if the sentence has any that no tree satisfies."""
+    if not query.constraints:
+        return None
+    parse = parser.parse(query.free())
+    return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
+
+
+def _glued(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+    """The fewest constituents that cover the words, side by side."""
+    cuts = best_cover(
+        parser.coarse,
+        *parser.inputs(query, parser.settings),
+        constraint_mask(NO_CONSTRAINTS, len(query.words), parser.sets),
+        beam=parser.settings.beam,
+        most_applications=parser.settings.most_applications,
+    )
+    return parse_segments(parser.parse, query, cuts, parser.top_label, GLUED)
+
+
+FALLBACKS: tuple[Callable[[Parser, Query, Forest], Parse | None], ...] = (
+    _own,
+    _single_word,
+    _halves,
+    _backed_off,
+    _unconstrained,
+    _glued,
+)

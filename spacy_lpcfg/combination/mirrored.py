@@ -1,0 +1,69 @@
+"""Parsing by a model that reads sentences from right to left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.combination.members import Mirrored
+from spacy_lpcfg.isbn.parser import BeamSettings
+from spacy_lpcfg.parsing.protocol import Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Parse, mirrored_spans
+from spacy_lpcfg.trees.transforms import mirror
+from spacy_lpcfg.trees.tree import Span, Tree
+
+
+class MirroredParser(SentenceParser):
+    """Gives the parser of mirrored trees mirrored sentences, and mirrors what it says.
+
+    parser (SentenceParser): of mirrored trees; any number of threads may share this one if they may share that.
+    """
+
+    def __init__(self, parser: SentenceParser) -> None:
+        self._parser = parser
+        self.kind = parser.kind
+
+    @classmethod
+    def of(
+        cls, mirrored: Mirrored, decoding: Decoding, chart: ChartSettings | None, search: BeamSettings | None
+    ) -> MirroredParser:
+        """The parser that `Mirrored.parser` makes."""
+        return cls(mirrored.model.parser(decoding=decoding, chart=chart, search=search))
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """The log-probabilities of trees, if the parser has them: all others depend on the direction."""
+        return self._parser.answers & {"tree_log_probability"}
+
+    def parse(self, query: Sentence) -> Parse:
+        """The tree; over the same words labels keep their order."""
+        query = Query.of(query)
+        found = self._parser.parse(query.mirrored())
+        scores = dict(zip(found.spans, found.span_scores.tolist()))
+        spans, n_words = mirrored_spans(found.spans, len(query.words)), len(query.words)
+        return replace(
+            found,
+            words=query.words,
+            tags=found.tags[::-1],
+            spans=spans,
+            span_scores=np.array([scores[n_words - j, n_words - i, name] for i, j, name in spans], dtype=np.float32),
+            tag_scores=found.tag_scores[::-1],
+        )
+
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+        """The posteriors."""
+        query = Query.of(query)
+        mirrored = None if likely is None else mirrored_spans(likely, len(query.words))
+        return Reading(self._parser.read(query.mirrored(), likely=mirrored).posteriors.mirrored())
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """Those of the parser."""
+        return self._parser.likely_tags(words)
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
+        return self._parser.tree_log_probabilities([mirror(tree) for tree in trees])

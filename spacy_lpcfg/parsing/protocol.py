@@ -1,0 +1,231 @@
+"""The two contracts of parsing: a model, which a learner returns and a file holds, and the parser that it makes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
+from spacy_lpcfg.storage.container import Stored
+from spacy_lpcfg.trees.tree import Span, Tree
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.chart.settings import ChartSettings
+    from spacy_lpcfg.isbn.parser import BeamSettings
+
+Sentence = Query | Sequence[str]
+"""What parsers take: a query, or the bare words of a sentence in the spelling of the treebank."""
+
+Answer = Literal["distribution", "log_probability", "tree_log_probability", "surprisal", "states"]
+_NAMES: dict[str, str] = {
+    "distribution": "n-best trees, samples and entropies",
+    "log_probability": "log-probabilities of sentences",
+    "tree_log_probability": "log-probabilities of trees",
+    "surprisal": "surprisal",
+    "states": "state vectors",
+}
+ANSWERS: frozenset[Answer] = frozenset(get_args(Answer))
+
+Decoding = Literal["mbr", "max-rule", "most-probable", "vote", "rerank"]
+DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
+"""How one tree is chosen.
+
+mbr: the tree with the largest expected number of correct brackets (minimum Bayes risk, Goodman 1996).
+max-rule: the tree with the largest sum, or in an ensemble product, of the marginals of its rules.
+most-probable: the tree of `n_best(1)`.
+vote: the brackets that more than half of the models of a combination have in their own trees.
+rerank: of the trees that a grammar of a combination finds, the one that all its models find most probable.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What one model thinks of a sentence.
+
+    posteriors (Posteriors): of its brackets and tags.
+    """
+
+    posteriors: Posteriors
+
+    def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
+        """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""
+        return None
+
+
+class SentenceParser(ABC):
+    """Parses sentences by one model; any number of threads may share one.
+
+    kind (str): the model in the words of an error message, such as "a belief network".
+    """
+
+    kind: str
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """What the parser can tell besides trees and posteriors."""
+        return frozenset()
+
+    def require(self, answer: Answer) -> None:
+        """RAISES (ValueError): If the parser cannot tell this."""
+        if answer not in self.answers:
+            known = ["trees", "posteriors", *(name for each, name in _NAMES.items() if each in self.answers)]
+            raise ValueError(
+                f"No {_NAMES[answer]} from {self.kind}, which has {', '.join(known)}. Use one proper grammar (such as "
+                "EM, Pivot and TreebankPCFG learn), which has all of them."
+            )
+
+    @abstractmethod
+    def parse(self, query: Sentence) -> Parse:
+        """The tree of a sentence.
+
+        RAISES (ValueError): As `Query`; never because of what the words are.
+        """
+
+    @abstractmethod
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+        """The posteriors, and what else the parser has found out on the way to them.
+
+        likely (collection of (start, end, label)): the only brackets that a chart looks at, as another model says,
+            unless the sentence is constrained or they leave no tree; None for all.
+        """
+
+    @abstractmethod
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """A likely tag of each word by itself, from a table: what there is always time for."""
+
+    def posteriors(self, query: Sentence) -> Posteriors:
+        """Probabilities of all brackets and tags that pruning left.
+
+        They are those of the one tree that `parse` gives if the model has no tree over the whole sentence.
+        """
+        return self.read(query).posteriors
+
+    def forest_mbr(self, query: Sentence) -> Parse:
+        """The tree of least expected loss that a grammar can make, which is for others to learn from."""
+        return self.parse(query)
+
+    def distribution(self, query: Sentence) -> Distribution:
+        """P(tree | words); empty if the model has no tree over the whole sentence."""
+        self.require("distribution")
+        raise NotImplementedError
+
+    def n_best(self, query: Sentence, n: int) -> list[Analysis]:
+        """The n most probable trees, best first."""
+        return self.distribution(query).n_best(n)
+
+    def states(self, query: Sentence) -> list[StateVectors]:
+        """Inside and outside vectors of the constituents and words of the tree, in pre-order."""
+        self.require("states")
+        raise NotImplementedError
+
+    def surprisal(self, query: Sentence) -> np.ndarray:
+        """-log2 P(word | words before) of each word and of the sentence's end, float64 (n_words + 1,)."""
+        self.require("surprisal")
+        raise NotImplementedError
+
+    def log_probability(self, query: Sentence) -> float:
+        """ln P(words), in nats; tags and constraints have no part in it."""
+        self.require("log_probability")
+        raise NotImplementedError
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """ln P(tree, words), in nats."""
+        self.require("tree_log_probability")
+        raise NotImplementedError
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
+        return np.array([self.tree_log_probability(tree) for tree in trees])
+
+
+class ParsingModel(Stored):
+    """What parses: a grammar, an ensemble, a network, a mirrored model or a combination. It never changes.
+
+    parser_class (str): module and name of its parser; parsers stand above models, and are imported when needed.
+    is_network, is_mirrored (bool): whether it is made of networks, and whether it reads from right to left.
+    own_tree (str): the decoding by which the model chooses its own tree when several models vote.
+    """
+
+    parser_class: ClassVar[str]
+    is_network: ClassVar[bool] = False
+    is_mirrored: ClassVar[bool] = False
+    own_tree: ClassVar[Decoding] = "max-rule"
+
+    if TYPE_CHECKING:  # attributes of some models, and properties of others
+
+        @property
+        def labels(self) -> tuple[str, ...]:
+            """Categories of constituents."""
+
+        @property
+        def root_label(self) -> str:
+            """The artificial root of the trees that were learned from; "" if they had none."""
+
+        @property
+        def temperature(self) -> float:
+            """What the log-odds of its posteriors are divided by, so that they are right as often as they say."""
+
+        @property
+        def words(self) -> frozenset[str]:
+            """All names under which the model knows words."""
+
+        @property
+        def decodings(self) -> tuple[Decoding, ...]:
+            """The ways in which its parser can choose a tree."""
+
+    def models_of_trees(self) -> tuple[ParsingModel, ...]:
+        """The models within it that have a log-probability of each tree."""
+        return ()
+
+    def single_models(self) -> tuple[ParsingModel, ...]:
+        """The grammars and networks that it is made of."""
+        return (self,)
+
+    def check_decoding(self, decoding: str) -> None:
+        """RAISES (ValueError): If its parser cannot choose trees so."""
+        if decoding not in self.decodings:
+            raise ValueError(
+                f"Expected a decoding of {', '.join(self.decodings)} for this {type(self).__name__}, got {decoding!r}."
+                + (_WHY.get(decoding, ""))
+            )
+
+    def parser(
+        self,
+        *,
+        decoding: Decoding = "mbr",
+        chart: ChartSettings | None = None,
+        search: BeamSettings | None = None,
+    ) -> SentenceParser:
+        """The parser by this model.
+
+        decoding (str): one of `decodings`; it goes before that of the settings.
+        chart (ChartSettings or None), search (BeamSettings or None): how grammars and networks prune; None for the
+            defaults.
+        RAISES (ValueError): If the model cannot be decoded so.
+        """
+        self.check_decoding(decoding)
+        module, _, name = self.parser_class.partition(":")
+        made: SentenceParser = getattr(import_module(module), name).of(self, decoding, chart, search)
+        return made
+
+
+def check_decoding(decoding: str) -> None:
+    """RAISES (ValueError): If no model can be decoded so."""
+    if decoding not in DECODINGS:
+        raise ValueError(f"Expected a decoding of {', '.join(DECODINGS)}; got {decoding!r}.")
+
+
+_WHY = {
+    "most-probable": " The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or "
+    "one network.",
+    "vote": " Only the models of a combination can vote.",
+    "rerank": " Reranking needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that "
+    "reads from left to right.",
+    "max-rule": " Only grammars have marginals of rules.",
+}

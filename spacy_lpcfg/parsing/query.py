@@ -1,0 +1,66 @@
+"""What a parser is asked: a sentence, and what is known of its tags and brackets beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
+
+Tags = Sequence[str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """One sentence to parse.
+
+    words (sequence of str): in the spelling of the treebank; at least one.
+    tags (sequence of str or None): given tags, None where there is none; None for the parser's own. A tag that the
+        model never saw counts as none.
+    tag_weight (float): share of a word's probability that stays with other tags than its given one: 0 takes tags as
+        given, 1 ignores them, and in between they are a prior. Networks ignore tags unless it is 0.
+    constraints (Constraints): brackets that the tree must have or must not have.
+    RAISES (ValueError): If there are no words, if the numbers of words and tags differ, or if a constraint is on
+        something that is not a span of the words.
+    """
+
+    words: Sequence[str]
+    tags: Tags | None = None
+    tag_weight: float = 0.0
+    constraints: Constraints = NO_CONSTRAINTS
+
+    def __post_init__(self) -> None:
+        if not self.words or (self.tags is not None and len(self.tags) != len(self.words)):
+            raise ValueError(
+                f"Expected at least one word, and a tag or None for each; got {len(self.words)} words and "
+                f"{'no' if self.tags is None else len(self.tags)} tags."
+            )
+        self.constraints.check(len(self.words))
+
+    @classmethod
+    def of(cls, words: Query | Sequence[str]) -> Query:
+        """A query as it is, or one for bare words."""
+        return words if isinstance(words, Query) else cls(words)
+
+    @property
+    def certain_tags(self) -> Tags | None:
+        """The given tags that the tree has to have; None if there are none, or if they are only a prior."""
+        return self.tags if self.tag_weight == 0 else None
+
+    def mirrored(self) -> Query:
+        """The sentence read from right to left."""
+        return replace(
+            self,
+            words=self.words[::-1],
+            tags=self.tags and self.tags[::-1],
+            constraints=self.constraints.mirrored(len(self.words)),
+        )
+
+    def part(self, start: int, end: int) -> Query:
+        """The words [start, end) with their tags, without constraints."""
+        tags = None if self.tags is None else self.tags[start:end]
+        return Query(self.words[start:end], tags, self.tag_weight)
+
+    def free(self) -> Query:
+        """The same sentence without constraints."""
+        return replace(self, constraints=NO_CONSTRAINTS)
