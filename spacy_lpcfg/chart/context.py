@@ -16,6 +16,7 @@ from scipy.special import expit
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
+from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.grammar.windows import Windows
 
 
@@ -46,14 +47,14 @@ class ContextModel:
     def __init__(self, grammar: Grammar) -> None:
         self._classifier = grammar.classifier
         self._windows = Windows(grammar.tags)
-        self._likely_tags = grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of)
+        self._likely_tags = read_only(grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of))
         self._tag_of = grammar.tag_of
         self._lexicon = grammar.lexicon
-        self._tag_terminals = grammar.lexicon.tag_terminals
+        self._tag_terminals = read_only(grammar.lexicon.tag_terminals)
         counts = np.bincount(grammar.tag_of, grammar.symbol_weights[: grammar.n_preterminals], len(grammar.tags))
         share = np.append(counts / counts.sum(), _EDGE_SHARE)
-        self._before = np.ascontiguousarray((grammar.tags_before / share).T)
-        self._after = np.ascontiguousarray((grammar.tags_after / share).T)
+        self._before = read_only(np.ascontiguousarray((grammar.tags_before / share).T))
+        self._after = read_only(np.ascontiguousarray((grammar.tags_after / share).T))
 
     def context(
         self,

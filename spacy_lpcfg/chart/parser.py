@@ -296,7 +296,8 @@ class Parser:
             negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
             thousandths of a bit under `Settings.prefix_threshold`. inf from where the grammar has no sentence that
             goes on so.
-        RAISES (ValueError): If the grammar is not proper, or there are no words.
+        RAISES (ValueError): If the grammar is not proper, or trees below some of its states never end; if there are no
+            words.
         """
         with np.errstate(invalid="ignore"):
             found = -np.diff(self._prefix_logs(words)) / np.log(2)

@@ -13,6 +13,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.grammar.tensors import read_only
 
 COMBINATIONS = ("product", "sum")
 
@@ -82,7 +83,7 @@ class Ensemble(Stored):
     @cached_property
     def n_states(self) -> np.ndarray:
         """Latent states of each symbol, of all grammars together, int32 (n_symbols,)."""
-        return np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32)
+        return read_only(np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32))
 
     def to_bytes(self) -> bytes:
         """The grammars as msgpack with a checksum; what they share is there once."""

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 UNKNOWN = "<form>"
@@ -172,7 +173,7 @@ class Lexicon:
     @cached_property
     def row_terminals(self) -> np.ndarray:
         """The terminal of each row, int64 (n_rows,)."""
-        return np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+        return read_only(np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets)))
 
     def terminal(self, word: str, first: bool) -> int:
         """The id of the terminal that emits a word; never fails.

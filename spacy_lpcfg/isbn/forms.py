@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
+from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 LONGEST_SUFFIX = 4
@@ -140,7 +141,7 @@ class RareWords:
         entries = slice(self.offsets[own], self.offsets[own + 1])
         found = self.form_weight * shorter
         found[self.tags[entries]] += self.counts[entries]
-        return found / found.sum()
+        return read_only(found / found.sum())
 
 
 def count_rare_words(
