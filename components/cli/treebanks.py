@@ -92,8 +92,10 @@ class Parses(Protocol):
     def parse(self, words: Sequence[str]) -> Parse: ...
 
 
-def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree]) -> None:
-    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it.
+def save_measured(
+    nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree], *, force: bool
+) -> None:
+    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as of `saving_folder`.
 
     parser (callable): gives the pipeline's parser, if it is needed
     """
@@ -101,7 +103,7 @@ def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], hel
         f1 = held_out_f1(parser().parse, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
         print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    save_pipeline(nlp, output)
+    save_pipeline(nlp, output, force=force)
     print(f"saved to {output}")
 
 
