@@ -60,14 +60,15 @@ def calibrate(
     parser = pipe.ready_parser().parser
     scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
     temperature = fit_temperature(scores, right)
-    for name, value in (("as they are", 1.0), ("of the component", pipe.score_temperature), (_FITTED, temperature)):
-        found = reliability(tempered(scores, value), right)
-        print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
-    _print_table(reliability(tempered(scores, temperature), right))
+    of_component = pipe.score_temperature
     if output is not None:
         nlp.get_pipe_config(pipe.name)["temperature"] = pipe.temperature = temperature
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
+    for name, value in (("as they are", 1.0), ("of the component", of_component), (_FITTED, temperature)):
+        found = reliability(tempered(scores, value), right)
+        print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
+    _print_table(reliability(tempered(scores, temperature), right))
 
 
 def _print_table(found: "Reliability") -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors
+from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, save_pipeline
 from spacy_lpcfg.components.cli.treebanks import check_files
 
@@ -84,12 +84,12 @@ def learn_bracketer(
     assert isinstance(component, SpectralBracketerPipe)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
-    with on_cluster(scheduler), progress_of_steps() as tell:
-        component.learn(text, progress=tell)
+    with on_cluster(scheduler), progress_of_steps() as on_step:
+        component.learn(text, progress=on_step)
     log_skipped(list(text.errors.values()))
-    print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
+    tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
     save_pipeline(nlp, output, force=force)
-    print(f"saved to {output}")
+    tell(f"saved to {output}")
 
 
 class _Text:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
@@ -101,5 +101,5 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
     component.isbn = isbn
     nlp.meta["fit"] = isbn.meta["history"]
     n_states = " + ".join(str(each.n_states) for each in isbn.networks)
-    print(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
+    tell(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
     return component

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Seed, check_folder, saving_folder
 
 if TYPE_CHECKING:
@@ -80,14 +80,14 @@ def learn_lm(
             model = interpolate(model, sentences, held_out)
     if kneser_ney:
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
-    print(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
+    tell(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
-        print(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
+        tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
     with saving_folder(output, force=force) as folder:
         folder.mkdir()
         model.to_disk(folder / FILE)
         (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
-    print(f"saved to {output}")
+    tell(f"saved to {output}")
 
 
 def _fit(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
@@ -287,7 +287,7 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
     assert isinstance(component, LPCFGParser)
     component.grammar = learned.grammar
     grammar: Any = learned.grammar.members[0] if isinstance(learned.grammar, Combined) else learned.grammar
-    print(
+    tell(
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"
     )

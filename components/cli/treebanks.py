@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log_skipped, progress
+from spacy_lpcfg.components.cli.console import log_skipped, progress, tell
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 
 if TYPE_CHECKING:
@@ -102,9 +102,9 @@ def save_measured(
     if held_out:
         f1 = held_out_f1(parser().parse, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+        tell(f"dev F1 {f1:.2f} on {len(held_out)} trees")
     save_pipeline(nlp, output, force=force)
-    print(f"saved to {output}")
+    tell(f"saved to {output}")
 
 
 def trees_of_docs(path: Path) -> Iterator[Tree]:
