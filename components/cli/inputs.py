@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -13,6 +12,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
 from spacy_lpcfg.components.cli.processes import pipe
+from spacy_lpcfg.components.cli.streams import stdin
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -173,7 +173,7 @@ def _read_text(nlp: Language, file: str) -> Iterator[tuple[str, None]]:
 def _read_docs(nlp: Language, file: str) -> Iterator[tuple[Doc, None]]:
     from spacy_lpcfg.components.corpus import docs_of, read_docs
 
-    docs = docs_of(sys.stdin.buffer.read(), "<stdin>", nlp.vocab) if file == STDIN else read_docs(file, nlp.vocab)
+    docs = docs_of(stdin().read(), "<stdin>", nlp.vocab) if file == STDIN else read_docs(file, nlp.vocab)
     for doc in docs:
         yield doc, None
 
