@@ -369,7 +369,7 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
     doc = with_networks(set_tags=False, spans_key="mine")(TEXTS[0])
     assert not doc.has_annotation("TAG")
     assert trees(doc, "mine") == trees(nlp(TEXTS[0]), ISBN_KEY)
-    assert len(with_networks(threshold=1.1)(TEXTS[0]).spans[ISBN_KEY]) == 0
+    assert (with_networks(threshold=1)(TEXTS[0]).spans[ISBN_KEY].attrs["scores"] >= 1).all()
     parser = with_networks().get_pipe(NAME)
     searches = [(parser.beam, parser.branching, parser.decoding), (1, 1, "tree")]
     found = []
