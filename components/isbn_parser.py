@@ -5,9 +5,9 @@
 component goes on learning from where it is, with the inventory that it has.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -20,7 +20,7 @@ from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.learned import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
-from spacy_lpcfg.components.settings import BREADTH, one_of
+from spacy_lpcfg.components.settings import BREADTH, Check, one_of
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import DECODINGS, BeamSettings, IncrementalParser
@@ -143,7 +143,7 @@ class ISBNParser(ParsingPipe):
     error = ISBNError
     what = "network"
     command = "isbn"
-    checks = {
+    checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "beam": BREADTH,
         "branching": BREADTH,

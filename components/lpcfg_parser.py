@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Literal, Optional
+from typing import Any, ClassVar, Literal, Optional
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -29,7 +29,7 @@ from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
-from spacy_lpcfg.components.settings import MEGABYTES, instance_of, one_of
+from spacy_lpcfg.components.settings import MEGABYTES, Check, instance_of, one_of
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.em import Step, fit_in_steps
 from spacy_lpcfg.models import bundled_grammar, has_bundled
@@ -212,7 +212,7 @@ class LPCFGParser(ParsingPipe):
     error = GrammarError
     what = "grammar"
     command = "lpcfg"
-    checks = {
+    checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
         "tags": one_of(*_TAG_WEIGHTS),

@@ -1,6 +1,6 @@
 """What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +16,7 @@ from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
-from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT
+from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.bounded import BoundedParser
@@ -113,7 +113,7 @@ class ParsingPipe(LearnedPipe):
     command: ClassVar[str]
     gold_key: Any
     decoding: Any  # each parser has choices of its own, and of `tags`
-    checks = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "spans_key": TEXT,
         "gold_key": TEXT,
         "set_tags": FLAG,

@@ -5,14 +5,14 @@ All is learned in `initialize`, from a stream of Docs or of files, and `update` 
 their own, all with the label `LABEL`, so that what reads trees reads them as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, get_args, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
@@ -30,8 +30,9 @@ from spacy_lpcfg.components.learned import (
     set_sentence_starts,
 )
 from spacy_lpcfg.components.learners import VocabVectors
-from spacy_lpcfg.components.settings import COUNT, FUNCTION, SEED, TEXT, instance_of, one_of
+from spacy_lpcfg.components.settings import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
+from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.trees.parse import PARSED, SEGMENTED
 
 KEY = "brackets"
@@ -155,7 +156,7 @@ class SpectralBracketerPipe(LearnedPipe):
     """
 
     error = BracketerError
-    checks = {
+    checks: ClassVar[Mapping[str, Check]] = {
         "learner": instance_of("a learner of brackets, such as spacy-lpcfg.SpectralBracketer.v1", BracketLearner),
         "spans_key": TEXT,
         "attr": one_of(*get_args(Attr)),
@@ -400,7 +401,7 @@ def set_brackets(
             for position, tag in zip(positions, tagged.tags):
                 tags[position] = tag
         attrs["tags"] = tags
-    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+    set_group(doc, key, spans, attrs)
 
 
 class _StepLog:

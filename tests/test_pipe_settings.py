@@ -75,8 +75,6 @@ def test_pipe_settings_are_checked_when_assigned(pipes, factory, name, value):
 
 @pytest.mark.parametrize(("factory", "name", "value"), CASES, ids=str)
 def test_pipe_settings_are_checked_when_a_pipe_is_made(pipes, factory, name, value):
-    if name == "decoding" and value == "reranking" and factory == "lpcfg_parser":
-        pytest.skip("a learner may come to make what can be decoded so")
     pipe = pipes.get_pipe(factory)
     learner = {"learner": pipe.learner} if hasattr(pipe, "learner") else {}
     with pytest.raises(ValueError, match=f"Expected {name} to be "):
