@@ -1,6 +1,6 @@
 """What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
@@ -15,11 +15,11 @@ from spacy_lpcfg.chart.states import StateVectors
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
-from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
+from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
+from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
-from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.trees import Tree, escape_tokens
-from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
+from spacy_lpcfg.trees.bounded import BoundedParser
 from spacy_lpcfg.trees.calibration import tempered
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
@@ -88,8 +88,7 @@ class ParsingPipe(LearnedPipe):
     vocab (Vocab): of the pipeline
     model (Model): what was learned
     name (str): of the component
-    spans_key (str): where the trees go in `Doc.spans`
-    gold_key (str): where the trees lie that are learned from
+    spans_key (str): where the trees go in `Doc.spans`; `gold_key` is where the trees lie that are learned from
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
@@ -112,7 +111,20 @@ class ParsingPipe(LearnedPipe):
 
     what: ClassVar[str]
     command: ClassVar[str]
-    decoding: Any  # each parser has choices of its own
+    gold_key: Any
+    decoding: Any  # each parser has choices of its own, and of `tags`
+    checks: ClassVar[Mapping[str, Check]] = {
+        "spans_key": TEXT,
+        "gold_key": TEXT,
+        "set_tags": FLAG,
+        "threshold": SHARE,
+        "temperature": TEMPERATURE.optional,
+        "surprisal": FLAG,
+        "scorer": FUNCTION.optional,
+        "constraints": FUNCTION.optional,
+        "max_words": COUNT,
+        "max_seconds": SECONDS.optional,
+    }
 
     def __init__(
         self,
@@ -121,7 +133,6 @@ class ParsingPipe(LearnedPipe):
         name: str,
         *,
         spans_key: str,
-        gold_key: str,
         set_tags: bool,
         tags: str,
         threshold: float,
@@ -133,19 +144,14 @@ class ParsingPipe(LearnedPipe):
         max_seconds: float | None,
     ) -> None:
         super().__init__(vocab, model, name)
-        check_numbers(threshold=threshold, temperature=temperature, max_words=max_words, max_seconds=max_seconds)
         self.spans_key = spans_key
-        self.gold_key = gold_key
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
-        if temperature is not None:
-            check_temperature(temperature)
         self.temperature = temperature
         self.surprisal = surprisal
         self.scorer = scorer
         self.constraints = constraints
-        check_bounds(max_words, max_seconds)
         self.max_words = max_words
         self.max_seconds = max_seconds
         answers(self)
