@@ -186,6 +186,11 @@ class Lexicon:
         """Ids of the terminals of a sentence, int32 (n_words,)."""
         return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
 
+    def terminals_by_name(self, words: Sequence[str]) -> list[int]:
+        """Ids of the terminals that are called as words are, and that of `<form>` for all others: a look-up only."""
+        unknown = self._index[UNKNOWN]
+        return [self._index.get(word, unknown) for word in words]
+
     def tag_factors(self, words: Sequence[str]) -> np.ndarray:
         """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
         factors = np.ones((len(words), len(self.tags)))

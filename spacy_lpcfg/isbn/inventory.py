@@ -180,6 +180,11 @@ class Inventory:
             form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
         )
 
+    def tags_by_name(self, words: Sequence[str]) -> list[str]:
+        """A tag that each word is known with, and the commonest one of rare words for all others: a look-up only."""
+        unknown = [int(self.rare.tag_weights.argmax())]
+        return [self.tags[self._known_tags.get(word, unknown)[0]] for word in words]
+
     def word(self, word: str, first: bool, tag: int | None = None) -> Word:
         """What a word may be to the network.
 
