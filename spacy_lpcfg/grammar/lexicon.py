@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.remembered import is_remembered
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 UNKNOWN = "<form>"
@@ -219,9 +220,10 @@ class Lexicon:
                 terminal = int(self.rare_terminals[rare])
             is_unknown = is_form(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
             found = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[key] = found
+            if is_remembered(word):
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[key] = found
         return found
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:
