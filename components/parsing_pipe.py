@@ -14,7 +14,7 @@ from thinc.api import Model
 from spacy_lpcfg.chart.states import StateVectors
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
-from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
+from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
 from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
 from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
@@ -223,7 +223,8 @@ class ParsingPipe(LearnedPipe):
         found = []
         for doc in docs:
             starts, bounds = self.find_sentences(doc)
-            found.append(DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds]))
+            sentences = self._sentences_within(parser, doc, bounds)
+            found.append(DocParse(starts, [self._parse_sentence(parser, each) if each else None for each in sentences]))
         return found
 
     def ready_parser(self) -> TextParser:
@@ -241,20 +242,23 @@ class ParsingPipe(LearnedPipe):
         """Arguments of the parser's methods for every sentence, besides words, tags and constraints."""
         return {}
 
-    def _sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Sentence | None:
-        positions = words_of(doc, start, end)
-        if not positions:
-            return None
-        settings = dict(self.parse_settings)
-        if self.constraints is not None:
-            settings["constraints"] = constraints_within(self.constraints(doc), positions)
-        tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        return Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
+    def _sentences_within(
+        self, parser: TextParser, doc: Doc, bounds: Sequence[tuple[int, int]]
+    ) -> Iterator[Sentence | None]:
+        """The sentences of a Doc; None for one without words."""
+        of_sentences = None if self.constraints is None else constraints_by_sentence(self.constraints(doc), bounds)
+        for number, (start, end) in enumerate(bounds):
+            positions = words_of(doc, start, end)
+            if not positions:
+                yield None
+                continue
+            settings = dict(self.parse_settings)
+            if of_sentences is not None:
+                settings["constraints"] = constraints_within(of_sentences[number], positions)
+            tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
+            yield Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
 
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
-        found = self._sentence(parser, doc, start, end)
-        if found is None:
-            return None
+    def _parse_sentence(self, parser: TextParser, found: Sentence) -> Parse:
         parse: Parse = parser.parser.parse(found.words, found.tags, **found.settings)
         return replace(parse, span_scores=self._tempered(parse.span_scores))
 
@@ -346,7 +350,7 @@ class ParsingPipe(LearnedPipe):
 
     def _sentences(self, doc: Doc) -> tuple[TextParser, list[Sentence | None]]:
         parser = self.ready_parser()
-        return parser, [self._sentence(parser, doc, *bounds) for bounds in self.find_sentences(doc)[1]]
+        return parser, list(self._sentences_within(parser, doc, self.find_sentences(doc)[1]))
 
     # Annotation
 

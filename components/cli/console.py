@@ -25,6 +25,8 @@ Item = TypeVar("Item")
 STDIN = "-"
 BAD_DATA = 1
 INTERRUPTED = 130  # as of a process that Ctrl-C ends
+LONGEST_JSON = 2**24
+"""The most characters of an object of JSON, of which each may take forty bytes when it is read."""
 _TOO_MUCH: dict[type[BaseException], str] = {
     MemoryError: "this takes more memory than there is; ask for less. ",
     OverflowError: "a number is too large; give a smaller one. ",

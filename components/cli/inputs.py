@@ -172,8 +172,10 @@ def _read_text(nlp: Language, file: str) -> Iterator[tuple[str, None]]:
 
 def _read_docs(nlp: Language, file: str) -> Iterator[tuple[Doc, None]]:
     from spacy_lpcfg.components.corpus import docs_of, read_docs
+    from spacy_lpcfg.grammar.storage import read_stream
 
-    docs = docs_of(stdin().read(), "<stdin>", nlp.vocab) if file == STDIN else read_docs(file, nlp.vocab)
+    is_file = file != STDIN
+    docs = read_docs(file, nlp.vocab) if is_file else docs_of(read_stream(stdin()), "<stdin>", nlp.vocab)
     for doc in docs:
         yield doc, None
 

@@ -42,12 +42,15 @@ class Context(NamedTuple):
 
 
 class ContextModel:
-    """Tables of a grammar from which the context of a sentence's words is made."""
+    """Tables of a grammar from which the context of a sentence's words is made.
+
+    likely_tags (int32, (n_terminals,)): the likeliest tag of each terminal alone.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         self._classifier = grammar.classifier
         self._windows = Windows(grammar.tags)
-        self._likely_tags = read_only(grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of))
+        self.likely_tags = read_only(grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of))
         self._tag_of = grammar.tag_of
         self._lexicon = grammar.lexicon
         self._tag_terminals = read_only(grammar.lexicon.tag_terminals)
@@ -77,7 +80,7 @@ class ContextModel:
         boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
         lexicon, n_tags = self._lexicon, tag_factors.shape[1]
-        keys = self._windows.keys(words, np.where(tags == NO_TAG, self._likely_tags[terminals], tags))
+        keys = self._windows.keys(words, np.where(tags == NO_TAG, self.likely_tags[terminals], tags))
         scores = self._classifier.scores(keys, len(self._tag_of) + 2)
         around = np.zeros((len(words) + 2, n_tags + 1))
         weights, around[1:-1, :-1] = emission_weights(

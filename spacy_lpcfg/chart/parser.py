@@ -199,6 +199,11 @@ class Parser:
         )
         return self._join(words, tags, tag_weight, cuts, GLUED)
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
+        found = self._context.likely_tags[self.grammar.lexicon.terminals_by_name(words)]
+        return [self.grammar.tags[tag] for tag in found.tolist()]
+
     def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **settings: Any) -> Posteriors:
         """Probabilities of all brackets and tags that pruning left; arguments as of `read`.
 

@@ -76,6 +76,10 @@ class Reader(Protocol):
         """Those of its most probable tree, in pre-order."""
         ...
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, from a table."""
+        ...
+
 
 class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
@@ -118,6 +122,10 @@ class CombinedParser(Undistributed):
         """The mean of the models' posteriors; arguments as of `parse`."""
         check_input(words, tags)
         return self._mean(self._read(Question(words, tags, tag_weight, constraints)))
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, as the first model has it in a table."""
+        return self._readers[0].likely_tags(words)
 
     def _mean(self, readings: Sequence[Reading]) -> Posteriors:
         return mean([reading.posteriors for reading in readings], self.combined.weights)
@@ -264,6 +272,9 @@ class _ChartReader:
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.tags, **question.settings).spans
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._parser.likely_tags(words)
+
 
 class _BeamReader:
     """A network's parser."""
@@ -278,6 +289,9 @@ class _BeamReader:
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.certain_tags, constraints=question.constraints).spans
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._parser.likely_tags(words)
+
 
 class _MirroredReader:
     """A model that reads from right to left."""
@@ -291,6 +305,9 @@ class _MirroredReader:
 
     def brackets(self, question: Question) -> list[Span]:
         return mirrored_spans(self._reader.brackets(question.mirrored()), len(question.words))
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._reader.likely_tags(words)
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:

@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.remembered import is_remembered
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 UNKNOWN = "<form>"
@@ -187,6 +188,11 @@ class Lexicon:
         """Ids of the terminals of a sentence, int32 (n_words,)."""
         return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
 
+    def terminals_by_name(self, words: Sequence[str]) -> list[int]:
+        """Ids of the terminals that are called as words are, and that of `<form>` for all others: a look-up only."""
+        unknown = self._index[UNKNOWN]
+        return [self._index.get(word, unknown) for word in words]
+
     def tag_factors(self, words: Sequence[str]) -> np.ndarray:
         """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
         factors = np.ones((len(words), len(self.tags)))
@@ -215,9 +221,10 @@ class Lexicon:
                 terminal = int(self.rare_terminals[rare])
             is_unknown = is_form(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
             found = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[key] = found
+            if is_remembered(word):
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[key] = found
         return found
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:

@@ -9,19 +9,20 @@ import stat
 import zlib
 from collections.abc import Iterable
 from importlib import metadata
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import srsly
 
 from spacy_lpcfg.files import PathLike, write_atomically
-from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room
+from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room, limit
 
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 _CODING = "zlib of byte planes"  # of signed integers, their differences
 _HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
 _MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes were 0
+_CHUNK = 2**20  # bytes of a stream that are read at once
 _LONGEST_META = 2**20  # characters
 _NAMED = 3  # of unknown parts, in an error
 _DEEPEST = 2  # models within models: networks, mirrored, in a combination
@@ -64,6 +65,19 @@ def read_file(path: PathLike) -> bytes:
             )
         check_room(status.st_size)
         return file.read(status.st_size)
+
+
+def read_stream(stream: IO[bytes], most: int | None = None) -> bytes:
+    """What a stream holds to its end, such as stdin.
+
+    most (int or None): bytes that it may hold; None for as many as one may read.
+    RAISES (TooLargeError): If there are more; no more are read then.
+    """
+    most, data = limit() if most is None else most, bytearray()
+    while len(data) <= most and (chunk := stream.read(_CHUNK)):
+        data += chunk
+    check_room(len(data), most)
+    return bytes(data)
 
 
 def _without_waiting(path: str, flags: int) -> int:

@@ -114,6 +114,10 @@ class IncrementalParser:
         parse = self._decode(words, tags, finals) if finals else self._glued(words, tags)
         return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """A tag of each word alone, from a table; of words that the network does not know that of unknown words."""
+        return self.isbn.inventory.tags_by_name(words)
+
     def n_best(
         self,
         words: Sequence[str],

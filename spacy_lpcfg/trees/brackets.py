@@ -27,6 +27,8 @@ from spacy_lpcfg.trees.tree import Tree
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 LONGEST_LINE = 2**26
 """The most bytes of a line, so that memory is bounded."""
+MOST_NODES = 2**20
+"""The most nodes of a tree, for the same."""
 _END = ""  # the token that says: here a tree must be complete
 _TREE_NAMES = frozenset({"ID", "METADATA"})
 
@@ -46,6 +48,10 @@ class TreebankError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
+
+
+class _TooLarge(TreebankError):
+    """A tree that is no tree, by its size: reading does not go on after it."""
 
 
 def parse_trees(
@@ -70,13 +76,15 @@ def parse_trees(
     for number, line in source:
         if not builder.is_open:
             source.forget()
+        elif source.n_kept > LONGEST_LINE:
+            raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), path, builder.line)
         tokens = iter(source.tokens(line, after_error=builder.is_broken))
         while True:
             try:
                 yield from builder.read(tokens, number)
                 break
             except TreebankError as error:
-                if on_error is None:
+                if on_error is None or isinstance(error, _TooLarge):
                     raise
                 on_error(error)
                 if source.go_back(error.line):
@@ -129,6 +137,7 @@ class _Source:
         self._lines = numbered  # None stands for the end of the text
         self._again: deque[tuple[int, str | None]] = deque()
         self._kept: list[tuple[int, str | None]] = []  # the lines of the tree that is being read
+        self.n_kept = 0  # characters of these
         self._indent = 0  # of the line where the last broken tree began
         self._went_back = False
 
@@ -138,11 +147,13 @@ class _Source:
             if entry is None:
                 return
             self._kept.append(entry)
+            self.n_kept += len(entry[1] or "")
             yield entry
 
     def forget(self) -> None:
         """Keep only the last line, because no tree was open before it."""
         del self._kept[:-1]
+        self.n_kept = len(self._kept[-1][1] or "")
 
     def tokens(self, line: str | None, *, after_error: bool) -> list[str]:
         """The tokens of a line; after an error, a line that begins a tree ends the one before."""
@@ -160,6 +171,7 @@ class _Source:
             if n > number and self._begins_tree(line):
                 self._again.extendleft(reversed(self._kept[i:]))
                 self._kept.clear()
+                self.n_kept = 0
                 self._went_back = True
                 return True
         return False
@@ -190,7 +202,8 @@ class _Builder:
     def __init__(self, path: str) -> None:
         self.is_broken = False
         self._path = path
-        self._line = 0  # where the current tree began
+        self.line = 0  # where the current tree began
+        self._n_nodes = 0  # of the current tree
         self._stack: list[_OpenNode] = []
         self._finished: Tree | None = None  # complete, unless more follows that is not a tree
 
@@ -205,8 +218,9 @@ class _Builder:
             if token == "(":
                 if not self._stack:
                     yield from self._take_finished()
-                    self._line = number
+                    self.line = number
                     self.is_broken = False
+                    self._n_nodes = 0
                 self._open(number)
             elif self.is_broken:
                 self._skip(token)
@@ -232,6 +246,9 @@ class _Builder:
     def _open(self, number: int) -> None:
         node = _OpenNode()
         self._stack.append(node)
+        self._n_nodes += 1
+        if self._n_nodes > MOST_NODES:
+            raise _TooLarge(_TOO_MANY_NODES.format(n=MOST_NODES), self._path, self.line)
         if len(self._stack) == 1 or self.is_broken:
             return
         parent = self._stack[-2]
@@ -271,16 +288,16 @@ class _Builder:
         if self._stack:
             n_open = len(self._stack)
             self._stack.clear()
-            raise self._error(_NOT_CLOSED.format(n_open=n_open), self._line)
+            raise self._error(_NOT_CLOSED.format(n_open=n_open), self.line)
 
     def _error(self, message: str, number: int, *, stray: bool = False) -> TreebankError:
         """The error of the current tree; of a stray token when no tree precedes it on its line."""
         self.is_broken = True
         if stray and self._finished is None:
-            self._line = number
+            self.line = number
         self._finished = None
-        seen = f" (seen in line {number})" if number > self._line else ""
-        return TreebankError(f"{message}{seen}", self._path, self._line)
+        seen = f" (seen in line {number})" if number > self.line else ""
+        return TreebankError(f"{message}{seen}", self._path, self.line)
 
 
 _NOT_OPENED = (
@@ -307,6 +324,12 @@ _TWO_WORDS = (
     "an underscore, give each word a tag: (TAG word), and remove lemmas."
 )
 _TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a text, with line breaks?"
+_TREE_TOO_LONG = (
+    "Expected a tree of at most {n:,} characters, but it goes on. Close the brackets of the one that begins here."
+)
+_TOO_MANY_NODES = (
+    "Expected a tree of at most {n:,} nodes, but it goes on. Close the brackets of the one that begins here."
+)
 _NO_LABEL = (
     "Expected a label after the opening bracket, but got another bracket. Only the outermost "
     "bracket of a tree may be unlabelled: give this one a label."
