@@ -22,9 +22,10 @@ LINES = [
     *["(S (NN Cats) (VB go))"] * 2,
     *["(S (VB runs) (NNP Dog))", "(S (VB Go) (NNP DOG))", "(S (VB runs) (NNP Dogs))", "(S (NN Eels) (VB go))"],
 ]
+STATES = {"n_states": 3, "tokens_per_state": 1}
 LEARNERS = pytest.mark.parametrize(
     "learner",
-    [TreebankPCFG(), EM(n_states=3, tokens_per_state=1, n_iterations=4), Pivot(n_states=3, tokens_per_state=1, n_iterations=0)],
+    [TreebankPCFG(), EM(**STATES, n_iterations=4), Pivot(**STATES, n_iterations=0)],
     ids=["pcfg", "em", "pivot"],
 )
 
