@@ -70,6 +70,27 @@ def test_posteriors_are_shares_of_the_derivations():
     assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
 
 
+def test_posteriors_leave_out_brackets_of_no_share():
+    derivations = [(((0, 2, "S"), (0, 1, "NP")), [0, 1]), (((0, 2, "S"), (0, 1, "FRAG")), [0, 2])]
+    posteriors = Finals(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
+    assert posteriors.brackets == {(0, 2, "S"): 1.0, (0, 1, "NP"): 1.0}
+    assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+def test_parse_of_a_network_that_is_all_but_certain(decoding):
+    """Derivations whose logs are so far apart that the shares of some are 0."""
+    isbn = tiny("feed-forward")
+    certain = [
+        network.of({name: 20_000 * array for name, array in network.parameters.items()}) for network in isbn.networks
+    ]
+    isbn = ISBN.from_bytes(replace(isbn, networks=tuple(certain)).to_bytes())
+    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6, decoding=decoding))
+    assert parser.n_best(WORDS, n=30)[-1].probability == 0
+    assert parser.parse(WORDS).status == PARSED
+    assert parser.posteriors(WORDS).brackets
+
+
 def test_parse_keeps_given_tags():
     tags = ["Y", None, "no such tag", "X", None, None]
     parse = PARSER.parse(WORDS, tags)
