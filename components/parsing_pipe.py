@@ -275,7 +275,8 @@ class ParsingPipe(LearnedPipe):
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
-        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact.
+        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not.
         """
         return self._ask(doc, lambda core, each: core.n_best(each.words, each.tags, n=n, **each.settings))
 
@@ -302,7 +303,7 @@ class ParsingPipe(LearnedPipe):
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
-        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
+        lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model cannot make the
         words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
         """
         if trees is None:

@@ -1,15 +1,16 @@
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_isbn_beam import tiny
+from test_isbn_beam import UNPRUNED, tiny
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
 from spacy_lpcfg.isbn.finals import Finals
 from spacy_lpcfg.isbn.network import start_network
-from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.parse import GLUED, PARSED
 
 WORDS = ["a", "b", "new", "c", "a", "d"]
@@ -89,6 +90,18 @@ def test_parse_of_a_network_that_is_all_but_certain(decoding):
     assert parser.n_best(WORDS, n=30)[-1].probability == 0
     assert parser.parse(WORDS).status == PARSED
     assert parser.posteriors(WORDS).brackets
+
+
+def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
+    parser, words = IncrementalParser(PARSER.isbn, settings=UNPRUNED), ["a", "b", "new"]
+    (best,) = parser.n_best(words, n=1)
+    tagged = [Tree.from_spans(words, tags, best.tree.spans()) for tags in product(PARSER.isbn.tags, repeat=len(words))]
+    logs = {tree: parser.tree_log_probability(tree) for tree in tagged}
+    assert best.log_probability == pytest.approx(np.logaddexp.reduce([*logs.values()]), abs=1e-4)
+    assert max(logs, key=logs.__getitem__) == best.tree
+    given = {each.tree: each.log_probability for each in parser.n_best(words, best.tree.tags, n=100)}
+    assert given[best.tree] == pytest.approx(logs[best.tree], abs=1e-4)
+    assert logs[best.tree] < best.log_probability - 0.1
 
 
 def test_parse_keeps_given_tags():

@@ -126,7 +126,8 @@ class IncrementalParser:
 
         n (int): how many, at least 1; the beam is as wide at least.
         RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree, and a probability is a share of all that are found.
+            log-probability sums all found derivations of a tree, over its tags too, and a probability is a share of all
+            that are found. That of the tree with the tags that it has here is `tree_log_probability`, which is lower.
             Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse` falls back.
         RAISES (ValueError): As of `parse`, and if n is less than 1.
         """
@@ -169,7 +170,9 @@ class IncrementalParser:
         return self._finals(words, None, self.settings).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
+        """ln P(tree, words) of a tree with its own tags, in nats; no beam has a part in it.
+
+        That of `n_best` sums over all tags of the words, and is higher.
 
         tree (Tree): in the treebank's spelling; it is normalized as for learning.
         RETURNS (float): -inf if it has labels or tags that the network does not know.
