@@ -16,6 +16,7 @@ from spacy.pipeline import Sentencizer, TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Shim
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.files import PathLike, write_atomically
 from spacy_lpcfg.grammar.reader import check_room
@@ -34,7 +35,7 @@ def check_numbers(**settings: Any) -> None:
     """RAISES (ValueError): If a setting is there and no number: spaCy lets numbers in quotes pass."""
     for name, value in settings.items():
         if value is not None and not isinstance(value, Real):
-            raise ValueError(f"Expected {name} to be a number, without quotes in a config, got {value!r}.")
+            raise ValueError(f"Expected {name} to be a number, without quotes in a config, got {shown(value)}.")
 
 
 class LearnedShim(Shim):

@@ -23,6 +23,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart import Settings
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import Learned, check_decoding, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
@@ -255,7 +256,7 @@ class LPCFGParser(ParsingPipe):
             raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
         if not isinstance(pruning, Settings | None):
-            raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
+            raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {shown(pruning)}.")
         self.pruning = _SETTINGS if pruning is None else pruning
         self.decoding = decoding
         self._fit: OnlineFit | None = None

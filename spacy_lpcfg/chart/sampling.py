@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 from spacy_lpcfg.trees.tree import Tree
@@ -33,8 +34,11 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
     max_words (int): trees of more words are drawn again.
     YIELDS (Tree): n-ary, unary chains expanded, without root label. Words that the grammar does not know are drawn as
         their signature, such as "<form Cap s>".
-    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`.
+    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`;
+        if that is no whole number of at least 1, or seed of at least 0.
     """
+    check_whole(0, seed=seed)
+    check_whole(1, max_words=max_words)
     if not grammar.is_proper:
         raise ValueError(
             "Expected a proper grammar, such as TreebankPCFG learns, got one whose parameters are no probabilities "

@@ -85,7 +85,7 @@ class Finals:
             if not is_same:
                 for tag, share in zip(column, shares):
                     of_tags[tag] = of_tags.get(tag, 0.0) + share
-            found.append({names[tag]: share for tag, share in of_tags.items()})
+            found.append({names[tag]: min(share, 1.0) for tag, share in of_tags.items()})
         return found
 
     def _shares(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn._beam import Networks, Search
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
@@ -69,7 +70,7 @@ class BeamSettings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in ("beam", "branching", "unary_cap", "most_pops"):
             if not 1 <= getattr(self, name) <= MOST:
                 raise ValueError(f"Expected {name} from 1 to {MOST:,}, got {getattr(self, name)}.")
@@ -356,7 +357,9 @@ class Prefix:
 
         RETURNS (list of PrefixTree): each with its log-probability, of which that of the prefix is the sum; empty
             before the first word.
+        RAISES (ValueError): If n is no whole number of at least 1.
         """
+        check_number(n)
         if not self.words:
             return []
         logs = self._search.log_probabilities().tolist()
