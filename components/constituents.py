@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.asked import pipe_of
 from spacy_lpcfg.components.tree_group import group_at, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
@@ -314,7 +315,7 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
     group = group_at(doc, key, start, end)
     if group.attrs.get("format", FORMAT) != FORMAT:
         raise ValueError(
-            f"doc.spans[{key!r}] has format {group.attrs['format']!r}, but this version reads "
+            f"doc.spans[{key!r}] has format {shown(group.attrs['format'])}, but this version reads "
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
     per_token = [(name, len(doc)) for name in ("tags", "tag_scores", "surprisal")]
@@ -480,7 +481,7 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     found = (start, start + len(inside))
     if found not in sentence.chains:
         raise NonConstituentError(
-            f"{span.text!r} is not a constituent of the tree of its sentence. Walk the tree from "
+            f"{shown(span.text)} is not a constituent of the tree of its sentence. Walk the tree from "
             "its root (doc._.constituency) or from a token, or catch this error."
         )
     return Constituent(sentence, found)

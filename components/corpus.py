@@ -13,6 +13,7 @@ from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import KEY, set_trees
 from spacy_lpcfg.grammar.reader import Reader, Room, TooLargeError, limit
 from spacy_lpcfg.grammar.storage import read_file
@@ -202,7 +203,7 @@ def _with_trees(docs: Iterable[Doc], file: Path, key: str) -> Iterator[Doc]:
     for doc in docs:
         if key not in doc.spans:
             raise ValueError(
-                f"{file}: doc.spans of a Doc has no trees under {key!r}, only {sorted(doc.spans)}. "
+                f"{file}: doc.spans of a Doc has no trees under {key!r}, only {shown(sorted(doc.spans))}. "
                 "Make the file with `spacy-lpcfg convert`, or set spans_key."
             )
         yield doc

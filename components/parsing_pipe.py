@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
@@ -21,6 +22,7 @@ from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.bounded import BoundedParser
 from spacy_lpcfg.trees.calibration import tempered
+from spacy_lpcfg.trees.distribution import check_number
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
@@ -205,7 +207,7 @@ class ParsingPipe(LearnedPipe):
         if labels is not None and not set(labels).issuperset(self.labels):
             raise ValueError(
                 f"The {self.what} has categories that the given labels have not: "
-                f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
+                f"{shown(sorted(set(self.labels) - set(labels)))}. Make the labels anew with `spacy init "
                 "labels`, or leave them out."
             )
 
@@ -285,15 +287,20 @@ class ParsingPipe(LearnedPipe):
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
-        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact.
+        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not. Raises
+        ValueError if n is no whole number of at least 1.
         """
+        check_number(n)
         return self._ask(doc, lambda core, each: core.n_best(each.words, each.tags, n=n, **each.settings))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together.
+        Sentence number i is drawn by `seed` + i. Not for several models together. Raises ValueError if n is no whole
+        number of at least 1, or seed of at least 0.
         """
+        check_number(n, seed)
         seeds = count(seed)
         found = zip(self._distributions(doc), seeds)
         return [each.samples(n, seed=own) if each else None for each, own in found]
@@ -312,8 +319,9 @@ class ParsingPipe(LearnedPipe):
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
-        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
-        words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
+        lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
+        cannot make the words or the tree. Not for several models together. Raises ValueError unless trees fit
+        sentences.
         """
         if trees is None:
             return self._ask(doc, lambda core, each: core.log_probability(each.words))

@@ -21,6 +21,7 @@ from thinc.api import Model
 from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
 from spacy_lpcfg.components.learned import (
     LearnedPipe,
@@ -236,7 +237,7 @@ class SpectralBracketerPipe(LearnedPipe):
         corpus is streamed, or if there is too little text; Untagged if it has no tags.
         """
         if labels is not None and LABEL not in labels:
-            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {labels}.")
+            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
         if mapping is not None:
             self.mapping = mapping
         if bracketer is not None:

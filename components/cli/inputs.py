@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
 from spacy_lpcfg.components.cli.processes import pipe
 from spacy_lpcfg.components.cli.streams import stdin
@@ -200,7 +201,7 @@ def _read_tagged(file: str) -> Iterator[_Words]:
         for word, slash, tag in items:
             if not (word and tag):
                 raise ValueError(
-                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {word + slash + tag!r}"
+                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {shown(word + slash + tag)}"
                 )
         yield _Words([word for word, _, _ in items], [tag for _, _, tag in items])
 

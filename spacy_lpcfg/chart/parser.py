@@ -20,6 +20,7 @@ from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.states import StateVectors, states_of
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -105,12 +106,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in _SHARES:
             value = getattr(self, name)
             is_left_out = name == "retry_beam" and value is None
             if not (is_left_out or (isinstance(value, Real) and 0 <= float(value) <= 1)):
-                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {value!r}.")
+                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {shown(value)}.")
 
 
 EXHAUSTIVE = Settings(

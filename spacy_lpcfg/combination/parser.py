@@ -12,6 +12,7 @@ import numpy as np
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.nearest import nearest_parse
 from spacy_lpcfg.chart.parser import Parser, Reading, Settings
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
 from spacy_lpcfg.combination.reranking import Reranker, can_rerank
@@ -103,7 +104,7 @@ class CombinedParser(Undistributed):
         beam_settings: BeamSettings | None = None,
     ) -> None:
         if decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(decoding)}.")
         self.combined = combined
         self.decoding = decoding
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
@@ -242,7 +243,7 @@ def parser_of(
 def check_decoding(decoding: str, model: Learned | None = None) -> None:
     """RAISES (ValueError): On another decoding than those of `parser_of`, or for a model that cannot be decoded so."""
     if decoding not in CHOICES:
-        raise ValueError(f"Expected decoding to be one of {', '.join(CHOICES)}; got {decoding!r}.")
+        raise ValueError(f"Expected decoding to be one of {', '.join(CHOICES)}; got {shown(decoding)}.")
     can = isinstance(model, Combined) and can_rerank(model.members)
     if decoding == "reranking" and model is not None and not can:
         raise ValueError(
@@ -311,7 +312,7 @@ class _MirroredReader:
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-    """Weighted means of the probabilities of brackets and tags."""
+    """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     brackets: dict[tuple[int, int, str], float] = {}
     for one, weight in zip(posteriors, weights):
         _add(brackets, one.brackets.items(), weight)
@@ -320,7 +321,8 @@ def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posterio
     for one, weight in zip(posteriors, weights):
         for of_word, other in zip(tags, one.tags):
             _add(of_word, other.items(), weight)
-    return Posteriors({bracket: brackets[bracket] for bracket in order}, tags)
+    of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
+    return Posteriors({bracket: min(brackets[bracket], 1.0) for bracket in order}, of_tags)
 
 
 def _add(sums: dict, items: Iterable[tuple], weight: float) -> None:

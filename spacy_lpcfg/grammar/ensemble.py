@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
@@ -39,7 +40,7 @@ class Ensemble(Stored):
         if not self.grammars:
             raise ValueError("Expected at least one grammar, got none.")
         if self.combine not in COMBINATIONS:
-            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
         check_temperature(self.temperature)
         values = self.grammars[0].to_values()
         for grammar in self.grammars[1:]:

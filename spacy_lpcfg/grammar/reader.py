@@ -9,6 +9,8 @@ import os
 from struct import Struct
 from typing import Any
 
+from spacy_lpcfg.checks import shown
+
 LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
 """The environment variable that has another limit than `LIMIT`."""
 LIMIT = 2**30
@@ -43,7 +45,7 @@ def limit() -> int:
     """
     given = os.environ.get(LIMIT_NAME, str(LIMIT))
     if not (given.isascii() and given.isdigit()):
-        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {given!r}.")
+        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {shown(given)}.")
     return int(given)
 
 

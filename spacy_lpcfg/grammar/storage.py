@@ -14,6 +14,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 import srsly
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.files import PathLike, write_atomically
 from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room, limit
 
@@ -169,7 +170,7 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     room = Room()
     header = _header(kind, data, room)
     if header["kind"] != kind:
-        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {header['kind']!r:.50}.")
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _of_another_version(kind, header["version"], version)
     encoded = _body(header, room)
@@ -181,7 +182,7 @@ def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
     """RAISES (StorageError): If there are parts of other names than those that are known."""
     others = sorted(set(values) - set(known))
     if others:
-        names = ", ".join(f"{name!r:.50}" for name in others[:_NAMED])
+        names = ", ".join(f"{shown(name)}" for name in others[:_NAMED])
         raise StorageError(
             f"Expected no parts that this spacy-lpcfg does not know, got {names}: copy or learn it again."
         )
@@ -221,11 +222,11 @@ def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
 def _body(header: dict[str, Any], room: Room) -> dict[str, Any]:
     """The parts as they are encoded, if they are as they were when they were saved."""
     if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
-        raise StorageError(f"This {header['kind']} is damaged: its checksum differs. Copy or learn it again.")
+        raise StorageError(f"This {header['kind']:.80} is damaged: its checksum differs. Copy or learn it again.")
     try:
         return Reader(header["body"], room).read()
     except StorageError as error:
-        raise StorageError(f"This {header['kind']} cannot be read: {error}") from error
+        raise StorageError(f"This {header['kind']:.80} cannot be read: {error}") from error
 
 
 def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
@@ -254,7 +255,7 @@ def _take_room(encoded: dict[str, Any], room: Room, deepest: int) -> None:
         elif isinstance(value, memoryview):
             room.take(len(value))
             if deepest == 0:
-                raise StorageError(f"The model {name!r} is within more models than this spacy-lpcfg knows of.")
+                raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
             _take_room(Reader(_header("model", value, room)["body"], room).read(), room, deepest - 1)
 
 
@@ -269,7 +270,9 @@ def _decode(name: str, value: Any) -> Any:
     data, size = value["data"], _size(shape)
     flat = _decompress(name, data, dtype, size) if "coding" in value else np.frombuffer(bytes(data), np.uint8)
     if size * dtype.itemsize != flat.nbytes:
-        raise StorageError(f"The array {name!r} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes.")
+        raise StorageError(
+            f"The array {shown(name)} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes."
+        )
     flat.flags.writeable = False
     return flat.view(dtype).reshape(shape)
 
@@ -281,12 +284,12 @@ def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
     """
     dtype, shape = value.get("dtype"), value.get("shape")
     if dtype not in _DTYPES or not isinstance(value.get("data"), memoryview) or not isinstance(shape, list):
-        raise StorageError(f"Expected an array under {name!r:.50}, of one of the types {', '.join(_DTYPES)}.")
+        raise StorageError(f"Expected an array under {shown(name)}, of one of the types {', '.join(_DTYPES)}.")
     if value.get("coding", _CODING) != _CODING or not value.keys() <= {"dtype", "shape", "data", "coding"}:
-        raise StorageError(f"Expected an array of a known coding under {name!r:.50}.")
+        raise StorageError(f"Expected an array of a known coding under {shown(name)}.")
     is_shape = len(shape) <= _MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
     if not is_shape or _size([max(size, 1) for size in shape]) > _LARGEST:
-        raise StorageError(f"The array {name!r:.50} has the impossible shape {shape!s:.50}.")
+        raise StorageError(f"The array {shown(name)} has the impossible shape {shown(shape)}.")
     return np.dtype(dtype), shape
 
 
@@ -299,7 +302,7 @@ def _decompress(name: str, data: memoryview, dtype: np.dtype, n: int) -> np.ndar
     try:
         planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
     except zlib.error as error:
-        raise StorageError(f"The array {name!r} is damaged: {error}.") from error
+        raise StorageError(f"The array {shown(name)} is damaged: {error}.") from error
     if len(planes) != n * dtype.itemsize:
         return np.frombuffer(planes, np.uint8)  # of a wrong size, which the caller refuses
     flat = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()

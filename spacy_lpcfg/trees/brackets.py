@@ -21,6 +21,7 @@ from functools import partial
 from itertools import chain
 from typing import Protocol
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
 
@@ -193,7 +194,7 @@ class _OpenNode:
         self.children: list[Tree] = []
 
     def __str__(self) -> str:
-        return "( ...)" if self.label is None else f"({self.label} ...)"
+        return "( ...)" if self.label is None else f"({self.label:.80} ...)"
 
 
 class _Builder:
@@ -253,7 +254,7 @@ class _Builder:
             return
         parent = self._stack[-2]
         if parent.word is not None:
-            raise self._error(_WORD_BESIDE_NODES.format(word=parent.word, node=parent), number)
+            raise self._error(_WORD_BESIDE_NODES.format(word=shown(parent.word), node=parent), number)
         if parent.label is None:
             if len(self._stack) > 2:
                 raise self._error(_NO_LABEL, number)
@@ -261,14 +262,14 @@ class _Builder:
 
     def _text(self, token: str, number: int) -> None:
         if not self._stack:
-            raise self._error(_TEXT_OUTSIDE.format(word=token), number, stray=True)
+            raise self._error(_TEXT_OUTSIDE.format(word=shown(token)), number, stray=True)
         node = self._stack[-1]
         if node.label is None:
             node.label = token
         elif node.children:
-            raise self._error(_WORD_BESIDE_NODES.format(word=token, node=node), number)
+            raise self._error(_WORD_BESIDE_NODES.format(word=shown(token), node=node), number)
         elif node.word is not None:
-            raise self._error(_TWO_WORDS.format(node=node, first=node.word, second=token), number)
+            raise self._error(_TWO_WORDS.format(node=node, first=shown(node.word), second=shown(token)), number)
         else:
             node.word = token
 
@@ -309,18 +310,18 @@ _NOT_CLOSED = (
     "open where the next tree begins or the text ends. Add the missing brackets."
 )
 _TEXT_OUTSIDE = (
-    "Expected a tree in brackets, but got {word!r} outside of any. Remove it, or check that the "
+    "Expected a tree in brackets, but got {word} outside of any. Remove it, or check that the "
     "file holds bracketed trees."
 )
 _EMPTY_NODE = (
     "Expected a word or other nodes in {node}, but got nothing. Remove the node, or write a leaf as (TAG word)."
 )
 _WORD_BESIDE_NODES = (
-    "Expected one word or other nodes in {node}, but got {word!r} beside other nodes. Give the "
+    "Expected one word or other nodes in {node}, but got {word} beside other nodes. Give the "
     "word a tag: (TAG word). In a word, write brackets as -LRB- and -RRB-."
 )
 _TWO_WORDS = (
-    "Expected one word in {node}, but got {first!r} and {second!r}. Join a word with a space by "
+    "Expected one word in {node}, but got {first} and {second}. Join a word with a space by "
     "an underscore, give each word a tag: (TAG word), and remove lemmas."
 )
 _TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a text, with line breaks?"
@@ -392,7 +393,7 @@ def _check_writable(tree: Tree) -> None:
             if not _is_writable(text) and not (node is tree and text == "" and node.children):
                 raise ValueError(
                     f"Labels and words in brackets are not empty and hold neither white space nor "
-                    f"round brackets, but got {text!r} in {str(node)[:80]}. Use `escape_token` for "
+                    f"round brackets, but got {shown(text)} in {str(node)[:80]}. Use `escape_token` for "
                     f"brackets in words, and join words with spaces by underscores."
                 )
 
