@@ -12,12 +12,15 @@ from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
     from spacy_lpcfg.components.learned import LearnedPipe
 
 TITLE = "spacy-lpcfg"
 MOST_CHARACTERS = 1000
-_MOST_WORDS = 60  # of a sentence whose chart is drawn
+MOST_WORDS = 200
+MOST_SENTENCES = 5
+_MOST_DRAWN = 60  # words of a sentence whose chart and surprisal are drawn
 _STYLE = """
 textarea { box-sizing: border-box; font: inherit; height: 5rem; width: 100% }
 summary { cursor: pointer; font-weight: bold }
@@ -40,32 +43,35 @@ class DemoPage:
         self.n_best = n_best
 
     def __call__(self, text: str) -> str:
-        """The page, with a section for each sentence that has words.
+        """The page, with a section for each of the first `MOST_SENTENCES` sentences that have words.
 
-        text (str): at most `MOST_CHARACTERS` characters; nothing for the page before any text
+        text (str): at most `MOST_CHARACTERS` characters and `MOST_WORDS` tokens; nothing for the page before any text
 
         Raises ValueError for more text than that.
         """
-        if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"This is a text of {len(text):,} characters, and {MOST_CHARACTERS:,} is the most.")
-        return page(text, self._sections(text))
-
-    def _sections(self, text: str) -> Iterator[tuple[str, str]]:
-        doc = self.nlp(" ".join(text.split()))
+        _check_size(len(text), MOST_CHARACTERS, "characters")
+        doc = self.nlp.make_doc(" ".join(text.split()))
+        _check_size(len(doc), MOST_WORDS, "words")
+        doc = self.nlp(doc)
         found = list(sentences(doc, self.component.spans_key)) if len(doc) else []
+        drawn = found[:MOST_SENTENCES]
+        message = f"These are the first {len(drawn)} of {len(found)} sentences." if len(found) > len(drawn) else ""
+        return page(text, self._sections(doc, drawn), message)
+
+    def _sections(self, doc: Doc, drawn: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
         parts = {
             "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best)),
             "Posteriors": (_posteriors, self._answers("posteriors", doc)),
             "Surprisal": (_surprisal, self._answers("surprisals", doc)),
         }
-        for sentence in found:
+        for sentence in drawn:
             html = [_or_message(tree_html, sentence.tree)]
             for name, (draw, answers) in parts.items():
                 answer = answers if isinstance(answers, str) else answers[sentence.number]
                 html.append(f"<details open>\n<summary>{name}</summary>\n{_part(draw, sentence, answer)}\n</details>")
             yield sentence.text, "\n".join(html)
 
-    def _answers(self, question: str, doc: Any, *arguments: Any) -> Sequence[Any]:
+    def _answers(self, question: str, doc: Doc, *arguments: Any) -> Sequence[Any]:
         """An answer for each sentence; a message where the component has none."""
         try:
             return ask(self.component, question, doc, *arguments)
@@ -85,6 +91,11 @@ def page(text: str, sections: Iterator[tuple[str, str]] | Sequence[tuple[str, st
         "</textarea>\n<button>Parse</button></form>"
     )
     return html_page(TITLE, sections, intro=form + (_message(message) if message else ""), style=_STYLE)
+
+
+def _check_size(n: int, most: int, what: str) -> None:
+    if n > most:
+        raise ValueError(f"This is a text of {n:,} {what}, and {most:,} is the most.")
 
 
 def _message(text: str) -> str:
@@ -118,10 +129,16 @@ def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
 
 
 def _posteriors(sentence: Sentence, posteriors: Any) -> str:
-    if len(sentence.words) > _MOST_WORDS:
-        raise ValueError(f"The chart of {len(sentence.words)} words is not drawn: {_MOST_WORDS} are the most.")
+    _check_drawn(sentence, "chart")
     return figure_svg(chart_figure(sentence.words, posteriors)) + spans_html(sentence.words, posteriors)
 
 
 def _surprisal(sentence: Sentence, bits: Any) -> str:
+    _check_drawn(sentence, "surprisal")
     return figure_svg(surprisal_figure(sentence.words, bits))
+
+
+def _check_drawn(sentence: Sentence, what: str) -> None:
+    n = len(sentence.words)
+    if n > _MOST_DRAWN:
+        raise ValueError(f"The {what} of {n} words is not drawn: {_MOST_DRAWN} are the most.")

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedReader, RawIOBase
+from socket import socket
 from socketserver import TCPServer
-from threading import Lock
-from urllib.parse import parse_qs, urlsplit
+from threading import BoundedSemaphore, Lock
+from time import monotonic
+from typing import Any
+from urllib.parse import parse_qs
 
 from spacy_lpcfg.components.demo_page import page
 
@@ -21,16 +26,23 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
 }
-_SECONDS = 10  # that a browser may take to send its request
+_SECONDS = 10  # that a browser may take to send its request, and as many to take the page
+_MOST_CONNECTIONS = 16
+_MOST_TEXTS = 4  # one that is parsed, and those that wait for it
+_OWN_SITE = {"same-origin", "none"}  # the page's own form, and an address that was typed
+_NOT_OWN = "This page answers what is typed into it at {}, and no request from another page or name."
 
 logger = logging.getLogger(__name__)
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Answers on 127.0.0.1 until `shutdown`.
+    """Answers on 127.0.0.1 until `shutdown`, and no request that a page of another origin makes.
 
     port (int): 0 for any that is free; `server_address` tells which
     answer (callable): the page of a text; raises ValueError with what is wrong with it. Called by one thread at a time.
+
+    No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
+    after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
 
     Raises OSError if the port is taken.
     """
@@ -41,6 +53,8 @@ class DemoServer(ThreadingHTTPServer):
         super().__init__((HOST, port), _Handler)
         self.answer = answer
         self.lock = Lock()
+        self.texts = BoundedSemaphore(_MOST_TEXTS)
+        self._connections = BoundedSemaphore(_MOST_CONNECTIONS)
 
     def server_bind(self) -> None:
         """As an HTTPServer does it, but without asking a name server what this machine is called."""
@@ -51,41 +65,104 @@ class DemoServer(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.server_port}/"
 
+    @property
+    def hosts(self) -> set[str]:
+        """What a request of the page itself is addressed to; browsers leave out the port 80."""
+        names = {HOST, "localhost"}
+        return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Begin with a connection in a thread of its own, as soon as there is room for one."""
+        self._connections.acquire()
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._connections.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._connections.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Browsers that have gone are no news; what else goes wrong with a connection is in the log."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            logger.exception("no answer to %s", client_address)
+
+
+class _InTime(RawIOBase):
+    """What comes over a connection up to a deadline; raises TimeoutError after it, however little is missing."""
+
+    def __init__(self, connection: socket, seconds: float) -> None:
+        self._connection = connection
+        self._end = monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left = self._end - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
 
 class _Handler(BaseHTTPRequestHandler):
     """A request for the page; its text is the field `text` of the query."""
 
     server: DemoServer
-    timeout = _SECONDS
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = BufferedReader(_InTime(self.connection, _SECONDS))
 
     def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        if self.headers.get("Host") not in self._hosts():  # a name that another page made to point here
-            self._send(HTTPStatus.FORBIDDEN, page("", message=f"This page is at {self.server.url} alone."))
-        elif parts.path != "/":
+        path, _, query = self.path.partition("?")
+        if not self._is_own():
+            self._send(HTTPStatus.FORBIDDEN, page("", message=_NOT_OWN.format(self.server.url)))
+        elif path != "/":
             self._send(HTTPStatus.NOT_FOUND, page("", message="There is only one page here."))
         else:
-            text = parse_qs(parts.query, errors="replace").get("text", [""])[0]
-            self._send(*self._answer(text))
+            self._send(*self._answer(parse_qs(query, errors="replace").get("text", [""])[0]))
 
-    def _hosts(self) -> set[str]:
-        return {f"{name}:{self.server.server_port}" for name in (HOST, "localhost")}
+    def _is_own(self) -> bool:
+        """Whether no other site made the request: not by a link or a picture, nor by a name that points here.
+
+        Browsers tell in `Sec-Fetch-Site` whose page made a request; older ones tell it of some, in `Origin`.
+        """
+        own = {
+            "Host": self.server.hosts,
+            "Origin": {f"http://{host}" for host in self.server.hosts},
+            "Sec-Fetch-Site": _OWN_SITE,
+        }
+        told = {name: self.headers.get_all(name, []) for name in own}
+        return bool(told["Host"]) and all(own[name].issuperset(values) for name, values in told.items())
 
     def _answer(self, text: str) -> tuple[HTTPStatus, str]:
+        if not self.server.texts.acquire(blocking=False):
+            message = f"There are {_MOST_TEXTS} texts to parse already: try again when they are done."
+            return HTTPStatus.SERVICE_UNAVAILABLE, page(text, message=message)
         try:
             with self.server.lock:
                 return HTTPStatus.OK, self.server.answer(text)
         except ValueError as error:
-            return HTTPStatus.BAD_REQUEST, page("", message=str(error))
+            return HTTPStatus.BAD_REQUEST, page(text, message=str(error))
         except Exception as error:
             logger.exception("no page of %r", text)
             return HTTPStatus.INTERNAL_SERVER_ERROR, page(text, message=f"Something went wrong: {error!r}")
+        finally:
+            self.server.texts.release()
 
     def _send(self, status: HTTPStatus, html: str) -> None:
         body = html.encode("utf-8", errors="replace")
         self.send_response(status)
         for name, value in (*_HEADERS.items(), ("Content-Length", str(len(body)))):
             self.send_header(name, value)
+        self.connection.settimeout(_SECONDS)
         self.end_headers()
         self.wfile.write(body)
 

@@ -5,9 +5,9 @@
 component goes on learning from where it is, with the inventory that it has.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -18,17 +18,18 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
-from spacy_lpcfg.components.learned import check_numbers, refuse_sample
+from spacy_lpcfg.components.learned import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.settings import BREADTH, Check, one_of
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import DECODINGS, BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
 
 TagUse = Literal["model", "given"]
-Decoding = Literal["brackets", "tree"]
+Decoding = Literal["mbr", "most-probable"]
 _BEAM = BeamSettings()
 _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
@@ -126,7 +127,8 @@ class ISBNParser(ParsingPipe):
     gold_key (str): where the trees lie that are learned from
     beam (int): hypotheses that are kept after each word
     branching (int): actions that are tried in each state
-    decoding (str): "brackets": of the trees in the beam the brackets of least expected loss; "tree": the likeliest
+    decoding (str): "mbr": of the trees in the beam the brackets of least expected loss; "most-probable": the tree of
+        `n_best(1)`
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one that it knows
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
@@ -142,6 +144,13 @@ class ISBNParser(ParsingPipe):
     error = ISBNError
     what = "network"
     command = "isbn"
+    checks: ClassVar[Mapping[str, Check]] = {
+        **ParsingPipe.checks,
+        "beam": BREADTH,
+        "branching": BREADTH,
+        "decoding": one_of(*DECODINGS),
+        "tags": one_of(*get_args(TagUse)),
+    }
 
     def __init__(
         self,
@@ -153,7 +162,7 @@ class ISBNParser(ParsingPipe):
         gold_key: str = KEY,
         beam: int = _BEAM.beam,
         branching: int = _BEAM.branching,
-        decoding: Decoding = "brackets",
+        decoding: Decoding = "mbr",
         set_tags: bool = True,
         tags: TagUse = "model",
         surprisal: bool = False,
@@ -169,7 +178,6 @@ class ISBNParser(ParsingPipe):
             model,
             name,
             spans_key=spans_key,
-            gold_key=gold_key,
             set_tags=set_tags,
             tags=tags,
             surprisal=surprisal,
@@ -180,11 +188,10 @@ class ISBNParser(ParsingPipe):
             max_words=max_words,
             max_seconds=max_seconds,
         )
-        check_numbers(beam=beam, branching=branching)
+        self.gold_key = gold_key
         self.beam = beam
         self.branching = branching
         self.decoding = decoding
-        BeamSettings(beam=beam, branching=branching, decoding=decoding)  # refuses what cannot be
 
     # The networks
 

@@ -26,7 +26,7 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
-from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, ParsingModel, model_from_disk, preset
+from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, model_from_disk, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.grammar import Grammar
@@ -43,6 +43,7 @@ from spacy_lpcfg.learning import (
 )
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
@@ -219,7 +220,7 @@ def make_distillation(
     text: Path,
     lang: str | None = "en",
     weight: int | None = Distillation.weight,
-    most_words: int = Distillation.most_words,
+    max_words: int = Distillation.max_words,
     share: float = Distillation.share,
     n_jobs: int = Distillation.n_jobs,
     temperature: float | None = Distillation.temperature,
@@ -231,7 +232,7 @@ def make_distillation(
     """
     sentences = SentencesOf(text, lang)
     parts = cast(Teacher, teacher), cast(Student, student), sentences
-    return Distillation(*parts, weight, most_words, share, n_jobs, temperature)
+    return Distillation(*parts, weight, max_words, share, n_jobs, temperature)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Literal, Optional
+from typing import Any, ClassVar, Literal, Optional
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -23,22 +23,24 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import ParsingModel, check_decoding, model_from_bytes
+from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, refuse_sample
+from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.settings import MEGABYTES, Check, instance_of, one_of
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.em import Step, fit_in_steps
 from spacy_lpcfg.models import bundled_grammar, has_bundled
+from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel, check_decoding
 from spacy_lpcfg.trees import Tree
 
 register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
-Decoding = Literal["brackets", "tree", "reranking"]
 _SETTINGS = ChartSettings()
+_MAX_WORDS = 150  # the time of a piece grows with the square to the cube of its words
 _BYTES = 48  # of a rule application in a chart, at the moment when the room for them is doubled
 _MEMORY = _SETTINGS.most_applications * _BYTES / 1e6
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
@@ -64,10 +66,10 @@ _NO_TREES = (
         "surprisal": False,
         "threshold": 0.0,
         "temperature": None,
-        "decoding": "brackets",
+        "decoding": "mbr",
         "constraints": None,
         "pruning": None,
-        "max_words": _SETTINGS.max_words,
+        "max_words": _MAX_WORDS,
         "max_seconds": None,
         "max_memory": _MEMORY,
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
@@ -195,10 +197,11 @@ class LPCFGParser(ParsingPipe):
         one proper grammar only
     threshold (float): posterior probability below which a span is left out; 0 keeps all
     temperature (float or None): as of `ParsingPipe`; None for that of the grammar
-    decoding (str): "brackets": the tree of least expected loss, for the most brackets right; "tree": the most probable
-        one, or of several models the one that most of them have, for the most trees right; "reranking": of a
-        combination with a proper grammar, alone or in an ensemble, the most probable to all of its models of those that
-        the grammar finds. Initializing and loading raise an error where that cannot be
+    decoding (str): "mbr": the tree of least expected loss, for the most brackets right; "max-rule": the tree with the
+        largest marginals of rules; "most-probable": the tree of `n_best(1)`, of one proper grammar; "vote": of a
+        combination, the brackets that most of its models have in their own trees, for the most trees right; "rerank":
+        of a combination with a proper grammar, of the trees that the grammar finds the one that all models find most
+        probable. What the grammar cannot do is refused when it is set, learned or loaded
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     pruning (ChartSettings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for
@@ -211,6 +214,13 @@ class LPCFGParser(ParsingPipe):
     error = GrammarError
     what = "grammar"
     command = "lpcfg"
+    checks: ClassVar[Mapping[str, Check]] = {
+        **ParsingPipe.checks,
+        "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
+        "tags": one_of(*_TAG_WEIGHTS),
+        "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings).optional,
+        "max_memory": MEGABYTES,
+    }
 
     def __init__(
         self,
@@ -225,11 +235,11 @@ class LPCFGParser(ParsingPipe):
         surprisal: bool = False,
         threshold: float = 0.0,
         temperature: float | None = None,
-        decoding: Decoding = "brackets",
+        decoding: Decoding = "mbr",
         scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
         pruning: ChartSettings | None = None,
-        max_words: int = _SETTINGS.max_words,
+        max_words: int = _MAX_WORDS,
         max_seconds: float | None = None,
         max_memory: float = _MEMORY,
     ) -> None:
@@ -238,7 +248,6 @@ class LPCFGParser(ParsingPipe):
             model,
             name,
             spans_key=spans_key,
-            gold_key=spans_key,
             set_tags=set_tags,
             tags=tags,
             surprisal=surprisal,
@@ -250,13 +259,8 @@ class LPCFGParser(ParsingPipe):
             max_seconds=max_seconds,
         )
         self.learner = learner
-        check_numbers(max_memory=max_memory)
-        if not max_memory > 0:
-            raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
-        if not isinstance(pruning, ChartSettings | None):
-            raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
-        self.pruning = _SETTINGS if pruning is None else pruning
+        self.pruning = pruning
         self.decoding = decoding
         self._fit: OnlineFit | None = None
 
@@ -268,7 +272,14 @@ class LPCFGParser(ParsingPipe):
     @decoding.setter
     def decoding(self, decoding: Decoding) -> None:
         check_decoding(decoding)
+        if not self.model.shims[0].is_unread and self.grammar is not None:
+            self.grammar.check_decoding(decoding)
         self._decoding = decoding
+
+    @property
+    def gold_key(self) -> str:
+        """Where the trees lie that are learned from: where they go."""
+        return self.spans_key
 
     # The grammar
 
@@ -305,7 +316,7 @@ class LPCFGParser(ParsingPipe):
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
         budget = int(min(self.max_memory * 1e6 / _BYTES, sys.maxsize))
-        settings = replace(self.pruning, max_words=self.max_words, most_applications=budget)
+        settings = replace(self.pruning or _SETTINGS, most_applications=budget)
         return self.model.shims[0].parser(self.decoding, settings)
 
     # Learning
@@ -335,7 +346,8 @@ class LPCFGParser(ParsingPipe):
         else:
             self._learn(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
-        check_decoding(self.decoding, self.grammar)
+        if self.grammar is not None:
+            self.grammar.check_decoding(self.decoding)
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
         first = next(treebank, None)
@@ -402,7 +414,7 @@ class LPCFGParser(ParsingPipe):
         yield
         try:
             if not shim.is_unread:
-                check_decoding(self.decoding, self.grammar)
+                self.grammar.check_decoding(self.decoding)
         except ValueError as error:
             vars(shim).update(before)
             raise GrammarError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
@@ -410,6 +422,6 @@ class LPCFGParser(ParsingPipe):
     # Parsing
 
     @property
-    def parse_settings(self) -> dict[str, Any]:
+    def tag_weight(self) -> float:
         """`tags` of the component says how far given tags are believed."""
-        return {"tag_weight": _TAG_WEIGHTS[self.tags]}
+        return _TAG_WEIGHTS[self.tags]

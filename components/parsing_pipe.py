@@ -1,9 +1,9 @@
 """What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from spacy.tokens import Doc
@@ -11,32 +11,36 @@ from spacy.training import Example
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
-from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
-from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
+from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
+from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
+from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
-from spacy_lpcfg.grammar.checking import check_temperature
-from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors
-from spacy_lpcfg.parsing.segmentation import SegmentingParser, check_bounds
+from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
+from spacy_lpcfg.parsing.distribution import check_number
+from spacy_lpcfg.parsing.protocol import SentenceParser
+from spacy_lpcfg.parsing.query import Query, Tags
+from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
+from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 
-Tags = Sequence[str | None]
+Answer = TypeVar("Answer")
 
 
 class TextParser:
     """A parser that takes words as they stand in a text, and spells them as its treebank did.
 
-    parser (object): its `parse` takes words, tags or None, and settings
+    parser (SentenceParser): takes words in the spelling of the treebank
     known (container of str): words of the treebank
     """
 
-    def __init__(self, parser: Any, known: Container[str]) -> None:
+    def __init__(self, parser: SentenceParser, known: Container[str]) -> None:
         self.parser = parser
         self._known = known
 
@@ -44,8 +48,9 @@ class TextParser:
         """The words in the spelling of the treebank."""
         return escape_tokens(words, known=self._known)
 
-    def parse(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Parse:
-        return self.parser.parse(self.spell(words), tags, **settings)
+    def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
+        """The tree of a sentence."""
+        return self.parser.parse(Query(self.spell(words), tags))
 
     def bounded(self, *, max_words: int, max_seconds: float | None) -> "TextParser":
         """One that parses longer sentences in pieces, see `SegmentingParser`."""
@@ -54,19 +59,6 @@ class TextParser:
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word, and of the end, float64 (n_words + 1,)."""
         return self.parser.surprisal(self.spell(words))
-
-
-class Sentence(NamedTuple):
-    """A sentence as its parser takes it.
-
-    words (list of str): in the spelling of the treebank, at least one
-    tags (list of str or None, or None): given ones
-    settings (dict): the other arguments of the parser's methods
-    """
-
-    words: list[str]
-    tags: list[str | None] | None
-    settings: dict[str, Any]
 
 
 class DocParse(NamedTuple):
@@ -88,8 +80,7 @@ class ParsingPipe(LearnedPipe):
     vocab (Vocab): of the pipeline
     model (Model): what was learned
     name (str): of the component
-    spans_key (str): where the trees go in `Doc.spans`
-    gold_key (str): where the trees lie that are learned from
+    spans_key (str): where the trees go in `Doc.spans`; `gold_key` is where the trees lie that are learned from
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
@@ -112,7 +103,20 @@ class ParsingPipe(LearnedPipe):
 
     what: ClassVar[str]
     command: ClassVar[str]
-    decoding: Any  # each parser has choices of its own
+    gold_key: Any
+    decoding: str
+    checks: ClassVar[Mapping[str, Check]] = {
+        "spans_key": TEXT,
+        "gold_key": TEXT,
+        "set_tags": FLAG,
+        "threshold": SHARE,
+        "temperature": TEMPERATURE.optional,
+        "surprisal": FLAG,
+        "scorer": FUNCTION.optional,
+        "constraints": FUNCTION.optional,
+        "max_words": COUNT,
+        "max_seconds": SECONDS.optional,
+    }
 
     def __init__(
         self,
@@ -121,7 +125,6 @@ class ParsingPipe(LearnedPipe):
         name: str,
         *,
         spans_key: str,
-        gold_key: str,
         set_tags: bool,
         tags: str,
         threshold: float,
@@ -133,19 +136,14 @@ class ParsingPipe(LearnedPipe):
         max_seconds: float | None,
     ) -> None:
         super().__init__(vocab, model, name)
-        check_numbers(threshold=threshold, temperature=temperature, max_words=max_words, max_seconds=max_seconds)
         self.spans_key = spans_key
-        self.gold_key = gold_key
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
-        if temperature is not None:
-            check_temperature(temperature)
         self.temperature = temperature
         self.surprisal = surprisal
         self.scorer = scorer
         self.constraints = constraints
-        check_bounds(max_words, max_seconds)
         self.max_words = max_words
         self.max_seconds = max_seconds
         answers(self)
@@ -199,7 +197,7 @@ class ParsingPipe(LearnedPipe):
         if labels is not None and not set(labels).issuperset(self.labels):
             raise ValueError(
                 f"The {self.what} has categories that the given labels have not: "
-                f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
+                f"{shown(sorted(set(self.labels) - set(labels)))}. Make the labels anew with `spacy init "
                 "labels`, or leave them out."
             )
 
@@ -217,7 +215,8 @@ class ParsingPipe(LearnedPipe):
         found = []
         for doc in docs:
             starts, bounds = self.find_sentences(doc)
-            found.append(DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds]))
+            queries = self._queries(parser, doc, bounds)
+            found.append(DocParse(starts, [self._parse(parser, query) if query else None for query in queries]))
         return found
 
     def ready_parser(self) -> TextParser:
@@ -231,25 +230,24 @@ class ParsingPipe(LearnedPipe):
         return parser.bounded(max_words=self.max_words, max_seconds=self.max_seconds)
 
     @property
-    def parse_settings(self) -> dict[str, Any]:
-        """Arguments of the parser's methods for every sentence, besides words, tags and constraints."""
-        return {}
+    def tag_weight(self) -> float:
+        """How far given tags are believed, as in `Query`."""
+        return 0.0
 
-    def _sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Sentence | None:
-        positions = words_of(doc, start, end)
-        if not positions:
-            return None
-        settings = dict(self.parse_settings)
-        if self.constraints is not None:
-            settings["constraints"] = constraints_within(self.constraints(doc), positions)
-        tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        return Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
+    def _queries(self, parser: TextParser, doc: Doc, bounds: Sequence[tuple[int, int]]) -> Iterator[Query | None]:
+        """What the parser is asked of each sentence of a Doc; None for one without words."""
+        of_sentences = None if self.constraints is None else constraints_by_sentence(self.constraints(doc), bounds)
+        for number, (start, end) in enumerate(bounds):
+            positions = words_of(doc, start, end)
+            if not positions:
+                yield None
+                continue
+            own = NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
+            tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
+            yield Query(parser.spell(texts_of(doc, positions)), tags, self.tag_weight, own)
 
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
-        found = self._sentence(parser, doc, start, end)
-        if found is None:
-            return None
-        parse: Parse = parser.parser.parse(found.words, found.tags, **found.settings)
+    def _parse(self, parser: TextParser, query: Query) -> Parse:
+        parse = parser.parser.parse(query)
         return replace(parse, span_scores=self._tempered(parse.span_scores))
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
@@ -268,22 +266,27 @@ class ParsingPipe(LearnedPipe):
 
         Those of brackets are tempered as the scores on the Doc are.
         """
-        found = self._ask(doc, lambda core, each: core.posteriors(each.words, each.tags, **each.settings))
+        found = self._ask(doc, lambda parser, query: parser.posteriors(query))
         return [each and replace(each, brackets=self._tempered_brackets(each.brackets)) for each in found]
 
     def n_best(self, doc: Doc, n: int) -> list[list[Analysis] | None]:
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
-        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact.
+        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not. Raises
+        ValueError if n is no whole number of at least 1.
         """
-        return self._ask(doc, lambda core, each: core.n_best(each.words, each.tags, n=n, **each.settings))
+        check_number(n)
+        return self._ask(doc, lambda parser, query: parser.n_best(query, n))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together.
+        Sentence number i is drawn by `seed` + i. Not for several models together. Raises ValueError if n is no whole
+        number of at least 1, or seed of at least 0.
         """
+        check_number(n, seed)
         seeds = count(seed)
         found = zip(self._distributions(doc), seeds)
         return [each.samples(n, seed=own) if each else None for each, own in found]
@@ -302,17 +305,18 @@ class ParsingPipe(LearnedPipe):
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
-        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
-        words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
+        lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
+        cannot make the words or the tree. Not for several models together. Raises ValueError unless trees fit
+        sentences.
         """
         if trees is None:
-            return self._ask(doc, lambda core, each: core.log_probability(each.words))
-        parser, sentences = self._sentences(doc)
-        if len(trees) != len(sentences):
-            raise ValueError(f"Expected a tree or None for each of {len(sentences)} sentences, got {len(trees)}.")
+            return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
+        parser, queries = self._sentences(doc)
+        if len(trees) != len(queries):
+            raise ValueError(f"Expected a tree or None for each of {len(queries)} sentences, got {len(trees)}.")
         return [
-            parser.parser.tree_log_probability(_over(tree, each.words)) if each else None
-            for tree, each in zip(trees, sentences)
+            parser.parser.tree_log_probability(_over(tree, query.words)) if query else None
+            for tree, query in zip(trees, queries)
         ]
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
@@ -321,26 +325,26 @@ class ParsingPipe(LearnedPipe):
         The last is that of the sentence's end; all add up to -log2 P(words). Not for several models together, nor for
         spectral grammars.
         """
-        return self._ask(doc, lambda core, each: core.surprisal(each.words))
+        return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
         """Inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
         By a single grammar of any kind; none where the tree is not the grammar's.
         """
-        return self._ask(doc, lambda core, each: core.states(each.words, each.tags, **each.settings))
+        return self._ask(doc, lambda parser, query: parser.states(query))
 
     def _distributions(self, doc: Doc) -> list[Distribution | None]:
-        return self._ask(doc, lambda core, each: core.distribution(each.words, each.tags, **each.settings))
+        return self._ask(doc, lambda parser, query: parser.distribution(query))
 
-    def _ask(self, doc: Doc, question: Callable[[Any, Sentence], Any]) -> list[Any]:
+    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
         """The parser's answer for each sentence of a Doc."""
-        parser, sentences = self._sentences(doc)
-        return [question(parser.parser, each) if each else None for each in sentences]
+        parser, queries = self._sentences(doc)
+        return [question(parser.parser, query) if query else None for query in queries]
 
-    def _sentences(self, doc: Doc) -> tuple[TextParser, list[Sentence | None]]:
+    def _sentences(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
         parser = self.ready_parser()
-        return parser, [self._sentence(parser, doc, *bounds) for bounds in self.find_sentences(doc)[1]]
+        return parser, list(self._queries(parser, doc, self.find_sentences(doc)[1]))
 
     # Annotation
 

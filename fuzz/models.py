@@ -18,7 +18,7 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.combination import Combined, CombinedParser, Mirrored, model_from_bytes
+from spacy_lpcfg.combination import Combined, Mirrored, model_from_bytes
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -83,7 +83,7 @@ def _language_model() -> LanguageModel:
 
 
 def _parse(model: Any) -> None:
-    _check_parser(CombinedParser(model, beam_settings=BEAM) if isinstance(model, Combined) else model.parser())
+    _check_parser(model.parser(search=BEAM))
 
 
 def _parse_by_beam(model: ISBN) -> None:

@@ -32,7 +32,7 @@ _NUMBERS = [1, 0, 2, -1, 3, 0.5, 1e-300, 1e300, 10**30, True]
 _OTHERS = [None, "", "x", "1", [], ["NP"], {}, {"@misc": "no such entry"}]
 _USUAL: dict[str, list[Any]] = {
     "tags": ["model", "given", "prior"],
-    "decoding": ["brackets", "tree", "votes"],
+    "decoding": ["mbr", "max-rule", "most-probable", "vote", "rerank", "tree"],
     "attr": ["pos", "tag", "lower", "ent_type"],
     "spans_key": ["constituents", "sc", ""],
     "gold_key": ["constituents", "sc", ""],

@@ -1,6 +1,8 @@
 """Small belief networks."""
 
-from spacy_lpcfg.isbn import ISBN, Relations, start_network, take_inventory
+import numpy as np
+
+from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations, start_network, take_inventory
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(
@@ -25,3 +27,15 @@ def tiny(*approximations: str, relations: Relations = RELATIONS, seed: int = 0, 
         network = start_network(approximation, inventory, relations, n_states=n_states + i, seed=seed + i)
         networks.append(network.of({name: 2 * array + 0.1 for name, array in network.parameters.items()}))
     return ISBN(inventory, relations, tuple(networks))
+
+
+UNPRUNED = BeamSettings(
+    beam=10**6,
+    branching=10,
+    margin=np.inf,
+    unary_cap=2,
+    max_pops=10**7,
+    final_margin=np.inf,
+    tolerance=1e-5,
+    decoding="most-probable",
+)

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from levers import DECODINGS, LEVERS, variants
 
 from benchmarks import measure
+from benchmarks.accuracy.levers import LEVERS, variants
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import ParsingModel
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Ensembles, Pivot
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 
@@ -58,7 +58,7 @@ def split(trees: Sequence[Tree], fold: int, n_folds: int, most: int) -> tuple[li
 
 def f1(model: ParsingModel, settings: ChartSettings, golds: list[Tree]) -> float:
     """Of the trees that a model finds for the words of others."""
-    parser = model.parser(decoding=DECODINGS[settings.decoding], chart=settings)
+    parser = model.parser(decoding=settings.decoding, chart=settings)
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 

@@ -89,7 +89,7 @@ def parse(isbn: ISBN, golds: list[Tree], beam: int, tags: str, found: Found) -> 
     """Parse the words of trees both ways, and add the evaluations to what was found before."""
     parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
     parses, seconds = measure.parse_all(parser, golds, tags)
-    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam, decoding="tree"))
+    likeliest = IncrementalParser(isbn, settings=BeamSettings(beam=beam, decoding="most-probable"))
     others, _ = measure.parse_all(likeliest, golds, tags)
     found.brackets.append(evaluate(golds, [each.tree for each in parses]))
     found.trees.append(evaluate(golds, [each.tree for each in others]))

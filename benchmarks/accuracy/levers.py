@@ -26,10 +26,11 @@ from speed import component
 
 from benchmarks import measure
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import ParsingModel, model_from_disk
+from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
 
@@ -44,10 +45,9 @@ LEVERS: dict[str, tuple[Value, ...]] = {
     "boundary_threshold": (0.0, 1e-3, 5e-3, 1e-2, 2e-2, 5e-2),
     "retry_beam": (None, 1.0, 0.0),
     "cascade": (0.0, 1e-5, 1e-4, 1e-3, 1e-2),
-    "decoding": ("rules",),
+    "decoding": ("max-rule",),
     "bracket_cost": (0.3, 0.4, 0.45, 0.5, 0.6),
 }
-DECODINGS = {"brackets": "brackets", "rules": "tree"}  # as `parser_of` calls them
 TURN = 25  # sentences
 
 
@@ -64,7 +64,7 @@ def main() -> None:
     rows = []
     for name, settings in variants(args.levers or levers_of(model)):
         measure.progress(name)
-        parser = model.parser(decoding=DECODINGS[settings.decoding], chart=settings)
+        parser = model.parser(decoding=settings.decoding, chart=settings)
         rows.append({"settings": name, **row(parser, default, golds, args.tags)})
     measure.report({f"{len(golds)} sentences of {args.trees}, tags: {args.tags}": rows}, args.json)
 

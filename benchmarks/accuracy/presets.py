@@ -36,10 +36,10 @@ import speed
 
 from benchmarks import measure, peers
 from spacy_lpcfg.combination import PRESETS, Combined, model_from_disk, preset
-from spacy_lpcfg.combination.parser import CHOICES
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.parsing.protocol import DECODINGS
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.words import ClassLearner
 
@@ -51,7 +51,7 @@ def main() -> None:
     arguments.add_argument("--presets", nargs="*", choices=PRESETS, default=PRESETS, metavar="NAME")
     arguments.add_argument("--text", type=Path, metavar="FILE", help="for the preset fast")
     arguments.add_argument("--classes-from", type=Path, metavar="FILE")
-    arguments.add_argument("--decodings", nargs="+", choices=CHOICES, default=CHOICES[:1], metavar="NAME")
+    arguments.add_argument("--decodings", nargs="+", choices=DECODINGS, default=DECODINGS[:1], metavar="NAME")
     arguments.add_argument("--beams", type=int, nargs="+", metavar="N", help="of networks, instead of the preset's")
     arguments.add_argument("--seed", type=int, default=0)
     arguments.add_argument("--peer-train", metavar="COMMAND")
@@ -92,7 +92,7 @@ def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Itera
     learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
     for decoding, beam in product(args.decodings, args.beams or [None]):
         parsing = measure.in_child(parse, model, dev, decoding, beam)
-        told = [name, *([decoding] if decoding != CHOICES[0] else []), *([f"beam {beam}"] if beam else [])]
+        told = [name, *([decoding] if decoding != DECODINGS[0] else []), *([f"beam {beam}"] if beam else [])]
         yield {
             "parser": ", ".join(told),
             **row(parsing.result, learning.seconds, learning.peak_mb, parsing.peak_mb, model),

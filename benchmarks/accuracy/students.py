@@ -20,13 +20,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import measure
-from spacy_lpcfg.combination import Combination, Combined, Distillation, ParsingModel, preset
+from spacy_lpcfg.combination import Combination, Combined, Distillation, preset
 from spacy_lpcfg.combination.distillation import as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Pivot
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.transforms import normalize_rooted
 
@@ -78,7 +79,7 @@ def taught(
 def parse(lessons: Distillation, teacher: Combined) -> list[ScoredTree]:
     """The trees of the text."""
     measure.progress("parsing the text")
-    return list(parse_text(teacher, lessons.text, lessons.most_words))
+    return list(parse_text(teacher, lessons.text, lessons.max_words))
 
 
 def scores(model: ParsingModel, golds: list[Tree]) -> measure.Row:

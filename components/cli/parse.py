@@ -27,9 +27,11 @@ _FINE = ("parsed", EMPTY)
 
 
 class Decoding(str, Enum):
-    brackets = "brackets"
-    tree = "tree"
-    reranking = "reranking"
+    mbr = "mbr"
+    max_rule = "max-rule"
+    most_probable = "most-probable"
+    vote = "vote"
+    rerank = "rerank"
 
 
 @reporting_errors
@@ -68,8 +70,8 @@ def parse(
     decoding: Annotated[
         Decoding | None,
         typer.Option(
-            help="The most brackets right; the most trees right; or the best to all models of the trees that a grammar "
-            "finds. [default: as it is set]"
+            help="mbr: the most brackets right; max-rule: the largest marginals of rules; most-probable: the tree of "
+            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]"
         ),
     ] = None,
     component: Component = None,

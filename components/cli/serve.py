@@ -20,8 +20,8 @@ def serve(
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
-    Without DIR it is by the English grammar that comes with the package. Only this machine can open the page, and it
-    loads nothing from elsewhere. Ctrl-C ends it. It needs pip install "spacy-lpcfg[viz]".
+    Without DIR it is by the English grammar that comes with the package. Only this machine can open the page, which
+    loads nothing from elsewhere and answers no other site. Ctrl-C ends it. It needs pip install "spacy-lpcfg[viz]".
 
     \b
     Example:

@@ -59,7 +59,8 @@ class Parser(SentenceParser):
     """
 
     def __init__(self, grammar: Grammar, *, settings: ChartSettings = ChartSettings()) -> None:
-        self._check_decoding(grammar, settings)
+        if settings.decoding == "most-probable":
+            grammar.check_decoding(settings.decoding)
         self.grammar = grammar
         self.settings = settings
         self.coarse = CoarseGrammar(grammar)
@@ -67,9 +68,6 @@ class Parser(SentenceParser):
         self._context = ContextModel(grammar)
         self._fine = FineGrammar(grammar)
         self._labels = _label_table(grammar)
-
-    def _check_decoding(self, grammar: Grammar, settings: ChartSettings) -> None:
-        grammar.check_decoding(settings.decoding)
 
     @classmethod
     def of(cls, grammar: Grammar, decoding: Decoding, chart: ChartSettings | None, search: object) -> Parser:

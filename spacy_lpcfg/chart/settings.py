@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from numbers import Real
 
+from spacy_lpcfg.checks import shown
+
 DECODINGS = ("mbr", "max-rule", "most-probable")
 _SHARES = (
     "threshold",
@@ -63,12 +65,12 @@ class ChartSettings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in _SHARES:
             value = getattr(self, name)
             is_left_out = name == "retry_beam" and value is None
             if not (is_left_out or (isinstance(value, Real) and 0 <= float(value) <= 1)):
-                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {value!r}.")
+                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {shown(value)}.")
 
 
 EXHAUSTIVE = ChartSettings(

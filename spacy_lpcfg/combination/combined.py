@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.members import Member, member_from_bytes
 from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
@@ -124,4 +125,4 @@ def model_from_disk(path: str | os.PathLike[str]) -> ParsingModel:
 def check_weights(weights: Sequence[float], n: int) -> None:
     """RAISES (ValueError): Unless they are n shares, at least one, that sum to 1."""
     if n == 0 or len(weights) != n or min(weights) < 0 or not np.isclose(sum(weights), 1):
-        raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {list(weights)}.")
+        raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {shown(list(weights))}.")

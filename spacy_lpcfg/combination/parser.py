@@ -150,7 +150,7 @@ _TIE = 1e-3  # of a posterior beside a vote
 
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-    """Weighted means of the probabilities of brackets and tags."""
+    """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     brackets: dict[tuple[int, int, str], float] = {}
     for one, weight in zip(posteriors, weights):
         _add(brackets, one.brackets.items(), weight)
@@ -159,7 +159,8 @@ def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posterio
     for one, weight in zip(posteriors, weights):
         for of_word, other in zip(tags, one.tags):
             _add(of_word, other.items(), weight)
-    return Posteriors({bracket: brackets[bracket] for bracket in order}, tags)
+    of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
+    return Posteriors({bracket: min(brackets[bracket], 1.0) for bracket in order}, of_tags)
 
 
 def _add(sums: dict, items: Iterable[tuple], weight: float) -> None:

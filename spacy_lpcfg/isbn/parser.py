@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn._beam import Networks, Search
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
@@ -69,7 +70,7 @@ class BeamSettings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in ("beam", "branching", "unary_cap", "max_pops"):
             if not 1 <= getattr(self, name) <= MAX_COUNT:
                 raise ValueError(f"Expected {name} from 1 to {MAX_COUNT:,}, got {getattr(self, name)}.")
@@ -127,8 +128,9 @@ class IncrementalParser(SentenceParser):
 
         n (int): how many, at least 1; the beam is as wide at least.
         RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree, whatever their tags, and a probability is a share of
-            all that are found. Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse`
+            log-probability sums all found derivations of a tree, over its tags too, and a probability is a share of all
+            that are found. That of the tree with the tags that it has here is `tree_log_probability`, which is lower.
+            Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse`
             falls back.
         RAISES (ValueError): As `parse`, and if n is less than 1.
         """
@@ -330,7 +332,9 @@ class Prefix:
 
         RETURNS (list of PrefixTree): each with its log-probability, of which that of the prefix is the sum; empty
             before the first word.
+        RAISES (ValueError): If n is no whole number of at least 1.
         """
+        check_number(n)
         if not self.words:
             return []
         logs = self._search.log_probabilities().tolist()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spacy_lpcfg.combination import ParsingModel, model_from_disk
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.combination import model_from_disk
+from spacy_lpcfg.parsing.protocol import ParsingModel
 
 
 def bundled_path(lang: str) -> Path:
@@ -24,7 +26,7 @@ def bundled_grammar(lang: str) -> ParsingModel:
     """
     if not has_bundled(lang):
         raise ValueError(
-            f"No grammar for the language {lang!r} comes with spacy-lpcfg. Learn one from a treebank: "
+            f"No grammar for the language {shown(lang)} comes with spacy-lpcfg. Learn one from a treebank: "
             "spacy-lpcfg learn lpcfg TREES --output DIR"
         )
     return model_from_disk(bundled_path(lang))

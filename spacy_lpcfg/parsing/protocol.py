@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.storage.container import Stored
@@ -191,8 +192,8 @@ class ParsingModel(Stored):
         """RAISES (ValueError): If its parser cannot choose trees so."""
         if decoding not in self.decodings:
             raise ValueError(
-                f"Expected a decoding of {', '.join(self.decodings)} for this {type(self).__name__}, got {decoding!r}."
-                + (_WHY.get(decoding, ""))
+                f"Expected a decoding of {', '.join(self.decodings)} for this {type(self).__name__}, got "
+                f"{shown(decoding)}." + (_WHY.get(decoding, ""))
             )
 
     def parser(
@@ -218,7 +219,7 @@ class ParsingModel(Stored):
 def check_decoding(decoding: str) -> None:
     """RAISES (ValueError): If no model can be decoded so."""
     if decoding not in DECODINGS:
-        raise ValueError(f"Expected a decoding of {', '.join(DECODINGS)}; got {decoding!r}.")
+        raise ValueError(f"Expected a decoding of {', '.join(DECODINGS)}; got {shown(decoding)}.")
 
 
 _WHY = {

@@ -31,14 +31,14 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
 
     words (sequence of str): (n_words,)
     bits (float, (n_words + 1,)): -log2 of the probability of each word after those before it, and of the end; nan
-        where it is not known
+        where it is not known, and infinite where the model cannot make the words so far, which have no bars
     RAISES (ImportError): Without matplotlib. (ValueError): For another number of bits.
     """
     if len(bits) != len(words) + 1:
         raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
     figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
     axes = figure.add_subplot()
-    axes.bar(range(len(bits)), np.nan_to_num(np.asarray(bits, dtype=float)), color=["C0"] * len(words) + ["C7"])
+    axes.bar(range(len(bits)), np.where(np.isfinite(bits), bits, 0.0), color=["C0"] * len(words) + ["C7"])
     names = [*map(visible, words), END]
     axes.set_xticks(range(len(bits)), names, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
     axes.set_ylabel("surprisal (bits)")

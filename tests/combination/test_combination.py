@@ -14,7 +14,6 @@ from spacy_lpcfg.combination import (
     CombinedParser,
     Mirrored,
     MirroredLearner,
-    check_decoding,
     preset,
 )
 from spacy_lpcfg.combination.parser import mean
@@ -171,12 +170,14 @@ def test_mirrored_network_storage(members, mirrored):
 
 def test_votes_are_of_the_models_own_trees(members, mirrored):
     models = Combined((*members, mirrored), (0.2, 0.4, 0.4))
-    parser = CombinedParser(models, decoding="votes")
+    parser = CombinedParser(models, decoding="vote")
     own = [
-        Parser(members[0], settings=ChartSettings(decoding="rules")).parse(SENTENCE).spans,
-        IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE).spans,
+        Parser(members[0], settings=ChartSettings(decoding="max-rule")).parse(SENTENCE).spans,
+        IncrementalParser(members[1], settings=BeamSettings(decoding="most-probable")).parse(SENTENCE).spans,
         mirrored_spans(
-            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="tree")).parse(SENTENCE[::-1]).spans,
+            IncrementalParser(mirrored.model, settings=BeamSettings(decoding="most-probable"))
+            .parse(SENTENCE[::-1])
+            .spans,
             len(SENTENCE),
         ),
     ]
@@ -185,11 +186,11 @@ def test_votes_are_of_the_models_own_trees(members, mirrored):
     assert {*parse.spans[1:]} == elected - {parse.spans[0]}
     posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
     assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
-    with pytest.raises(ValueError, match="brackets"):
+    with pytest.raises(ValueError, match="mbr, vote, rerank"):
         CombinedParser(models, decoding="majority")
 
 
-@pytest.mark.parametrize("decoding", ["brackets", "votes"])
+@pytest.mark.parametrize("decoding", ["mbr", "vote"])
 def test_combination_obeys_constraints(members, mirrored, decoding):
     parser = CombinedParser(Combined((*members, mirrored), (0.4, 0.3, 0.3)), decoding=decoding)
     free = parser.parse(SENTENCE)
@@ -217,11 +218,9 @@ def test_reranking_finds_the_tree_that_is_best_for_all(members, mirrored):
         for tree in listed
     ]
     assert Reranker(combined.members, combined.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
-    parse = CombinedParser(combined, decoding="reranking").parse(SENTENCE)
+    parse = CombinedParser(combined, decoding="rerank").parse(SENTENCE)
     assert parse.spans == listed[int(np.argmax(scores))].spans()
-    assert CombinedParser(combined, decoding="reranking").parse(["?"] * 200).tree.words == ["?"] * 200
-    with pytest.raises(ValueError, match="proper grammar"):
-        Reranker((members[1], mirrored), (0.5, 0.5))
+    assert CombinedParser(combined, decoding="rerank").parse(["?"] * 200).tree.words == ["?"] * 200
 
 
 def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, mirrored):
@@ -238,7 +237,7 @@ def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, m
         for tree in listed
     ]
     assert Reranker(models.members, models.weights).scores(listed) == pytest.approx(scores, abs=1e-3)
-    parse = models.parser(decoding="reranking").parse(SENTENCE)
+    parse = models.parser(decoding="rerank").parse(SENTENCE)
     assert parse.spans == listed[int(np.argmax(scores))].spans()
     unheard = Reranker((*members, Mirrored(grammars[0])), (0.5, 0.5, 0.0)).scores([*listed, mirror(listed[0])])
     assert not np.isnan(unheard).any()
@@ -247,21 +246,21 @@ def test_reranking_takes_the_trees_of_a_grammar_in_an_ensemble(trees, members, m
 def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
     spectral = Spectral(n_states=2).fit(trees)
     for models in (members[0], Ensemble((members[0],)), Combined((spectral, members[1]), (0.5, 0.5))):
-        for decoding in ("brackets", "tree"):
-            check_decoding(decoding, models)
-        with pytest.raises(ValueError, match=r"'brackets' or 'tree' for this .*'reranking'"):
-            models.parser(decoding="reranking")
-    with pytest.raises(ValueError, match="one of brackets, tree, reranking; got 'votes'"):
-        members[0].parser(decoding="votes")
+        for decoding in models.decodings:
+            models.parser(decoding=decoding)
+        with pytest.raises(ValueError, match=r"for this .*'rerank'\. Reranking needs a combination"):
+            models.parser(decoding="rerank")
+    with pytest.raises(ValueError, match="mbr, max-rule, most-probable for this Grammar, got 'vote'"):
+        members[0].parser(decoding="vote")
 
 
 def test_two_votes_are_settled_by_posteriors(members):
-    same = CombinedParser(Combined((members[1], members[1]), (0.5, 0.5)), decoding="votes")
-    alone = IncrementalParser(members[1], settings=BeamSettings(decoding="tree")).parse(SENTENCE)
+    same = CombinedParser(Combined((members[1], members[1]), (0.5, 0.5)), decoding="vote")
+    alone = IncrementalParser(members[1], settings=BeamSettings(decoding="most-probable")).parse(SENTENCE)
     assert same.parse(SENTENCE).spans == alone.spans
-    two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="votes").parse(SENTENCE)
+    two = CombinedParser(Combined(members, (0.5, 0.5)), decoding="vote").parse(SENTENCE)
     posteriors = CombinedParser(Combined(members, (0.5, 0.5))).posteriors(SENTENCE).brackets
-    both = {*Parser(members[0], settings=ChartSettings(decoding="rules")).parse(SENTENCE).spans} & {*alone.spans}
+    both = {*Parser(members[0], settings=ChartSettings(decoding="max-rule")).parse(SENTENCE).spans} & {*alone.spans}
     assert {*two.spans} >= both
     assert all(posteriors[span] > 0.5 for span in {*two.spans[1:]} - both)
 

@@ -8,11 +8,12 @@ import struct
 import subprocess
 import sys
 import zlib
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection
+from itertools import islice
 from pathlib import Path
-from threading import Thread
+from threading import Event, Semaphore, Thread
 from urllib.parse import quote
 
 import pytest
@@ -20,7 +21,7 @@ import spacy
 from commands import run
 from paths import ROOT
 
-from spacy_lpcfg.components.demo_page import MOST_CHARACTERS, DemoPage
+from spacy_lpcfg.components.demo_page import MOST_CHARACTERS, MOST_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
@@ -59,6 +60,15 @@ def serving(answer):
 @pytest.fixture(scope="module")
 def server(demo):
     with serving(demo) as server:
+        yield server
+
+
+@pytest.fixture
+def quick():
+    """A server that answers a text with itself, and notes it in `asked`."""
+    asked: list[str] = []
+    with serving(lambda text: asked.append(text) or text) as server:
+        server.asked = asked
         yield server
 
 
@@ -110,8 +120,22 @@ def test_demo_page_bounds_its_text(demo):
         demo("a" * (MOST_CHARACTERS + 1))
     page = demo("word " * 70)
     assert "The chart of 70 words is not drawn" in page
+    assert "The surprisal of 70 words is not drawn" in page
+    assert "<svg" in page
     assert "The model itself has no tree for this sentence" in demo("word " * 170)
-    assert "surprisal (bits)" in page
+
+
+def test_demo_page_refuses_many_words_before_they_are_parsed(demo, monkeypatch):
+    monkeypatch.setattr(demo.component, "predict", lambda docs: pytest.fail("parsed"))
+    with pytest.raises(ValueError, match="1,000 words, and 200 is the most"):
+        demo("\N{GRINNING FACE}" * 1000)
+
+
+def test_demo_page_draws_the_first_sentences(demo):
+    page = demo("Go! " * 60)
+    assert page.count("<h2>") == page.count("surprisal (bits)") == MOST_SENTENCES
+    assert "These are the first 5 of 60 sentences." in page
+    assert "These are the first" not in demo("Go! " * MOST_SENTENCES)
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
@@ -145,6 +169,39 @@ def test_demo_server_is_of_this_machine_alone(server):
         status, body, _ = get(server, "/?text=Go", Host=host)
         assert status == 403
         assert "<section>" not in body
+    assert get(server, "/?text=Go", Host="localhost")[0] == 403
+
+
+def test_demo_server_at_port_80_is_called_without_a_port(server, monkeypatch):
+    monkeypatch.setattr(server, "server_port", 80)
+    assert server.hosts == {"127.0.0.1", "127.0.0.1:80", "localhost", "localhost:80"}
+
+
+OWN = [{}, {"Sec-Fetch-Site": "none"}, {"Sec-Fetch-Site": "same-origin"}]
+FOREIGN = [
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"},
+    {"Sec-Fetch-Site": "same-site"},  # another port of this machine
+    {"Sec-Fetch-Site": ""},
+    {"Origin": "https://example.org"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:1"},
+    {"Origin": "https://example.org", "Sec-Fetch-Site": "same-origin"},
+]
+
+
+@pytest.mark.parametrize("headers", OWN)
+def test_demo_server_answers_its_own_page(quick, headers):
+    own = headers | {"Origin": quick.url.rstrip("/")}
+    assert [get(quick, "/?text=Go", **each)[:2] for each in (headers, own)] == [(200, "Go")] * 2
+
+
+@pytest.mark.parametrize("headers", FOREIGN)
+def test_demo_server_refuses_what_other_sites_send(quick, headers):
+    status, body, _ = get(quick, "/?text=Go", **headers)
+    assert (status, quick.asked) == (403, [])
+    assert f"This page answers what is typed into it at {quick.url}" in body
+    assert "<textarea" in body
 
 
 def test_demo_server_tells_what_is_wrong_on_the_page(server):
@@ -154,6 +211,18 @@ def test_demo_server_tells_what_is_wrong_on_the_page(server):
     assert get(server, "/other")[0] == 404
     assert get(server, "/?text=%ff%00%ed%a0%80&x=<script>")[0] == 200
     assert get(server, "/?text=" + "a" * 70_000)[0] == 414
+
+
+@pytest.mark.parametrize("path", ["http://[", "http://example.org/?text=Go", "//example.org/?text=Go", "/;?text=Go"])
+def test_demo_server_has_one_page(quick, path):
+    with socket.create_connection(quick.server_address[:2]) as connection:
+        connection.sendall(f"GET {path} HTTP/1.0\r\nHost: 127.0.0.1:{quick.server_port}\r\n\r\n".encode())
+        assert connection.recv(100).startswith(b"HTTP/1.0 404 ")
+    assert quick.asked == []
+
+
+def test_demo_server_keeps_a_text_that_it_refuses(server):
+    assert f">\n{'a' * 1001}</textarea>" in get(server, f"/?text={'a' * 1001}")[1]
 
 
 def test_demo_server_survives_what_should_not_happen(caplog):
@@ -174,6 +243,60 @@ def test_demo_server_answers_many_while_one_is_silent(server):
     for (status, body), word in zip(found, ["Go", "Stop", "Wait", "Run"]):
         assert status == 200
         assert f"<h2>{word}</h2>" in body
+
+
+def test_demo_server_lets_few_texts_wait():
+    begun, may_end = Semaphore(0), Event()
+
+    def wait(text: str) -> str:
+        begun.release()
+        assert may_end.wait(60)
+        return text
+
+    with serving(wait) as server, ThreadPoolExecutor(8) as pool:
+        found = [pool.submit(get, server, f"/?text={i}") for i in range(8)]
+        assert begun.acquire(timeout=60)
+        refused = [each.result()[:2] for each in islice(as_completed(found, timeout=60), 4)]
+        may_end.set()
+        answered = [status for status, _, _ in (each.result() for each in found)]
+    assert [status for status, _ in refused] == [503] * 4
+    assert all("try again when they are done" in body for _, body in refused)
+    assert sorted(answered) == [200] * 4 + [503] * 4
+
+
+def test_demo_server_hears_few_silent_connections_at_a_time(quick, monkeypatch):
+    heard, begin = Semaphore(0), quick.process_request_thread
+    monkeypatch.setattr(quick, "process_request_thread", lambda *request: heard.release() or begin(*request))
+    silent = [socket.create_connection(quick.server_address[:2]) for _ in range(20)]
+    assert all(heard.acquire(timeout=60) for _ in range(16))
+    assert not heard.acquire(timeout=0.5)
+    for each in silent:
+        each.close()
+    assert get(quick, "/?text=Go")[0] == 200
+
+
+def test_demo_server_cuts_off_who_sends_a_letter_at_a_time(monkeypatch):
+    monkeypatch.setattr("spacy_lpcfg.components.demo_server._SECONDS", 0.5)
+    with serving(str) as server, socket.create_connection(server.server_address[:2]) as connection:
+        connection.settimeout(0.1)  # between two letters
+        for _ in range(300):
+            connection.send(b"G")
+            with suppress(TimeoutError):
+                assert connection.recv(1) == b""
+                return
+    pytest.fail("a request of 30 seconds is still heard")
+
+
+def test_demo_server_says_nothing_of_who_has_gone(capfd, caplog):
+    may_end = Event()
+    with serving(lambda text: str(may_end.wait(60)) + "a" * 10_000_000) as server:
+        connection = socket.create_connection(server.server_address[:2])
+        connection.sendall(f"GET / HTTP/1.0\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.close()
+        may_end.set()
+        assert get(server, "/")[0] == 200  # by the next thread
+    assert (capfd.readouterr().err, caplog.text) == ("", "")
 
 
 # The command

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from networks import tiny
+from networks import UNPRUNED, tiny
 from oracles.isbn_search import Enumeration
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, Candidates, Relations
@@ -14,16 +14,6 @@ SENTENCES = [["a"], ["a", "b"], ["b", "new", "c"]]
 ALL_RELATIONS = Relations(
     latent=("previous", "last_shift", "top.context", "below.left_child", "below.right_child", "below2.introduced"),
     decisions=("top.context", "below.left_terminal", "below2.right_child", "last_shift"),
-)
-UNPRUNED = BeamSettings(
-    beam=10**6,
-    branching=10,
-    margin=np.inf,
-    unary_cap=2,
-    most_pops=10**7,
-    final_margin=np.inf,
-    tolerance=1e-5,
-    decoding="tree",
 )
 
 

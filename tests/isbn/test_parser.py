@@ -1,17 +1,18 @@
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from networks import tiny
+from networks import UNPRUNED, tiny
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
 from spacy_lpcfg.isbn.finals import Finals
 from spacy_lpcfg.isbn.network import start_network
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
-from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.trees import Tree, parse_trees
 
 WORDS = ["a", "b", "new", "c", "a", "d"]
 LN2 = np.log(2)
@@ -36,7 +37,7 @@ def test_parse_is_a_tree_of_the_words(approximation, decoding):
 
 
 def test_parse_decodes_the_best_tree():
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(decoding="tree"))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(decoding="most-probable"))
     best, *others = parser.n_best(WORDS, n=5)
     parse = parser.parse(WORDS)
     assert parse.tree == best.tree
@@ -69,6 +70,39 @@ def test_posteriors_are_shares_of_the_derivations():
     assert posteriors.tags[0] == {"DT": 1}
     assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
     assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
+
+
+def test_posteriors_leave_out_brackets_of_no_share():
+    derivations = [(((0, 2, "S"), (0, 1, "NP")), [0, 1]), (((0, 2, "S"), (0, 1, "FRAG")), [0, 2])]
+    posteriors = Finals(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
+    assert posteriors.brackets == {(0, 2, "S"): 1.0, (0, 1, "NP"): 1.0}
+    assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+def test_parse_of_a_network_that_is_all_but_certain(decoding):
+    """Derivations whose logs are so far apart that the shares of some are 0."""
+    isbn = tiny("feed-forward")
+    certain = [
+        network.of({name: 20_000 * array for name, array in network.parameters.items()}) for network in isbn.networks
+    ]
+    isbn = ISBN.from_bytes(replace(isbn, networks=tuple(certain)).to_bytes())
+    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6, decoding=decoding))
+    assert parser.n_best(WORDS, n=30)[-1].probability == 0
+    assert parser.parse(WORDS).status == PARSED
+    assert parser.posteriors(WORDS).brackets
+
+
+def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
+    parser, words = IncrementalParser(PARSER.isbn, settings=UNPRUNED), ["a", "b", "new"]
+    (best,) = parser.n_best(words, n=1)
+    tagged = [Tree.from_spans(words, tags, best.tree.spans()) for tags in product(PARSER.isbn.tags, repeat=len(words))]
+    logs = {tree: parser.tree_log_probability(tree) for tree in tagged}
+    assert best.log_probability == pytest.approx(np.logaddexp.reduce([*logs.values()]), abs=1e-4)
+    assert max(logs, key=logs.__getitem__) == best.tree
+    given = {each.tree: each.log_probability for each in parser.n_best(Query(words, best.tree.tags), n=100)}
+    assert given[best.tree] == pytest.approx(logs[best.tree], abs=1e-4)
+    assert logs[best.tree] < best.log_probability - 0.1
 
 
 def test_parse_keeps_given_tags():
@@ -112,13 +146,13 @@ def test_parse_of_a_long_text():
 
 def test_parse_where_the_end_is_out_of_reach():
     """After one step for the end no derivation has it: the beam is completed step by step."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=1))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=1))
     search = parser._new_search(parser.settings)
     search.add(parser.isbn.inventory.candidates(["a"]))
     search.advance()
     search.finish()
     assert len(search.final_log_probabilities()) > 0
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=3))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=3))
     parse = parser.parse(["a", "b", "c"])
     assert parse.status in (PARSED, GLUED)
     assert parse.tree.words == ["a", "b", "c"]
@@ -169,7 +203,7 @@ def test_settings_refuse_nonsense():
     with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
         BeamSettings(beam=0)
     with pytest.raises(ValueError, match="most_pops from 1"):
-        BeamSettings(most_pops=10**30)
+        BeamSettings(max_pops=10**30)
 
 
 def test_ensemble_of_equals_is_one_network():
@@ -233,7 +267,7 @@ def test_prefix_trees_hold_the_words():
 
 def test_prefix_trees_grow_into_the_parse():
     """What is complete in the only hypothesis of a beam of one is in its parse."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1, decoding="tree"))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=1, decoding="most-probable"))
     *_, last = pushed(parser, WORDS)
     (tree,) = last.trees()
     found = last.finish().parse.tree

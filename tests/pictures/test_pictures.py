@@ -160,6 +160,7 @@ def test_pictures_of_surprisal_have_a_bar_for_each_word_and_the_end():
     figure = surprisal_figure(["It", "is"], [3.5, np.nan, 1.25])
     assert [bar.get_height() for bar in figure.axes[0].patches] == [3.5, 0.0, 1.25]
     assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["It", "is", "(end)"]
+    assert [bar.get_height() for bar in surprisal_figure([","], [3.5, np.inf]).axes[0].patches] == [3.5, 0.0]
     with pytest.raises(ValueError, match="bits of 2 words and of the sentence's end, got 2 numbers"):
         surprisal_figure(["It", "is"], [3.5, 1.0])
 

@@ -20,7 +20,8 @@ from paths import ROOT
 from spacy_lpcfg.bracketing import CCA, SpectralBracketer
 from spacy_lpcfg.bracketing.sentences import chunks
 from spacy_lpcfg.bracketing.tagged import read_tagged
-from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
 dask = pytest.importorskip("dask", reason="the extra `cluster` is not installed")
@@ -36,6 +37,8 @@ LEARNERS = [
     EM(n_states=3, n_iterations=2),
     SplitMerge(n_states=2, n_iterations=1, split_iterations=1, merge_iterations=1),
 ]
+FEW = EM(n_states=2, n_iterations=1)
+OTHERS = [StepwiseEM(FEW), Ensembles([FEW], n_seeds=2), Combination([FEW, Pivot(n_states=2, n_iterations=1)])]
 
 
 class Killer(distributed.WorkerPlugin):
@@ -125,6 +128,14 @@ def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
     before = client.run(n_executed)
     assert_same(learned_there(learner, files), learner.fit(list(files)))
     assert n_tasks_since(before, client) >= N_FILES + (not isinstance(learner, TreebankPCFG))
+
+
+@pytest.mark.parametrize("learner", OTHERS, ids=lambda learner: type(learner).__name__)
+def test_cluster_learns_the_same_by_other_learners(learner, files, client):
+    client.wait_for_workers(2)
+    before = client.run(n_executed)
+    assert learned_there(learner, files).to_bytes() == learner.fit(files).to_bytes()
+    assert n_tasks_since(before, client) >= 2
 
 
 def test_cluster_learns_the_same_brackets(files, client, monkeypatch):

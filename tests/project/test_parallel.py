@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -28,3 +30,8 @@ def test_what_a_call_raises_is_raised(backend):
 def test_settings_of_joblib_are_checked():
     with pytest.raises(ValueError, match="n_jobs"):
         list(in_order(abs, [(1,)], n_jobs=0))
+
+
+def test_death_of_a_process_is_raised():
+    with parallel_config(backend="loky", n_jobs=2), pytest.raises(RuntimeError, match="terminated"):
+        list(in_order(os._exit, [(1,)] * 3))

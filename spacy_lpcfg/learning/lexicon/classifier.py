@@ -39,7 +39,7 @@ class LogLinear:
     dropout (float): share of a word's features that each pass leaves out.
     least_count (int): features that fewer words have are left out altogether.
     least_weight (float): lesser weights are left out.
-    most_words (int): of more words so many are drawn at random to learn from. More would make parses no better, and
+    max_words (int): of more words so many are drawn at random to learn from. More would make parses no better, and
         cost more than their share, as the weights of their features outgrow the cache.
     seed (int): of the words that are drawn, of their order, and of what is left out.
     """
@@ -49,7 +49,7 @@ class LogLinear:
     dropout: float = 0.3
     least_count: int = 3
     least_weight: float = 0.05
-    most_words: int = 500_000
+    max_words: int = 500_000
     seed: int = 0
 
     def fit(self, words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
@@ -58,8 +58,8 @@ class LogLinear:
         lexicon (Lexicon): says which symbols emit a terminal.
         n_symbols (int): of preterminals.
         """
-        if len(words.keys) > self.most_words:
-            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.most_words, replace=False)
+        if len(words.keys) > self.max_words:
+            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_words, replace=False)
             words = Words(*(part[drawn] for part in words))
         keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
         kept = counts >= self.least_count

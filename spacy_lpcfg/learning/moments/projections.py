@@ -14,6 +14,7 @@ from operator import add
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.latent.state_numbers import check_states, most_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.settings import check_at_least
@@ -52,6 +53,7 @@ class Projector:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
         check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
