@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -113,13 +114,17 @@ class CombinedParser(SentenceParser):
         """The tree of least expected loss, as of "mbr", among those that a grammar has.
 
         RETURNS (Parse): of the first grammar or ensemble that reads from left to right and has a tree over the whole
-            sentence; the tree that `parse` gives if there is none.
+            sentence; the tree that `parse` gives if there is none, of status "glued" if there is such a grammar.
         """
         query = Query.of(query)
         readings = self._readings(query)
         found, cost = self._mean(readings), self.combined.bracket_cost
         trees = (reading.forest_mbr(found, bracket_cost=cost) for reading in readings)
-        return next((tree for tree in trees if tree is not None), None) or self.parse(query)
+        tree = next((tree for tree in trees if tree is not None), None)
+        if tree is None:
+            has_grammar = any(not (each.is_network or each.is_mirrored) for each in self.combined.members)
+            tree = replace(self.parse(query), status=GLUED) if has_grammar else self.parse(query)
+        return tree
 
 
 def _constrained_mbr(likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints) -> list[Span]:

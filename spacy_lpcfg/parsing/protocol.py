@@ -192,7 +192,7 @@ class ParsingModel(Stored):
         """RAISES (ValueError): If its parser cannot choose trees so."""
         if decoding not in self.decodings:
             raise ValueError(
-                f"Expected a decoding of {', '.join(self.decodings)} for this {type(self).__name__}, got "
+                f"Expected decoding to be {', '.join(self.decodings)} for this {type(self).__name__}, got "
                 f"{shown(decoding)}." + (_WHY.get(decoding, ""))
             )
 
@@ -219,7 +219,7 @@ class ParsingModel(Stored):
 def check_decoding(decoding: str) -> None:
     """RAISES (ValueError): If no model can be decoded so."""
     if decoding not in DECODINGS:
-        raise ValueError(f"Expected a decoding of {', '.join(DECODINGS)}; got {shown(decoding)}.")
+        raise ValueError(f"Expected decoding to be one of {', '.join(DECODINGS)}; got {shown(decoding)}.")
 
 
 _WHY = {

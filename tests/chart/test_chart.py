@@ -301,7 +301,7 @@ def test_long_sentences_neither_underflow_nor_overflow(n_words, basis):
     latent = model if basis is None else rebased(model, basis)
     grammar = grammar_of(latent, one_state(model, 0), is_proper=basis is None)
     words = np.random.default_rng(n_words).choice(WORDS, n_words).tolist()
-    parser = Parser(grammar, settings=replace(EXHAUSTIVE, max_words=1000))
+    parser = Parser(grammar, settings=EXHAUSTIVE)
     forest = parser.forest(words)
     found = parser.marginals(forest)
     assert found.log_probability == pytest.approx(forward_backward(hmm, words), rel=1e-6, abs=1e-5)

@@ -13,7 +13,7 @@ from oracles.enumeration import model_of_estimate, weight
 from oracles.tensor_form import tree_log_probability, tree_weight
 from paths import ROOT
 
-from spacy_lpcfg.chart import ChartSettings, Parser
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral
 from spacy_lpcfg.trees import Tree
 
@@ -88,7 +88,7 @@ def test_learned_hmm_predicts_like_the_true_one(example, learned):
 
 
 def test_learned_hmm_parses_sequences(example, learned):
-    parser = Parser(learned, settings=ChartSettings(max_words=400))
+    parser = Parser(learned)
     for sequence in [*example.sample(20, seed=2), ["a", "b"] * 150]:
         assert parser.parse([*sequence, "."]).tree == example.tree_of(sequence)
 

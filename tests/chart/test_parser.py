@@ -17,6 +17,7 @@ from paths import ROOT
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import normalize, read_trees, split_chain
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -115,7 +116,7 @@ def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
             whole += value
             for span in own:
                 sums[span] += value
-        found = parser.posteriors(words, likely=likely)
+        found = parser.read(words, likely=likely).posteriors
         if whole == 0:
             assert found.brackets == parser.posteriors(words).brackets
             continue
@@ -340,7 +341,7 @@ def test_word_that_is_no_sentence_gets_the_top_label():
 @pytest.mark.parametrize("n_words", [6, 7, 23, 400])
 def test_long_sentences_are_cut_into_segments(parser, n_words):
     words = [("," if i % 7 == 4 else "dog") for i in range(n_words)]
-    parse = Parser(parser.grammar, settings=ChartSettings(max_words=5)).parse(words)
+    parse = SegmentingParser(Parser(parser.grammar), max_words=5).parse(words)
     assert parse.status == "segmented"
     assert parse.tree.words == words
     assert parse.span_scores[0] == 0

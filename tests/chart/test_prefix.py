@@ -209,7 +209,7 @@ def test_surprisal_takes_any_words(words):
 
 def test_surprisal_refuses_what_is_no_distribution():
     model = random_model(0, proper=False)
-    with pytest.raises(ValueError, match="proper grammar for surprisal"):
+    with pytest.raises(ValueError, match="No surprisal from"):
         Parser(grammar_of(model, one_state(model, 0), is_proper=False)).surprisal(["ant"])
     with pytest.raises(ValueError, match="at least one word"):
         Parser(random_grammar(0)).surprisal([])

@@ -129,7 +129,7 @@ def test_states_are_of_the_trees_that_the_pipe_writes(learned):
         for each in vectors:
             assert 0 < float(each.inside @ each.outside) <= 1 + 1e-5
     isbn = pipeline(learned, "isbn_parser")
-    with pytest.raises(ValueError, match="no inside and outside vectors"):
+    with pytest.raises(ValueError, match="No state vectors from a belief network"):
         isbn.get_pipe("isbn_parser").states(tokenized(isbn))
 
 

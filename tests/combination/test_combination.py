@@ -24,7 +24,7 @@ from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
+from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
@@ -104,7 +104,7 @@ def test_combination_storage(combined):
 def test_combination_searches_by_its_beam(combined, trees):
     sentences = [tree.words for tree in trees]
     for beam in (1, 30):
-        expected = CombinedParser(combined, beam_settings=BeamSettings(beam=beam))
+        expected = CombinedParser(combined, search=BeamSettings(beam=beam))
         parser = CombinedParser(replace(combined, beam=beam))
         assert all(parser.posteriors(each).brackets == expected.posteriors(each).brackets for each in sentences)
     narrow = CombinedParser(replace(combined, beam=1))
@@ -269,12 +269,12 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     """Its posteriors leave them a part of their charts, but for sentences that it has no tree for."""
     pcfg = TreebankPCFG()
     both = Combination.both_ways(pcfg).fit(trees)
-    pruned, free = (CombinedParser(both, settings=ChartSettings(cascade=cascade)) for cascade in (1e-4, 0.0))
+    pruned, free = (CombinedParser(both, chart=ChartSettings(cascade=cascade)) for cascade in (1e-4, 0.0))
     first, second = Parser(both.members[0]), Parser(both.members[1].model)
     for gold in trees[:20]:
         likely = first.posteriors(gold.words).brackets
         mirrored = mirrored_spans(likely, len(gold))
-        kept = second.posteriors(gold.words[::-1], likely=mirrored)
+        kept = second.read(gold.words[::-1], likely=mirrored).posteriors
         expected = mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
         assert pruned.posteriors(gold.words).brackets == expected.brackets
         free_of_it = mean([first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5))
@@ -297,14 +297,15 @@ def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
             of_tags = sum(of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, parse.tags))
             return of_brackets - parser.combined.bracket_cost * len(parse.spans) + of_tags
 
-        found, own = parser.nearest(gold.words), Parser(pcfg).parse(gold.words)
+        found, own = parser.forest_mbr(gold.words), Parser(pcfg).parse(gold.words)
         assert Parser(pcfg).tree_log_probability(found.tree) > -np.inf
         assert found.span_scores == pytest.approx([posteriors.brackets.get(span, 0.0) for span in found.spans])
         assert gain(found) >= gain(own) - 1e-6
         n_better += gain(found) > gain(own) + 1e-6
     assert n_better > 2
-    assert parser.nearest(["was"] * 200) is None
-    assert CombinedParser(Combined((network, mirrored), (0.5, 0.5))).nearest(SENTENCE) is None
+    assert parser.forest_mbr(["was"] * 200).status == GLUED
+    networks = CombinedParser(Combined((network, mirrored), (0.5, 0.5)))
+    assert networks.forest_mbr(SENTENCE).spans == networks.parse(SENTENCE).spans
 
 
 def test_presets():

@@ -30,7 +30,7 @@ BAD = {
     "lpcfg_parser": {
         **PARSERS,
         "learner": [3, None],
-        "decoding": ["zzz", "reranking", None],
+        "decoding": ["zzz", "rerank", None],
         "pruning": [3],
         "max_memory": [-1, 0, nan, "1", None],
     },
@@ -40,7 +40,7 @@ BAD = {
         "tags": ["zzz", "prior"],
         "beam": [0, 2.5, 10**9, "10"],
         "branching": [0, 2.5, 10**9, nan],
-        "decoding": ["zzz", "reranking"],
+        "decoding": ["zzz", "rerank"],
     },
     "spectral_bracketer": {
         "learner": [3, None],

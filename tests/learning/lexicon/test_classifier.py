@@ -198,10 +198,10 @@ def test_fit_learns_from_some_of_many_words(treebank):
     n_symbols, learner = len(treebank.nodes.preterminals), LogLinear(n_epochs=1, least_weight=0.0)
     always = words.keys[0, TEMPLATES.index(())]
     for n in (100, len(words.keys)):
-        few = replace(learner, max_words=n, least_count=n).fit(words, lexicon, n_symbols)
+        few = replace(learner, most_words=n, least_count=n).fit(words, lexicon, n_symbols)
         assert few.features.tolist() == [always]
     all_words, no_more = (
-        replace(learner, max_words=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
+        replace(learner, most_words=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
     )
     np.testing.assert_array_equal(all_words.weights, no_more.weights)
 
