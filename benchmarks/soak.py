@@ -2,17 +2,20 @@
 
     python benchmarks/soak.py                          # the grammar that comes with the package
     python benchmarks/soak.py MODEL --docs 200000 --threads 2 --text FILE
+    python benchmarks/soak.py MODEL --docs 50000 --threads 4 --sentences
 
 MODEL is a folder of `spacy-lpcfg learn`. Documents are drawn by a seed: sentences of the sample treebank and of
 the lines of FILE, and some of 60 to 300 words; empty documents, white space, one token; emoji, combining marks, writing
 from right to left, control characters and NULs, lone surrogates (of which spaCy's tokenizer takes none: they come as
 question marks), tokens of thousands of letters, digits, brackets, addresses, repeated punctuation, no sentence ends.
+With --sentences each document is an ordinary sentence.
 
 Told are failures, documents a CPU second, and the memory of the process after each tenth of the documents, the first of
 which warms up. spaCy keeps every new word in its StringStore, so that a vocabulary grows with a text; therefore each
 batch of documents has an `nlp.memory_zone` where there is one (spaCy 3.8); --keep does without, to see what that is
-worth. The trees of 100 documents before and after have to be the same, and with --threads those that as many threads
-find that share the pipeline.
+worth. The trees of 100 documents before and after have to be the same. With --threads as many threads share the
+pipeline, from its first document on: one thread parses every hundredth of their documents again, and finds the same
+trees; and each of the threads finds those of the 100 documents.
 """
 
 from __future__ import annotations
@@ -66,16 +69,18 @@ class Drawn:
     """Texts that are drawn from sentences, by a seed.
 
     sentences (list of str): ordinary ones.
+    shares (dict of str to float): how much there is of each kind of text.
     """
 
     sentences: list[str]
     seed: int = 0
+    shares: dict[str, float] = field(default_factory=lambda: SHARES)
     _random: random.Random = field(init=False)
 
     def __iter__(self) -> Iterator[str]:
         """Endless; the same ones whenever it is begun anew."""
         self._random = random.Random(self.seed)
-        kinds, weights = list(SHARES), list(SHARES.values())
+        kinds, weights = list(self.shares), list(self.shares.values())
         while True:
             yield self._of_kind(self._random.choices(kinds, weights)[0])
 
@@ -118,6 +123,7 @@ class Run:
     failures (list of str): of documents that raised an error.
     statuses (dict of str to int): how many sentences have each.
     memory (list of float): MB of the process, after each tenth.
+    kept (list of (str, what was written)): every hundredth text of those that threads have parsed.
     """
 
     n_docs: int = 0
@@ -126,38 +132,47 @@ class Run:
     failures: list[str] = field(default_factory=list)
     statuses: dict[str, int] = field(default_factory=dict)
     memory: list[float] = field(default_factory=list)
+    kept: list[tuple[str, Any]] = field(default_factory=list)
 
     @property
     def growth(self) -> float:
         """Percent by which memory has grown after the first tenth."""
         return 100 * (max(self.memory[1:], default=self.memory[0]) / self.memory[0] - 1)
 
-    def note(self, doc: Doc) -> None:
-        self.n_docs += 1
-        self.n_words += len(doc)
-        for group in doc.spans.values():
-            for status in group.attrs["status"]:
-                self.statuses[status] = self.statuses.get(status, 0) + 1
+    def note(self, docs: list[Doc], *, keeps: bool) -> None:
+        for doc in docs:
+            if keeps and self.n_docs % 100 == 0:
+                self.kept.append((doc.text, _written(doc)))
+            self.n_docs += 1
+            self.n_words += len(doc)
+            for group in doc.spans.values():
+                for status in group.attrs["status"]:
+                    self.statuses[status] = self.statuses.get(status, 0) + 1
 
 
-def soak(nlp: Language, texts: Iterator[str], n_docs: int, *, keep: bool = False, batch: int = 500) -> Run:
+def soak(
+    nlp: Language, texts: Iterator[str], n_docs: int, *, keep: bool = False, batch: int = 500, n_threads: int = 1
+) -> Run:
     """Send documents through `nlp.pipe`.
 
     keep (bool): new words stay in the vocabulary.
+    n_threads (int): each parses a part of every batch.
     """
     run = Run()
     nlp.set_error_handler(lambda name, component, docs, error: run.failures.append(f"{name}: {error!r}"))
     zone = nlp.memory_zone if hasattr(nlp, "memory_zone") and not keep else nullcontext
     start = time.process_time()
-    for tenth in range(10):
-        size = n_docs * (tenth + 1) // 10 - n_docs * tenth // 10
-        for some in _batches(islice(texts, size), batch):
-            with zone():
-                for doc in nlp.pipe(_encodable(nlp, some)):
-                    run.note(doc)
-        run.memory.append(memory_mb())
-        run.seconds = time.process_time() - start
-        measure.progress(f"{run.n_docs:,} documents, {run.seconds:,.0f} CPU s, {run.memory[-1]:,.0f} MB")
+    with ThreadPoolExecutor(n_threads) as pool:
+        for tenth in range(10):
+            size = n_docs * (tenth + 1) // 10 - n_docs * tenth // 10
+            for some in _batches(islice(texts, size), batch):
+                with zone():
+                    for docs in pool.map(lambda part: list(nlp.pipe(part)), _parts(some, n_threads)):
+                        run.note(docs, keeps=n_threads > 1)
+                    del docs  # no Doc outlives its zone
+            run.memory.append(memory_mb())
+            run.seconds = time.process_time() - start
+            measure.progress(f"{run.n_docs:,} documents, {run.seconds:,.0f} CPU s, {run.memory[-1]:,.0f} MB")
     return run
 
 
@@ -166,14 +181,19 @@ def _batches(texts: Iterator[str], size: int) -> Iterator[list[str]]:
         yield some
 
 
-def _encodable(nlp: Language, texts: list[str]) -> Iterator[str | Doc]:
+def _parts(texts: list[str], n: int) -> list[list[str]]:
+    """Texts in n parts, as the pipeline takes them."""
+    return [list(_encodable(texts[i::n])) for i in range(n)]
+
+
+def _encodable(texts: list[str]) -> Iterator[str]:
     """Texts; those with lone surrogates, which spaCy's tokenizer refuses, with question marks for them."""
     return (text.encode("utf-8", "replace").decode("utf-8") for text in texts)
 
 
 def trees_of(nlp: Language, texts: list[str]) -> list[Any]:
     """What the components wrote to each document, as one can compare it."""
-    return [_written(doc) for doc in nlp.pipe(_encodable(nlp, texts))]
+    return [_written(doc) for doc in nlp.pipe(_encodable(texts))]
 
 
 def _written(doc: Doc) -> Any:
@@ -225,8 +245,11 @@ def main() -> None:
     parser = measure.arguments(__doc__)
     parser.add_argument("model", type=Path, nargs="?", help="default: the English grammar that comes with the package")
     parser.add_argument("--docs", type=int, default=200_000)
-    parser.add_argument("--threads", type=int, default=0, help="compare as many threads with one, too")
+    parser.add_argument(
+        "--threads", type=int, default=0, help="share the pipeline among so many, and compare them with one"
+    )
     parser.add_argument("--text", type=Path, metavar="FILE", help="sentences from here as well, one a line")
+    parser.add_argument("--sentences", action="store_true", help="documents of one ordinary sentence each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", action="store_true", help="do without nlp.memory_zone")
     report(parser.parse_args())
@@ -234,12 +257,13 @@ def main() -> None:
 
 def report(args: argparse.Namespace) -> None:
     more = args.text.read_text(encoding="utf-8").splitlines() if args.text else []
-    texts = Drawn(sample_sentences() + [line for line in more if line.strip()], args.seed)
+    shares = {"sentence": 1.0} if args.sentences else SHARES
+    texts = Drawn(sample_sentences() + [line for line in more if line.strip()], args.seed, shares)
     nlp = pipeline(args.model)
-    probes = list(islice(Drawn(texts.sentences, args.seed + 1), 100))
-    before = trees_of(nlp, probes)
+    probes = list(islice(Drawn(texts.sentences, args.seed + 1, shares), 100))
+    before = trees_of(pipeline(args.model), probes)
     start = time.monotonic()
-    run = soak(nlp, iter(texts), args.docs, keep=args.keep)
+    run = soak(nlp, iter(texts), args.docs, keep=args.keep, n_threads=max(args.threads, 1))
     hours = (time.monotonic() - start) / 3600
     row: measure.Row = {
         "component": nlp.pipe_names[-1] if args.model else "lpcfg_parser (en)",
@@ -256,7 +280,8 @@ def report(args: argparse.Namespace) -> None:
     }
     if args.threads:
         found = trees_by_threads(nlp, probes, args.threads)
-        row[f"same by {args.threads} threads"] = str(all(each == before for each in found))
+        same = trees_of(nlp, [text for text, _ in run.kept]) == [trees for _, trees in run.kept]
+        row[f"same by {args.threads} threads"] = str(same and all(each == before for each in found))
     statuses = [{"status": status, "sentences": n} for status, n in sorted(run.statuses.items())]
     measure.report({"Soak": [row], "How sentences were parsed": statuses}, args.json)
     for failure in run.failures[:20]:

@@ -6,16 +6,18 @@ word is its `token.tag_`, or stands in `attrs["tags"]`. The attributes of the gr
 and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 1
+    offsets (int32 array (n_tokens,)): character at which each token begins, see `tree_group.py`
     root (str): label of the artificial root of the treebank's trees, if they have one
     tags (list of str): tag of each token, where the trees' tags are not to be `token.tag_`
     scores (float32 array (n_spans,)): posterior probability of each span
     tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
     log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
-    status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"
+    status (list of str): how each sentence was parsed: "parsed", a fall-back, or "empty"; "retokenized" if its tree
+        lost brackets to merged tokens
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have only the first two, those of a parser all but "root" and, unless it is asked
+Trees of a treebank have only the first three, those of a parser all but "root" and, unless it is asked
 for them, the last two. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
@@ -32,12 +34,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from itertools import compress
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.asked import pipe_of
+from spacy_lpcfg.components.tree_group import group_at, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -104,7 +109,7 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
         if root:
             attrs["root"] = root
     _set_tags(doc, tags)
-    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+    set_group(doc, key, spans, attrs)
 
 
 def set_parses(
@@ -146,7 +151,7 @@ def set_parses(
         _set_tags(doc, tags)
     else:
         attrs["tags"] = tags
-    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+    set_group(doc, key, spans, attrs)
 
 
 def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
@@ -263,7 +268,7 @@ class _Sentence:
 
 def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     """Read the sentence at tokens [start, end)."""
-    group = _group(doc, key)
+    group = _group(doc, key, start, end)
     words = words_of(doc, start, end)
     starts = _Starts(group)
     first, last = bisect_left(starts, start), bisect_left(starts, end)
@@ -281,43 +286,45 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
 
 
 class _Starts(Sequence[int]):
-    """First tokens of the spans of a group, which are in order, for bisection."""
+    """First tokens of the spans of a group that fits its Doc, which are in order, for bisection."""
 
     def __init__(self, group: SpanGroup) -> None:
         self.group = group
 
     def __len__(self) -> int:
-        return len(self.group)
+        return SpanGroup.__len__(self.group)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.group[index].start
+        return SpanGroup.__getitem__(self.group, index).start
 
 
 def key_of(doc: Doc) -> str:
     """The key in `doc.spans` under which a Doc has trees: the first of `KEYS`, or else of all that hold trees."""
-    others = (key for key in sorted(doc.spans) if "format" in doc.spans[key].attrs)
+    others = (key for key in sorted(doc.spans) if "format" in group_at(doc, key).attrs)
     return next((key for key in (*KEYS, *others) if key in doc.spans), KEY)
 
 
-def _group(doc: Doc, key: str) -> SpanGroup:
-    """The annotation of a Doc, checked against it."""
+def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
+    """The annotation of a Doc, fitted to the tokens at [start, end) and checked against the Doc."""
     if key not in doc.spans:
         raise ValueError(
             f"This Doc has no constituents: doc.spans has the keys {sorted(doc.spans)}, but not "
-            f"{key!r}. Run a pipeline with a component that sets it, such as 'lpcfg_parser'."
+            f"{key!r}. Run a pipeline with a component that sets it, such as 'lpcfg_parser'; of a Doc that "
+            "`span.as_doc()` made, ask the Doc that the span is of: `span._.constituency`."
         )
-    group = doc.spans[key]
+    group = group_at(doc, key, start, end)
     if group.attrs.get("format", FORMAT) != FORMAT:
         raise ValueError(
-            f"doc.spans[{key!r}] has format {group.attrs['format']!r}, but this version reads "
+            f"doc.spans[{key!r}] has format {shown(group.attrs['format'])}, but this version reads "
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
+    attrs = group.attrs
     per_token = [(name, len(doc)) for name in ("tags", "tag_scores", "surprisal")]
     for name, length in (("scores", len(group)), *per_token):
-        if len(group.attrs.get(name, range(length))) != length:
+        if len(attrs.get(name, range(length))) != length:
             raise ValueError(
                 f"doc.spans[{key!r}] needs {length} {name}, but its attrs have "
-                f"{len(group.attrs[name])}: spans or tokens changed after parsing. Change "
+                f"{len(attrs[name])}: spans or tokens changed after parsing. Change "
                 f"attrs[{name!r}] with them, or remove it."
             )
     return group
@@ -373,7 +380,8 @@ class Constituent:
         scores = self._sentence.scores if chain else self._sentence.tag_scores
         if scores is None or (end > start + 1 and not chain):
             return None
-        return scores[chain[0] if chain else start]
+        score = scores[chain[0] if chain else start]
+        return None if isnan(score) else score  # a merged token has no score of its tag
 
     @property
     def alternatives(self) -> dict[str, float]:
@@ -474,7 +482,7 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     found = (start, start + len(inside))
     if found not in sentence.chains:
         raise NonConstituentError(
-            f"{span.text!r} is not a constituent of the tree of its sentence. Walk the tree from "
+            f"{shown(span.text)} is not a constituent of the tree of its sentence. Walk the tree from "
             "its root (doc._.constituency) or from a token, or catch this error."
         )
     return Constituent(sentence, found)

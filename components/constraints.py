@@ -1,8 +1,8 @@
 """What is known of the trees of a Doc beforehand: registered callables for the setting `constraints` of the parsers."""
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from spacy.tokens import Doc
 
@@ -24,6 +24,24 @@ def make_entities() -> ConstraintsOf:
 def entity_constraints(doc: Doc) -> Constraints:
     """Keeps the entities of a Doc whole."""
     return Constraints(whole=tuple((ent.start, ent.end) for ent in doc.ents))
+
+
+def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int, int]]) -> list[Constraints]:
+    """Constraints on a Doc as those on each of its sentences; spans that are not all within one are left out.
+
+    bounds (sequence of (int, int)): start and end of each sentence, one after the other
+    """
+    starts = [start for start, _ in bounds]
+
+    def parted(spans: Sequence[Any]) -> list[tuple[Any, ...]]:
+        found: list[list[Any]] = [[] for _ in bounds]
+        for span in spans:
+            number = bisect_right(starts, span[0]) - 1
+            if number >= 0 and span[1] <= bounds[number][1]:
+                found[number].append(span)
+        return [tuple(each) for each in found]
+
+    return [Constraints(*each) for each in zip(*map(parted, vars(constraints).values()))]
 
 
 def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Constraints:

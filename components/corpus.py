@@ -1,17 +1,22 @@
 """Treebanks as a spaCy corpus: bracketed files, or the DocBins made of them, become Examples."""
 
 import gc
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import KEY, set_trees
+from spacy_lpcfg.grammar.reader import Reader, Room, TooLargeError, limit
+from spacy_lpcfg.grammar.storage import read_file
 from spacy_lpcfg.trees import (
     Tree,
     TreebankError,
@@ -143,8 +148,8 @@ def _text_of(word: str) -> str:
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of a `.spacy` file, one at a time; raises OSError, and as `docs_of`."""
-    yield from docs_of(Path(path).read_bytes(), str(path), vocab)
+    """The Docs of a `.spacy` file, one at a time; raises OSError, and as `docs_of` and `read_file`."""
+    yield from docs_of(read_file(path), str(path), vocab)
 
 
 def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
@@ -152,15 +157,38 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
 
     name (str): what to call it in errors
 
-    Raises ValueError if it is none, or damaged.
+    Raises ValueError if it is none, or damaged, or takes more memory than what is read may.
     """
     try:
+        _check_room(data)
         for doc in DocBin().from_bytes(data).get_docs(vocab):
             _check(doc)
             yield doc
+    except TooLargeError as error:
+        raise TooLargeError(f"{name}: {error}") from error
     except Exception as error:
         gc.enable()  # srsly turns the garbage collection off, and leaves it off when it fails
         raise ValueError(f"{name} is no .spacy file, or damaged: copy it or make it again ({error})") from error
+
+
+def _check_room(data: bytes) -> None:
+    """Count what the bytes of a DocBin take when they are read, before they are.
+
+    Raises TooLargeError if that is too much, StorageError or zlib.error if they are no DocBin.
+    """
+    most, room = limit() // _COPIES, Room()
+    unzipped = zlib.decompressobj().decompress(data, most + 1)
+    room.take(_COPIES * len(unzipped))
+    values = Reader(unzipped, room).read()
+    lengths = np.frombuffer(values["lengths"], dtype=np.int32)
+    room.take(_DOC * len(lengths) + _TOKEN * int(lengths.max(initial=0)) + _STRING * len(values["strings"]))
+    for name in ("span_groups", "user_data"):
+        room.take(_BYTE * max((len(each or b"") for each in values.get(name, ())), default=0))
+
+
+_COPIES = 3  # of what was compressed, that there are at once
+_DOC, _TOKEN, _STRING = 512, 512, 512  # bytes of a Doc before it is made, of each of its tokens, and of each string
+_BYTE = 72  # bytes that each byte of msgpack may take, as of an empty map
 
 
 def _check(doc: Doc) -> None:
@@ -175,7 +203,7 @@ def _with_trees(docs: Iterable[Doc], file: Path, key: str) -> Iterator[Doc]:
     for doc in docs:
         if key not in doc.spans:
             raise ValueError(
-                f"{file}: doc.spans of a Doc has no trees under {key!r}, only {sorted(doc.spans)}. "
+                f"{file}: doc.spans of a Doc has no trees under {key!r}, only {shown(sorted(doc.spans))}. "
                 "Make the file with `spacy-lpcfg convert`, or set spans_key."
             )
         yield doc

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import RLock
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -104,6 +105,9 @@ class ISBNModel(StoredModel):
         return self
 
 
+_MAKING = RLock()  # of threads that share a component, one makes what all need
+
+
 class ISBNShim(LearnedShim):
     """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
 
@@ -133,9 +137,11 @@ class ISBNShim(LearnedShim):
 
     def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` gave with these settings, as long as no parameter changes."""
-        if self._parser is None or self._parser[0] != settings:
-            self._parser = settings, make()
-        return self._parser[1]
+        with _MAKING:
+            found = self._parser
+            if found is None or found[0] != settings:
+                self._parser = found = settings, make()
+            return found[1]
 
     def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
         """What `make` gave for a Doc, as long as the Doc lives and the inventory stays."""

@@ -5,9 +5,9 @@
 component goes on learning from where it is, with the inventory that it has.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -18,11 +18,12 @@ from thinc.api import Model, set_dropout_rate
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
-from spacy_lpcfg.components.learned import check_numbers, refuse_sample
+from spacy_lpcfg.components.learned import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.settings import BREADTH, Check, one_of
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import DECODINGS, BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
@@ -142,6 +143,13 @@ class ISBNParser(ParsingPipe):
     error = ISBNError
     what = "network"
     command = "isbn"
+    checks: ClassVar[Mapping[str, Check]] = {
+        **ParsingPipe.checks,
+        "beam": BREADTH,
+        "branching": BREADTH,
+        "decoding": one_of(*DECODINGS),
+        "tags": one_of(*get_args(TagUse)),
+    }
 
     def __init__(
         self,
@@ -169,7 +177,6 @@ class ISBNParser(ParsingPipe):
             model,
             name,
             spans_key=spans_key,
-            gold_key=gold_key,
             set_tags=set_tags,
             tags=tags,
             surprisal=surprisal,
@@ -180,11 +187,10 @@ class ISBNParser(ParsingPipe):
             max_words=max_words,
             max_seconds=max_seconds,
         )
-        check_numbers(beam=beam, branching=branching)
+        self.gold_key = gold_key
         self.beam = beam
         self.branching = branching
         self.decoding = decoding
-        BeamSettings(beam=beam, branching=branching, decoding=decoding)  # refuses what cannot be
 
     # The networks
 

@@ -2,10 +2,9 @@
 
 import gc
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -16,6 +15,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, Shim
 
 from spacy_lpcfg.components.constituents import sentence_bounds
+from spacy_lpcfg.components.settings import Check
 from spacy_lpcfg.files import PathLike, write_atomically
 from spacy_lpcfg.grammar.storage import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
 
@@ -26,13 +26,6 @@ _NO_SENTENCES = (
     "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
     "component before it that splits sentences better."
 )
-
-
-def check_numbers(**settings: Any) -> None:
-    """RAISES (ValueError): If a setting is there and no number: spaCy lets numbers in quotes pass."""
-    for name, value in settings.items():
-        if value is not None and not isinstance(value, Real):
-            raise ValueError(f"Expected {name} to be a number, without quotes in a config, got {value!r}.")
 
 
 class LearnedShim(Shim):
@@ -115,13 +108,21 @@ class LearnedPipe(TrainablePipe):
     """A trainable component whose model is a `holder`.
 
     error (type): what it raises for damaged and foreign data
+    checks (mapping of str to Check): what its settings may be, when it is made and whenever one is assigned
     """
 
     error: ClassVar[type[ValueError]]
+    checks: ClassVar[Mapping[str, Check]] = {}
 
     def __init__(self, vocab: Any, model: Model, name: str) -> None:
         super().__init__(vocab, model, name)
         self._warned: set[str] = set()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """RAISES (ValueError): If a setting cannot be; it stays as it was."""
+        if name in self.checks:
+            self.checks[name](name, value)
+        super().__setattr__(name, value)
 
     @property
     def learned(self) -> Any:

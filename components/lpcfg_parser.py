@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, Literal, Optional
+from typing import Any, ClassVar, Literal, Optional
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -26,9 +26,10 @@ from spacy_lpcfg.chart import Settings
 from spacy_lpcfg.combination import Learned, check_decoding, known_words, learned_from_bytes, parser_of
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learned import LearnedShim, check_numbers, holder, refuse_sample
+from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
+from spacy_lpcfg.components.settings import MEGABYTES, Check, instance_of, one_of
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.em import Step, fit_in_steps
 from spacy_lpcfg.models import bundled_grammar, has_bundled
@@ -198,7 +199,7 @@ class LPCFGParser(ParsingPipe):
     decoding (str): "brackets": the tree of least expected loss, for the most brackets right; "tree": the most probable
         one, or of several models the one that most of them have, for the most trees right; "reranking": of a
         combination with a proper grammar, alone or in an ensemble, the most probable to all of its models of those that
-        the grammar finds. Initializing and loading raise an error where that cannot be
+        the grammar finds. Setting it, initializing and loading raise an error where that cannot be
     scorer (callable): `examples -> scores`
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     pruning (Settings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for the
@@ -211,6 +212,13 @@ class LPCFGParser(ParsingPipe):
     error = GrammarError
     what = "grammar"
     command = "lpcfg"
+    checks: ClassVar[Mapping[str, Check]] = {
+        **ParsingPipe.checks,
+        "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
+        "tags": one_of(*_TAG_WEIGHTS),
+        "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", Settings).optional,
+        "max_memory": MEGABYTES,
+    }
 
     def __init__(
         self,
@@ -238,7 +246,6 @@ class LPCFGParser(ParsingPipe):
             model,
             name,
             spans_key=spans_key,
-            gold_key=spans_key,
             set_tags=set_tags,
             tags=tags,
             surprisal=surprisal,
@@ -250,13 +257,8 @@ class LPCFGParser(ParsingPipe):
             max_seconds=max_seconds,
         )
         self.learner = learner
-        check_numbers(max_memory=max_memory)
-        if not max_memory > 0:
-            raise ValueError(f"Expected max_memory above 0 MB, got {max_memory}.")
         self.max_memory = max_memory
-        if not isinstance(pruning, Settings | None):
-            raise ValueError(f"Expected pruning to be made by spacy-lpcfg.Pruning.v1, got {pruning!r}.")
-        self.pruning = _SETTINGS if pruning is None else pruning
+        self.pruning = pruning
         self.decoding = decoding
         self._fit: OnlineFit | None = None
 
@@ -267,8 +269,13 @@ class LPCFGParser(ParsingPipe):
 
     @decoding.setter
     def decoding(self, decoding: Decoding) -> None:
-        check_decoding(decoding)
+        check_decoding(decoding, None if self.model.shims[0].is_unread else self.grammar)
         self._decoding = decoding
+
+    @property
+    def gold_key(self) -> str:
+        """Where the trees lie that are learned from: where they go."""
+        return self.spans_key
 
     # The grammar
 
@@ -305,7 +312,7 @@ class LPCFGParser(ParsingPipe):
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
         budget = int(min(self.max_memory * 1e6 / _BYTES, sys.maxsize))
-        settings = replace(self.pruning, max_words=self.max_words, most_applications=budget)
+        settings = replace(self.pruning or _SETTINGS, max_words=self.max_words, most_applications=budget)
         return self.model.shims[0].parser(self.decoding, settings)
 
     # Learning

@@ -1,6 +1,6 @@
 """What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar, NamedTuple
@@ -12,15 +12,17 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart.states import StateVectors
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.asked import answers
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
-from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_within
-from spacy_lpcfg.components.learned import LearnedPipe, check_numbers, set_sentence_starts
+from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
+from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
+from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
-from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.trees import Tree, escape_tokens
-from spacy_lpcfg.trees.bounded import BoundedParser, check_bounds
+from spacy_lpcfg.trees.bounded import BoundedParser
 from spacy_lpcfg.trees.calibration import tempered
+from spacy_lpcfg.trees.distribution import check_number
 from spacy_lpcfg.trees.parse import Analysis, Distribution, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
@@ -88,8 +90,7 @@ class ParsingPipe(LearnedPipe):
     vocab (Vocab): of the pipeline
     model (Model): what was learned
     name (str): of the component
-    spans_key (str): where the trees go in `Doc.spans`
-    gold_key (str): where the trees lie that are learned from
+    spans_key (str): where the trees go in `Doc.spans`; `gold_key` is where the trees lie that are learned from
     set_tags (bool): write the tags of the trees to `token.tag_`
     tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
     threshold (float): score below which a span is left out; 0 keeps all
@@ -112,7 +113,20 @@ class ParsingPipe(LearnedPipe):
 
     what: ClassVar[str]
     command: ClassVar[str]
-    decoding: Any  # each parser has choices of its own
+    gold_key: Any
+    decoding: Any  # each parser has choices of its own, and of `tags`
+    checks: ClassVar[Mapping[str, Check]] = {
+        "spans_key": TEXT,
+        "gold_key": TEXT,
+        "set_tags": FLAG,
+        "threshold": SHARE,
+        "temperature": TEMPERATURE.optional,
+        "surprisal": FLAG,
+        "scorer": FUNCTION.optional,
+        "constraints": FUNCTION.optional,
+        "max_words": COUNT,
+        "max_seconds": SECONDS.optional,
+    }
 
     def __init__(
         self,
@@ -121,7 +135,6 @@ class ParsingPipe(LearnedPipe):
         name: str,
         *,
         spans_key: str,
-        gold_key: str,
         set_tags: bool,
         tags: str,
         threshold: float,
@@ -133,19 +146,14 @@ class ParsingPipe(LearnedPipe):
         max_seconds: float | None,
     ) -> None:
         super().__init__(vocab, model, name)
-        check_numbers(threshold=threshold, temperature=temperature, max_words=max_words, max_seconds=max_seconds)
         self.spans_key = spans_key
-        self.gold_key = gold_key
         self.set_tags = set_tags
         self.tags = tags
         self.threshold = threshold
-        if temperature is not None:
-            check_temperature(temperature)
         self.temperature = temperature
         self.surprisal = surprisal
         self.scorer = scorer
         self.constraints = constraints
-        check_bounds(max_words, max_seconds)
         self.max_words = max_words
         self.max_seconds = max_seconds
         answers(self)
@@ -199,7 +207,7 @@ class ParsingPipe(LearnedPipe):
         if labels is not None and not set(labels).issuperset(self.labels):
             raise ValueError(
                 f"The {self.what} has categories that the given labels have not: "
-                f"{sorted(set(self.labels) - set(labels))}. Make the labels anew with `spacy init "
+                f"{shown(sorted(set(self.labels) - set(labels)))}. Make the labels anew with `spacy init "
                 "labels`, or leave them out."
             )
 
@@ -217,7 +225,8 @@ class ParsingPipe(LearnedPipe):
         found = []
         for doc in docs:
             starts, bounds = self.find_sentences(doc)
-            found.append(DocParse(starts, [self._parse_sentence(parser, doc, *each) for each in bounds]))
+            sentences = self._sentences_within(parser, doc, bounds)
+            found.append(DocParse(starts, [self._parse_sentence(parser, each) if each else None for each in sentences]))
         return found
 
     def ready_parser(self) -> TextParser:
@@ -235,20 +244,23 @@ class ParsingPipe(LearnedPipe):
         """Arguments of the parser's methods for every sentence, besides words, tags and constraints."""
         return {}
 
-    def _sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Sentence | None:
-        positions = words_of(doc, start, end)
-        if not positions:
-            return None
-        settings = dict(self.parse_settings)
-        if self.constraints is not None:
-            settings["constraints"] = constraints_within(self.constraints(doc), positions)
-        tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-        return Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
+    def _sentences_within(
+        self, parser: TextParser, doc: Doc, bounds: Sequence[tuple[int, int]]
+    ) -> Iterator[Sentence | None]:
+        """The sentences of a Doc; None for one without words."""
+        of_sentences = None if self.constraints is None else constraints_by_sentence(self.constraints(doc), bounds)
+        for number, (start, end) in enumerate(bounds):
+            positions = words_of(doc, start, end)
+            if not positions:
+                yield None
+                continue
+            settings = dict(self.parse_settings)
+            if of_sentences is not None:
+                settings["constraints"] = constraints_within(of_sentences[number], positions)
+            tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
+            yield Sentence(parser.spell(texts_of(doc, positions)), tags, settings)
 
-    def _parse_sentence(self, parser: TextParser, doc: Doc, start: int, end: int) -> Parse | None:
-        found = self._sentence(parser, doc, start, end)
-        if found is None:
-            return None
+    def _parse_sentence(self, parser: TextParser, found: Sentence) -> Parse:
         parse: Parse = parser.parser.parse(found.words, found.tags, **found.settings)
         return replace(parse, span_scores=self._tempered(parse.span_scores))
 
@@ -275,15 +287,20 @@ class ParsingPipe(LearnedPipe):
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
-        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact.
+        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not. Raises
+        ValueError if n is no whole number of at least 1.
         """
+        check_number(n)
         return self._ask(doc, lambda core, each: core.n_best(each.words, each.tags, n=n, **each.settings))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together.
+        Sentence number i is drawn by `seed` + i. Not for several models together. Raises ValueError if n is no whole
+        number of at least 1, or seed of at least 0.
         """
+        check_number(n, seed)
         seeds = count(seed)
         found = zip(self._distributions(doc), seeds)
         return [each.samples(n, seed=own) if each else None for each, own in found]
@@ -302,8 +319,9 @@ class ParsingPipe(LearnedPipe):
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
-        lower bound: of the derivations in the beam; that of a tree is exact by both. -inf if the model cannot make the
-        words or the tree. Not for several models together. Raises ValueError unless trees fit sentences.
+        lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
+        cannot make the words or the tree. Not for several models together. Raises ValueError unless trees fit
+        sentences.
         """
         if trees is None:
             return self._ask(doc, lambda core, each: core.log_probability(each.words))
@@ -340,7 +358,7 @@ class ParsingPipe(LearnedPipe):
 
     def _sentences(self, doc: Doc) -> tuple[TextParser, list[Sentence | None]]:
         parser = self.ready_parser()
-        return parser, [self._sentence(parser, doc, *bounds) for bounds in self.find_sentences(doc)[1]]
+        return parser, list(self._sentences_within(parser, doc, self.find_sentences(doc)[1]))
 
     # Annotation
 

@@ -5,14 +5,14 @@ All is learned in `initialize`, from a stream of Docs or of files, and `update` 
 their own, all with the label `LABEL`, so that what reads trees reads them as well.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checkable
 
 import numpy as np
 from spacy.language import Language
-from spacy.tokens import Doc, Span, SpanGroup
+from spacy.tokens import Doc, Span
 from spacy.training import Example, validate_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
@@ -21,18 +21,19 @@ from thinc.api import Model
 from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
 from spacy_lpcfg.components.learned import (
     LearnedPipe,
     LearnedShim,
-    check_numbers,
     holder,
     refuse_sample,
     set_sentence_starts,
 )
 from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.settings import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
-from spacy_lpcfg.trees.bounded import check_bounds
+from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.trees.parse import PARSED, SEGMENTED
 
 KEY = "brackets"
@@ -156,6 +157,14 @@ class SpectralBracketerPipe(LearnedPipe):
     """
 
     error = BracketerError
+    checks: ClassVar[Mapping[str, Check]] = {
+        "learner": instance_of("a learner of brackets, such as spacy-lpcfg.SpectralBracketer.v1", BracketLearner),
+        "spans_key": TEXT,
+        "attr": one_of(*get_args(Attr)),
+        "seed": SEED,
+        "max_words": COUNT,
+        "scorer": FUNCTION.optional,
+    }
 
     def __init__(
         self,
@@ -175,8 +184,6 @@ class SpectralBracketerPipe(LearnedPipe):
         self.spans_key = spans_key
         self.attr = attr
         self.seed = seed
-        check_numbers(max_words=max_words, seed=seed)
-        check_bounds(max_words)
         self.max_words = max_words
         self.scorer = scorer
         self.cfg = Saved(mapping={})
@@ -189,7 +196,7 @@ class SpectralBracketerPipe(LearnedPipe):
 
     @mapping.setter
     def mapping(self, mapping: dict[str, str]) -> None:
-        self.cfg["mapping"] = dict(mapping)
+        self.cfg.update(mapping=mapping)
 
     @property
     def bracketer(self) -> Bracketer | None:
@@ -230,7 +237,7 @@ class SpectralBracketerPipe(LearnedPipe):
         corpus is streamed, or if there is too little text; Untagged if it has no tags.
         """
         if labels is not None and LABEL not in labels:
-            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {labels}.")
+            raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
         if mapping is not None:
             self.mapping = mapping
         if bracketer is not None:
@@ -395,7 +402,7 @@ def set_brackets(
             for position, tag in zip(positions, tagged.tags):
                 tags[position] = tag
         attrs["tags"] = tags
-    doc.spans[key] = SpanGroup(doc, name=key, spans=spans, attrs=attrs)
+    set_group(doc, key, spans, attrs)
 
 
 class _StepLog:

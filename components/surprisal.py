@@ -18,6 +18,7 @@ from spacy.tokens import Doc, Token
 
 from spacy_lpcfg.components.asked import pipe_of
 from spacy_lpcfg.components.constituents import KEYS, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.tree_group import group_at
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"
 
@@ -59,7 +60,7 @@ def doc_surprisal(doc: Doc, model: Surprised) -> tuple[np.ndarray, np.ndarray]:
 
 def set_surprisal(doc: Doc, key: str, model: Surprised) -> None:
     """Write the surprisal of the tokens and of the ends of sentences to the attrs of `doc.spans[key]`."""
-    group = doc.spans[key]
+    group = group_at(doc, key, 0, None)
     group.attrs[_SURPRISAL], group.attrs[_END] = doc_surprisal(doc, model)
 
 
@@ -79,7 +80,7 @@ def surprisal_of(token: Token) -> float:
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((*KEYS, *sorted(doc.spans))) if key in doc.spans]
-    known = next((key for key in keys if _SURPRISAL in doc.spans[key].attrs), None)
+    known = next((key for key in keys if _SURPRISAL in group_at(doc, key).attrs), None)
     if known is None:
         known = next((key for key in keys if _asked(doc, key)), None)
     if known is None:
@@ -88,7 +89,7 @@ def surprisal_of(token: Token) -> float:
             "keep the pipeline as long as you ask, or set `surprisal = true` in the component's config, so that it is "
             "written to the Doc."
         )
-    return float(_checked(doc, known)[token.i])
+    return float(_checked(token, known)[token.i])
 
 
 def _asked(doc: Doc, key: str) -> bool:
@@ -103,8 +104,9 @@ def _asked(doc: Doc, key: str) -> bool:
     return True
 
 
-def _checked(doc: Doc, key: str) -> np.ndarray:
-    found = doc.spans[key].attrs[_SURPRISAL]
+def _checked(token: Token, key: str) -> np.ndarray:
+    doc = token.doc
+    found = group_at(doc, key, token.i, token.i + 1).attrs[_SURPRISAL]
     if len(found) != len(doc):
         raise ValueError(
             f"doc.spans[{key!r}] needs {len(doc)} numbers of surprisal, but its attrs have {len(found)}: tokens "

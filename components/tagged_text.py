@@ -14,6 +14,7 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.components.corpus import read_docs
 from spacy_lpcfg.trees import TreebankError
@@ -145,7 +146,7 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
             tag_map[items[0]] = items[1]
         elif items:
             expected = f"Expected a tag and one of {', '.join(UNIVERSAL)}, separated by blanks"
-            raise TreebankError(f"{expected}, but got {line.strip()!r}.", str(path), number)
+            raise TreebankError(f"{expected}, but got {shown(line.strip())}.", str(path), number)
     return tag_map
 
 

@@ -14,7 +14,7 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -66,31 +66,34 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def replacing_folder(path: PathLike) -> Iterator[Path]:
+def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[Path]:
     """A folder, to be made in the block, that takes the place of `path` when it succeeds, and else leaves no trace.
 
     Linux exchanges the names of the old and the new folder in one step. Elsewhere there is a moment at which neither
     has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
     back.
 
+    check (callable or None): called with the new folder when it is complete; if it raises, what is at `path` stays
     RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays. (OSError): Of the name
         `path`, where the disk is full.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isdir(target):
         raise NotADirectoryError(errno.ENOTDIR, "Expected a folder, or nothing, where a folder is to be", str(path))
-    with _naming(path), _replacing_folder(target) as folder:
+    with _naming(path), _replacing_folder(target, check) as folder:
         yield folder
 
 
 @contextmanager
-def _replacing_folder(target: str) -> Iterator[Path]:
+def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iterator[Path]:
     temporary = _beside(target)
     try:
         yield Path(temporary)
         for folder, _, names in os.walk(temporary):
             for name in (*names, ""):
                 _force_to_disk(os.path.join(folder, name))
+        if check is not None:
+            check(Path(temporary))
         _put_in_place(temporary, target)
         _force_to_disk(os.path.dirname(target))
     finally:

@@ -1,17 +1,21 @@
 """Limits of time and memory: sentences of any length get a tree and a flag from every component."""
 
+from dataclasses import replace
 from itertools import cycle, islice, pairwise
+from time import thread_time
 
 import numpy as np
 import pytest
 import spacy
+import stored_models
 from commands import SAMPLE
 from spacy.tokens import Doc
 
 from spacy_lpcfg.bracketing.tags import universal
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combination
+from spacy_lpcfg.combination import Combination, parser_of
 from spacy_lpcfg.components.constituents import doc_constituency
+from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
@@ -116,10 +120,92 @@ def test_words_for_which_there_is_no_time_get_tags_only(core):
     first = cuts_of(words, 20)[0]
     assert parse.status == "out-of-time"
     assert parse.spans[1:] == core.parse(words[:first]).spans
-    assert parse.tags[first:] == [core.parse([word]).tags[0] for word in words[first:]]
+    assert parse.tags[first:] == core.likely_tags(words[first:])
+    assert parse.tag_scores[first:].tolist() == [0] * (60 - first)
     assert len(parse.tag_scores) == 60
     ample = BoundedParser(core, max_words=20, max_seconds=1e6).parse(words)
     assert ample.spans == BoundedParser(core, max_words=20).parse(words).spans
+
+
+@pytest.mark.parametrize("word", ["the", "😀", None])
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "isbn", "combined"])
+def test_words_for_which_there_is_no_time_cost_next_to_nothing(kind, word):
+    model = stored_models.model(kind)
+    parser = IncrementalParser(model) if kind == "isbn" else parser_of(model)
+    bounded = BoundedParser(parser, max_words=10, max_seconds=0)
+    words = [word or f"xq{i}zv" for i in range(200_000)]
+    bounded.parse(words[:20])
+    begin = thread_time()
+    parse = bounded.parse(words)
+    assert thread_time() - begin < 3  # a quarter; 20 and more if each word is parsed
+    assert parse.status == "out-of-time"
+    assert len(parse.tags) == len(words)
+    assert set(parse.tags) <= set(getattr(model, "tags", parse.tags))
+
+
+def test_likely_tags_are_those_of_the_lexicon(core):
+    found = core.likely_tags(["the", "of", "qwxyz"])
+    assert found[:2] == ["DT", "IN"]
+    assert found[2] == core.likely_tags(["<form>"])[0]
+    isbn = stored_models.model("isbn")
+    known = isbn.inventory._known_tags
+    words = sorted(known)
+    assert IncrementalParser(isbn).likely_tags(words) == [isbn.tags[known[word][0]] for word in words]
+
+
+def test_words_for_which_there_is_no_time_keep_given_tags(core):
+    words, _ = long_sentence(40)
+    late = slice(cuts_of(words, 20)[0], None)
+    bounded = BoundedParser(core, max_words=20, max_seconds=0)
+    given = ["FW"] * 39 + [None]
+    for weight in (0.0, 0.03):
+        assert bounded.parse(words, given, tag_weight=weight).tags[late] == [
+            *given[late][:-1],
+            *core.likely_tags(words[-1:]),
+        ]
+    assert bounded.parse(words, given, tag_weight=1.0).tags[late] == core.likely_tags(words[late])
+
+
+def test_time_of_constraints_grows_with_the_words():
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("lpcfg_parser")
+    pipe.grammar = stored_models.model("grammar")
+    pipe.max_words, pipe.max_seconds = 5, 0.0
+    calls = []
+
+    def entities(doc):
+        calls.append(doc)
+        return Constraints(whole=tuple((i, i + 1) for i in range(len(doc))))
+
+    pipe.constraints = entities
+    n = 1500
+    doc = Doc(nlp.vocab, words=["ship", "."] * n, sent_starts=[True, False] * n)
+    begin = thread_time()
+    (found,) = pipe.predict([doc])
+    assert len(calls) == 1
+    assert thread_time() - begin < 3  # 5 and more if each sentence looks at the entities of all
+    assert len(found.parses) == n
+
+
+def test_time_of_brackets_grows_with_the_words():
+    bracketer = replace(stored_models.model("bracketer"), span_model=None)
+    begin = thread_time()
+    found = bracketer.bracket(["ship"] * 20_000, ["NN"] * 20_000)
+    assert thread_time() - begin < 3  # 0.9; 6.5 if each piece looks at all words
+    assert found.spans[0] == (0, 20_000)
+
+
+def test_pieces_have_the_brackets_that_they_have_alone():
+    bracketer = stored_models.model("bracketer")
+    words, tags = long_sentence(60)
+    found = bracketer.bracket(words, tags, max_words=15)
+    pieces = [span for span in found.spans if 1 < span[1] - span[0] <= 20]
+    outer = [a for a in pieces if not any(b[0] <= a[0] and a[1] <= b[1] and a != b for b in pieces)]
+    assert len(outer) > 3
+    for start, end in outer:
+        alone = bracketer.bracket(words[start:end], tags[start:end])
+        inner = [(i - start, j - start) for i, j in found.spans if start <= i and j <= end]
+        assert list(alone.spans) == inner
 
 
 def test_cut_sentence_has_no_other_answers_than_its_tree(core):

@@ -212,6 +212,21 @@ def test_brackets_damaged_gzip_is_refused(tmp_path, damage):
         list(read_trees(path))
 
 
+@pytest.mark.parametrize("skip", [False, True])
+@pytest.mark.parametrize("text", ["(S\n" + "(A b)\n" * 40, "(S " + "(A b) " * 40, "(" * 40, "(A b c\n" + "d\n" * 400])
+def test_brackets_tree_without_end_is_refused(text, skip, monkeypatch):
+    """Also where broken trees are skipped: what is kept to go back to would have no end."""
+    monkeypatch.setattr(brackets, "MOST_NODES", 30)
+    monkeypatch.setattr(brackets, "LONGEST_LINE", 300)
+    few = "(S (A b) (A b))"
+    trees = parse_trees(f"{few}\n" * 50 + text, on_error=[].append if skip else None)
+    assert [str(tree) for tree in islice(trees, 50)] == [few] * 50
+    message = r"<text>:51: Expected (a tree of at most (30 nodes|300 characters), but it goes on|one word|a label)"
+    with pytest.raises(TreebankError, match=message) as error:
+        list(trees)
+    assert not skip or "goes on" in str(error.value)
+
+
 def test_brackets_line_without_end_is_refused(tmp_path, monkeypatch):
     """A small gzip file may hold more than there is memory for."""
     monkeypatch.setattr(brackets, "LONGEST_LINE", 100)

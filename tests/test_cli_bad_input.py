@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +17,7 @@ import srsly
 from commands import BROKEN, RAW, RUNNER, console_script, sample_part
 
 from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.grammar.reader import LIMIT_NAME
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -172,6 +174,40 @@ def test_cli_says_where_brackets_are_unbalanced(command, known, tmp_path):
 def test_cli_names_damaged_docs(name, known, tmp_path):
     (tmp_path / "cut.spacy").write_bytes(b"\x78\x9c\x01\x02")
     assert "cut.spacy is no .spacy file" in refusal(READS[name], tmp_path, bad=tmp_path / "cut.spacy", **known)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has the devices of Linux")
+@pytest.mark.parametrize("name", ["parse-docs", "convert", "evaluate-gold", "table"])
+def test_cli_reads_no_device_without_end(name, known, tmp_path):
+    (tmp_path / "zeros.spacy").symlink_to("/dev/zero")
+    message = "is no result" if name == "table" else "a pipe or a device"
+    names = {"bad": tmp_path / "zeros.spacy", **known}
+    result = RUNNER.invoke(lpcfg_cli, [part.format(out=tmp_path / "out", **names) for part in READS[name].split()])
+    assert message in message_of(result.stderr)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has the devices of Linux")
+def test_cli_reads_docs_from_stdin_to_their_limit_only(known):
+    with open("/dev/zero", "rb") as zeros:
+        done = subprocess.run(
+            [console_script(), "parse", known["pcfg"], "-", "--input", "spacy"],
+            stdin=zeros,
+            capture_output=True,
+            encoding="utf-8",
+            env={**os.environ, LIMIT_NAME: str(2**24)},
+        )
+    assert "16,777,216 are allowed" in message_of(done.stderr)
+
+
+def test_cli_refuses_objects_of_json_that_do_not_end(known, tmp_path, monkeypatch):
+    for module in ("convert", "table"):
+        monkeypatch.setattr(sys.modules[f"spacy_lpcfg.components.cli.{module}"], "LONGEST_JSON", 1000)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"tree": "(NP (NN Rain))"}\n{"tree": "(NP (NN Rain))", "words": [' + "[]," * 400, "utf-8")
+    assert "bad.jsonl:2: Expected a JSON object of at most" in refusal(READS["convert"], tmp_path, bad=bad, **known)
+    scores = known["result"].read_text("utf-8")
+    (tmp_path / "bad.json").write_text(scores + " " * 2000, "utf-8")
+    assert "is no result" in refusal(READS["table"], tmp_path, bad=tmp_path / "bad.json", **known)
 
 
 def test_cli_says_where_json_lines_are_broken(known, tmp_path):

@@ -123,7 +123,7 @@ def test_cli_bracketer_needs_tags_text_and_a_free_folder(tmp_path, tagged):
     tagged.write_text("", encoding="utf-8")
     assert "Expected" in run("learn", "bracketer", tagged, "-o", tmp_path / "model", code=1).stderr
     result = run("learn", "bracketer", tagged, "-o", tmp_path, code=2)
-    assert "holds other files than a pipeline" in " ".join(result.stderr.split())
+    assert "which was not saved there by this package" in " ".join(result.stderr.split())
 
 
 # parse

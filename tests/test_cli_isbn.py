@@ -84,7 +84,7 @@ def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
         run("learn", "isbn", folder / "train.mrg", *options, "-o", tmp_path / "out", code=2)
     (tmp_path / "thesis.txt").write_text("It", encoding="utf-8")
     result = run("learn", "isbn", folder / "train.mrg", "-o", tmp_path, code=2)
-    assert "holds other files than a pipeline" in " ".join(result.stderr.split())
+    assert "which was not saved there by this package" in " ".join(result.stderr.split())
 
 
 # parse

@@ -208,7 +208,7 @@ def test_component_folder_of_a_command_is_replaced_as_a_whole(nlp, name, tmp_pat
     output = tmp_path / "some" / "model"
     save_pipeline(nlp, output)
     (output / "stray").write_text("")
-    save_pipeline(nlp, output)
+    save_pipeline(nlp, output, force=True)
     assert not (output / "stray").exists()
     assert [path.name for path in output.parent.iterdir()] == ["model"]
     with monkeypatch.context() as patch:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import gzip
 import logging
+import sys
+import tracemalloc
+import zlib
 from itertools import islice
 
+import numpy as np
 import pytest
 import spacy
+import srsly
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
-from spacy_lpcfg.components.corpus import Treebank, make_treebank_reader, tree_to_doc
+from spacy_lpcfg.components.corpus import Treebank, docs_of, make_treebank_reader, tree_to_doc
+from spacy_lpcfg.grammar.reader import LIMIT_NAME
 from spacy_lpcfg.trees import TreebankError, parse_trees
 
 NLP = spacy.blank("en")
@@ -120,3 +126,50 @@ def test_corpus_gives_coarse_tags_with_the_fine_ones(tmp_path):
     for gold_tags, wanted in ((True, ["PRON", "VERB"]), (False, ["", ""])):
         (eg,) = Treebank(tmp_path / "trees.spacy", gold_tags=gold_tags)(NLP)
         assert [token.pos_ for token in eg.predicted] == wanted
+
+
+def packed(**changes):
+    """The bytes of a DocBin of a Doc of three words, with other parts."""
+    doc = tree_to_doc(spacy.blank("en").vocab, list(parse_trees("(S (NP (DT the) (NN cat)) (VP (VBD slept)))")))
+    values = srsly.msgpack_loads(zlib.decompress(DocBin(docs=[doc]).to_bytes()))
+    return zlib.compress(srsly.msgpack_dumps({**values, **changes}))
+
+
+TOO_LARGE = {
+    "zeros": lambda: zlib.compress(bytes(5_000_000)),
+    "a list of lists": lambda: packed(cats=[[]] * 200_000),
+    "many empty Docs": lambda: packed(lengths=bytes(4 * 30_000)),
+    "spans": lambda: packed(span_groups=[b"\x91" + b"\x80" * 200_000]),
+    "user data": lambda: packed(user_data=[b"\x91" + b"\x80" * 200_000]),
+    "strings": lambda: packed(strings=[f"{i}" for i in range(30_000)]),
+}
+
+
+@pytest.mark.parametrize("what", TOO_LARGE)
+def test_corpus_counts_what_docs_take_before_it_makes_them(what, monkeypatch):
+    data = TOO_LARGE[what]()
+    monkeypatch.setenv(LIMIT_NAME, str(10**7))
+    assert len(list(docs_of(packed(), "here.spacy", NLP.vocab))) == 1
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            ValueError, match=rf"^here.spacy: To read this takes .* 10,000,000 are allowed.*{LIMIT_NAME}"
+        ):
+            list(docs_of(data, "here.spacy", NLP.vocab))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 2e7
+
+
+def test_corpus_refuses_docs_that_say_they_have_too_many_tokens():
+    """By the limit as it is: 2 million tokens are said to be there, and none is."""
+    with pytest.raises(ValueError, match=r"here.spacy: To read this takes .* 1,073,741,824 are allowed"):
+        list(docs_of(packed(lengths=np.array([2_100_000], np.int32).tobytes()), "here.spacy", NLP.vocab))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has the devices of Linux")
+def test_corpus_refuses_what_might_not_end(tmp_path):
+    (tmp_path / "zeros.spacy").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match=r"Expected a file, got '.*zeros.spacy', a pipe or a device"):
+        list(Treebank(tmp_path / "zeros.spacy").docs(NLP.vocab))

@@ -1,15 +1,16 @@
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_isbn_beam import tiny
+from test_isbn_beam import UNPRUNED, tiny
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
 from spacy_lpcfg.isbn.finals import Finals
 from spacy_lpcfg.isbn.network import start_network
-from spacy_lpcfg.trees import parse_trees
+from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.parse import GLUED, PARSED
 
 WORDS = ["a", "b", "new", "c", "a", "d"]
@@ -68,6 +69,39 @@ def test_posteriors_are_shares_of_the_derivations():
     assert posteriors.tags[0] == {"DT": 1}
     assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
     assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
+
+
+def test_posteriors_leave_out_brackets_of_no_share():
+    derivations = [(((0, 2, "S"), (0, 1, "NP")), [0, 1]), (((0, 2, "S"), (0, 1, "FRAG")), [0, 2])]
+    posteriors = Finals(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
+    assert posteriors.brackets == {(0, 2, "S"): 1.0, (0, 1, "NP"): 1.0}
+    assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
+
+
+@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+def test_parse_of_a_network_that_is_all_but_certain(decoding):
+    """Derivations whose logs are so far apart that the shares of some are 0."""
+    isbn = tiny("feed-forward")
+    certain = [
+        network.of({name: 20_000 * array for name, array in network.parameters.items()}) for network in isbn.networks
+    ]
+    isbn = ISBN.from_bytes(replace(isbn, networks=tuple(certain)).to_bytes())
+    parser = IncrementalParser(isbn, settings=BeamSettings(final_margin=1e6, margin=1e6, decoding=decoding))
+    assert parser.n_best(WORDS, n=30)[-1].probability == 0
+    assert parser.parse(WORDS).status == PARSED
+    assert parser.posteriors(WORDS).brackets
+
+
+def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
+    parser, words = IncrementalParser(PARSER.isbn, settings=UNPRUNED), ["a", "b", "new"]
+    (best,) = parser.n_best(words, n=1)
+    tagged = [Tree.from_spans(words, tags, best.tree.spans()) for tags in product(PARSER.isbn.tags, repeat=len(words))]
+    logs = {tree: parser.tree_log_probability(tree) for tree in tagged}
+    assert best.log_probability == pytest.approx(np.logaddexp.reduce([*logs.values()]), abs=1e-4)
+    assert max(logs, key=logs.__getitem__) == best.tree
+    given = {each.tree: each.log_probability for each in parser.n_best(words, best.tree.tags, n=100)}
+    assert given[best.tree] == pytest.approx(logs[best.tree], abs=1e-4)
+    assert logs[best.tree] < best.log_probability - 0.1
 
 
 def test_parse_keeps_given_tags():

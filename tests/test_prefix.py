@@ -186,6 +186,22 @@ def test_a_grammar_whose_trees_need_not_end_counts_those_that_do():
     assert np.exp(prefix_logs(grammar, ["ant", "ant"])[1:3]) == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.parametrize("rule", [("S", "S", "A"), ("S", "A", "S")])
+def test_a_grammar_whose_trees_never_end_is_refused(rule):
+    """S -> S A or S -> A S with 1, beside S -> A A with less than a float has of it: a matrix is singular."""
+    model = Model(
+        {"S": np.ones(1)},
+        {rule: np.ones((1, 1, 1)), ("S", "A", "A"): np.full((1, 1, 1), 1e-9)},
+        {("A", "ant"): np.ones(1), ("A", UNKNOWN): np.zeros(1)},
+    )
+    parser = Parser(grammar_of(model, model, is_proper=True))
+    assert parser.parse(["ant"] * 3).is_parsed
+    for ask in (parser.surprisal, parser.log_probability):
+        with pytest.raises(ValueError, match="trees end") as raised:
+            ask(["ant", "ant"])
+        assert not isinstance(raised.value, np.linalg.LinAlgError)
+
+
 @pytest.mark.parametrize("words", [[UNKNOWN], [tag_terminal("N")], ["-LRB-", "\ud800"]])
 def test_surprisal_takes_any_words(words):
     assert not np.isnan(Parser(random_grammar(0)).surprisal(words)).any()

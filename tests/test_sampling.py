@@ -59,7 +59,7 @@ def test_sampling_gives_trees_of_the_treebanks_form() -> None:
     for tree in islice(sample_trees(grammar), 200):
         assert {label for *_, label in tree.spans()} <= set(grammar.labels)
         assert set(tree.tags) <= set(grammar.tags)
-        assert set(tree.words) <= set(grammar.lexicon.terminals)
+        assert set(tree.words) <= grammar.lexicon.words
         assert not any(word.startswith("<tag") for word in tree.words)
 
 

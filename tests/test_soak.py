@@ -72,6 +72,16 @@ def test_threads_that_share_a_pipeline_find_the_trees_of_one(model, request, soa
     assert soak.trees_by_threads(shared, texts, 2) == [alone, alone]
 
 
+def test_threads_share_every_batch_of_a_soak(spectral_model, soak):
+    sentences = soak.Drawn(soak.sample_sentences(), shares={"sentence": 1.0})
+    nlp = soak.pipeline(spectral_model)
+    run = soak.soak(nlp, iter(sentences), 250, batch=40, n_threads=4)
+    assert (run.n_docs, run.failures, len(run.memory)) == (250, [], 10)
+    assert len(run.kept) == 3
+    alone = soak.pipeline(spectral_model)
+    assert soak.trees_of(alone, [text for text, _ in run.kept]) == [trees for _, trees in run.kept]
+
+
 def test_grammar_that_is_read_late_is_read_once_for_all_threads():
     nlp = spacy.blank("en")
     shim = nlp.add_pipe("lpcfg_parser").model.shims[0]

@@ -8,6 +8,8 @@ annotations`.
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
@@ -25,11 +27,15 @@ from spacy_lpcfg.components.cli.perplexity import perplexity
 from spacy_lpcfg.components.cli.render import render
 from spacy_lpcfg.components.cli.sample import sample
 from spacy_lpcfg.components.cli.serve import serve
+from spacy_lpcfg.components.cli.streams import Commands, settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
 
+WRONG_USAGE = 2
+
 lpcfg_cli = typer.Typer(
     name="lpcfg",
+    cls=Commands,
     help="Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.",
     no_args_is_help=True,
     add_completion=False,
@@ -66,4 +72,8 @@ for command in (
 
 def main() -> None:
     """Run the console script `spacy-lpcfg`."""
-    lpcfg_cli(prog_name="spacy-lpcfg")
+    try:
+        lpcfg_cli(prog_name="spacy-lpcfg")
+    except OSError:  # of wrong usage, which stderr takes no word of
+        settle(sys.stderr)
+        sys.exit(WRONG_USAGE)

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, check_folder, find_parser, load_pipeline, save_pipeline
+from spacy_lpcfg.components.cli.pipelines import (
+    Component,
+    Force,
+    check_folder,
+    find_parser,
+    load_pipeline,
+    save_pipeline,
+)
 from spacy_lpcfg.components.cli.treebanks import read_treebank
 
 if TYPE_CHECKING:
@@ -29,6 +36,7 @@ def calibrate(
     ] = None,
     component: Component = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    force: Force = False,
 ) -> None:
     """Tell whether brackets are right as often as their scores say.
 
@@ -45,21 +53,22 @@ def calibrate(
     from spacy_lpcfg.trees.calibration import fit_temperature, outcomes, reliability, tempered
 
     if output is not None:
-        check_folder(output := output.resolve())
+        output = check_folder(output, force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     golds = [tree for tree in map(clean, read_treebank(trees, skip_bad)) if tree is not None]
     parser = pipe.ready_parser().parser
     scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
     temperature = fit_temperature(scores, right)
-    for name, value in (("as they are", 1.0), ("of the component", pipe.score_temperature), (_FITTED, temperature)):
+    of_component = pipe.score_temperature
+    if output is not None:
+        nlp.get_pipe_config(pipe.name)["temperature"] = pipe.temperature = temperature
+        save_pipeline(nlp, output, force=force)
+        log(f"saved to {output}")
+    for name, value in (("as they are", 1.0), ("of the component", of_component), (_FITTED, temperature)):
         found = reliability(tempered(scores, value), right)
         print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
     _print_table(reliability(tempered(scores, temperature), right))
-    if output is not None:
-        nlp.get_pipe_config(pipe.name)["temperature"] = pipe.temperature = temperature
-        save_pipeline(nlp, output)
-        log(f"saved to {output}")
 
 
 def _print_table(found: "Reliability") -> None:

@@ -18,12 +18,15 @@ from typing import IO, Any, TypeVar
 import typer
 
 from spacy_lpcfg import files
+from spacy_lpcfg.components.cli.streams import careful_stdout, settle, stdin
 
 Item = TypeVar("Item")
 
 STDIN = "-"
 BAD_DATA = 1
 INTERRUPTED = 130  # as of a process that Ctrl-C ends
+LONGEST_JSON = 2**24
+"""The most characters of an object of JSON, of which each may take forty bytes when it is read."""
 _TOO_MUCH: dict[type[BaseException], str] = {
     MemoryError: "this takes more memory than there is; ask for less. ",
     OverflowError: "a number is too large; give a smaller one. ",
@@ -44,12 +47,12 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
     def reporting(*args: Any, **kwargs: Any) -> None:
         interrupted = Event()
         try:
-            with _plain_warnings(), _noticing(interrupted):
+            with _plain_warnings(), _noticing(interrupted), careful_stdout():
                 command(*args, **kwargs)
-                sys.stdout.flush()
         except BrokenPipeError:  # the program that reads our output has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            settle(sys.stdout)
         except (KeyboardInterrupt, ValueError, OverflowError, MemoryError, OSError, ImportError) as error:
+            settle(sys.stdout)
             # numpy, for one, makes errors of its own of an interrupt
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt):
                 log("Error: interrupted")
@@ -103,10 +106,26 @@ class _Telling(logging.Handler):
 
 
 def log(message: str) -> None:
-    """Say what is not a result, on stderr, beside any progress bar."""
+    """Say what is not a result, on stderr, beside any progress bar; if nobody can read it, it is not said."""
     from tqdm import tqdm
 
-    tqdm.write(message, file=sys.stderr)
+    from spacy_lpcfg.pictures.visible import visible_lines
+
+    try:
+        tqdm.write(visible_lines(message), file=sys.stderr)
+    except (OSError, ValueError):
+        settle(sys.stderr)
+
+
+def tell(message: str) -> None:
+    """Print what is no result: a command that saves what it has learned goes on if stdout cannot be written to."""
+    try:
+        print(message, flush=True)
+    except BrokenPipeError:
+        settle(sys.stdout)
+    except (OSError, ValueError) as error:
+        settle(sys.stdout)
+        log(f"Warning: {one_line(error)}")
 
 
 def log_skipped(errors: Sequence[Exception]) -> None:
@@ -190,14 +209,15 @@ def read_lines(path: str) -> Iterator[str]:
     """
     from spacy_lpcfg.trees import brackets
 
-    lines = brackets.decode_lines(sys.stdin.buffer, path) if path == STDIN else brackets.read_lines(path)
+    lines = brackets.decode_lines(stdin(), path) if path == STDIN else brackets.read_lines(path)
     for line in lines:
         yield line.rstrip("\r\n")
 
 
 def check_input(path: str, hint: str = "FILE") -> None:
-    """RAISES (BadParameter): Unless it is a file, or "-" for stdin."""
+    """RAISES (BadParameter): Unless it is a file, or "-" for stdin. (ValueError): If that is closed."""
     if path == STDIN:
+        stdin()
         return
     if Path(path).is_dir():
         raise typer.BadParameter(f"{path!r} is a folder: name a file in it", param_hint=hint)
@@ -231,7 +251,7 @@ def replacing(path: Path | None) -> Iterator[IO[bytes]]:
 def writing(path: Path | None) -> Iterator[IO[str]]:
     """As `replacing`, for text in UTF-8."""
     if path is None:
-        if isinstance(sys.stdout, TextIOWrapper):
+        if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return

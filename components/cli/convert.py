@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import (
+    LONGEST_JSON,
     check_output,
     log_skipped,
     progress,
@@ -100,6 +101,8 @@ def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> I
     from spacy_lpcfg.trees import TreebankError, parse_trees
 
     for number, line in enumerate(read_lines(str(path)), start=1):
+        if len(line) > LONGEST_JSON:
+            raise TreebankError(_TOO_LONG, str(path), number)
         try:
             text = json.loads(line)["tree"] if line.strip() else None
             yield from parse_trees("" if text is None else text)
@@ -108,6 +111,9 @@ def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> I
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f'Expected a JSON object such as {{"tree": "(NP (NN Rain))"}}, but got {line[:40]!r}.'
             _report(TreebankError(message, str(path), number), on_error)
+
+
+_TOO_LONG = f"Expected a JSON object of at most {LONGEST_JSON:,} characters on a line, but it goes on."
 
 
 def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -11,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 
 import typer
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
 from spacy_lpcfg.components.cli.processes import pipe
+from spacy_lpcfg.components.cli.streams import stdin
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -172,8 +173,10 @@ def _read_text(nlp: Language, file: str) -> Iterator[tuple[str, None]]:
 
 def _read_docs(nlp: Language, file: str) -> Iterator[tuple[Doc, None]]:
     from spacy_lpcfg.components.corpus import docs_of, read_docs
+    from spacy_lpcfg.grammar.storage import read_stream
 
-    docs = docs_of(sys.stdin.buffer.read(), "<stdin>", nlp.vocab) if file == STDIN else read_docs(file, nlp.vocab)
+    is_file = file != STDIN
+    docs = read_docs(file, nlp.vocab) if is_file else docs_of(read_stream(stdin()), "<stdin>", nlp.vocab)
     for doc in docs:
         yield doc, None
 
@@ -198,7 +201,7 @@ def _read_tagged(file: str) -> Iterator[_Words]:
         for word, slash, tag in items:
             if not (word and tag):
                 raise ValueError(
-                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {word + slash + tag!r}"
+                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {shown(word + slash + tag)}"
                 )
         yield _Words([word for word, _, _ in items], [tag for _, _, tag in items])
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
 
@@ -163,7 +164,7 @@ def _names(grammar: "Grammar", wanted: list[str] | None) -> list[str]:
     for name in wanted:
         if name != ALL and name not in order:
             near = get_close_matches(name, order, n=3, cutoff=0.3) or order[:3]
-            raise ValueError(f"the grammar has no symbol {name!r}: expected one such as {', '.join(near)}")
+            raise ValueError(f"the grammar has no symbol {shown(name)}: expected one such as {', '.join(near)}")
     return order if ALL in wanted else wanted
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, save_pipeline
 from spacy_lpcfg.components.cli.treebanks import check_files
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def learn_bracketer(
     scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
+    force: Force = False,
 ) -> None:
     """Learn to bracket from tagged text: a blank pipeline with a spectral_bracketer.
 
@@ -75,8 +76,7 @@ def learn_bracketer(
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.components.tagged_text import read_tag_map
 
-    output = output.resolve()
-    check_folder(output)
+    output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
     learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
     config = {"learner": learner, "attr": attr.value, "seed": seed}
@@ -84,12 +84,12 @@ def learn_bracketer(
     assert isinstance(component, SpectralBracketerPipe)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
-    with on_cluster(scheduler), progress_of_steps() as tell:
-        component.learn(text, progress=tell)
+    with on_cluster(scheduler), progress_of_steps() as on_step:
+        component.learn(text, progress=on_step)
     log_skipped(list(text.errors.values()))
-    print(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
-    save_pipeline(nlp, output)
-    print(f"saved to {output}")
+    tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
+    save_pipeline(nlp, output, force=force)
+    tell(f"saved to {output}")
 
 
 class _Text:

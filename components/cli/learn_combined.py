@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
@@ -50,6 +50,7 @@ def learn_combined(
     jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    force: Force = False,
 ) -> None:
     """Learn by a preset: a blank pipeline with an lpcfg_parser.
 
@@ -67,8 +68,7 @@ def learn_combined(
     from spacy_lpcfg.components.learners import make_preset
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
-    output = output.resolve()
-    check_folder(output)
+    output = check_folder(output, force=force)
     if preset is Preset.fast and text is None:
         raise typer.BadParameter("the preset fast learns from raw text: give a file", param_hint="--text")
     nlp = blank_pipeline(lang)
@@ -83,4 +83,4 @@ def learn_combined(
     with busy("learning"):
         component.grammar = learned = learner.fit(read_treebank(trees, skip_bad), on_step=steps.append)
     nlp.meta["fit"] = [step.to_values() for step in steps]
-    save_measured(nlp, output, partial(parser_of, learned), held_out)
+    save_measured(nlp, output, partial(parser_of, learned), held_out, force=force)

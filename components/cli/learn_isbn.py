@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
@@ -47,6 +47,7 @@ def learn_isbn(
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    force: Force = False,
 ) -> None:
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.
 
@@ -59,8 +60,7 @@ def learn_isbn(
     """
     from spacy_lpcfg.isbn.learning import ISBNLearner
 
-    output = output.resolve()
-    check_folder(output)
+    output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
@@ -71,7 +71,7 @@ def learn_isbn(
         isbn = learner.fit(read_treebank(trees, skip_bad), dev=held_out, on_epoch=_log_epoch)
     lexical = {"cut_off": isbn.meta["learner"]["cut_off"], **class_settings(classes_from, lang)}
     component = _add_parser(nlp, isbn, lexical, beam)
-    save_measured(nlp, output, component.ready_parser, held_out)
+    save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
 
 def _log_epoch(epoch: "LearningEpoch") -> None:
@@ -101,5 +101,5 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
     component.isbn = isbn
     nlp.meta["fit"] = isbn.meta["history"]
     n_states = " + ".join(str(each.n_states) for each in isbn.networks)
-    print(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
+    tell(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
     return component

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Seed, check_place
-from spacy_lpcfg.files import write_atomically
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, check_folder, saving_folder
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import Fit
@@ -49,6 +48,7 @@ def learn_lm(
     kneser_ney: Annotated[
         bool, typer.Option("--kneser-ney", help="Mix with n-grams, weighed on the --dev text.")
     ] = False,
+    force: Force = False,
 ) -> None:
     """Learn a language model of plain text: p(w2 | w1) by latent states.
 
@@ -67,7 +67,7 @@ def learn_lm(
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
     if method == Method.pivot and iterations:
         raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
-    check_place(output)
+    output = check_folder(output, force=force)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
@@ -80,13 +80,14 @@ def learn_lm(
             model = interpolate(model, sentences, held_out)
     if kneser_ney:
         log("weights of latent model, bigrams, trigrams: " + ", ".join(f"{weight:.3f}" for weight in model.weights))
-    print(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
+    tell(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
-        print(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
-    output.mkdir(parents=True, exist_ok=True)
-    model.to_disk(output / FILE)
-    write_atomically(output / HISTORY, json.dumps(list(map(_as_json, history)), indent=2).encode("utf-8"))
-    print(f"saved to {output}")
+        tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
+    with saving_folder(output, force=force) as folder:
+        folder.mkdir()
+        model.to_disk(folder / FILE)
+        (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
+    tell(f"saved to {output}")
 
 
 def _fit(

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
@@ -94,6 +94,7 @@ def learn_lpcfg(
     scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    force: Force = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
 
@@ -109,8 +110,7 @@ def learn_lpcfg(
     from spacy_lpcfg.combination import parser_of
     from spacy_lpcfg.learning import LexicalSettings
 
-    output = output.resolve()
-    check_folder(output)
+    output = check_folder(output, force=force)
     _refuse_unused(context, method, teacher)
     if grammars % 4:
         raise typer.BadParameter("expected a multiple of 4: two kinds, each way", param_hint="--grammars")
@@ -130,7 +130,7 @@ def learn_lpcfg(
         else:
             learned = _learn(method, train, held_out, settings, jobs)
     _add_parser(nlp, learned)
-    save_measured(nlp, output, partial(parser_of, learned.grammar), held_out)
+    save_measured(nlp, output, partial(parser_of, learned.grammar), held_out, force=force)
 
 
 def _refuse_unused(context: typer.Context, method: Method, teacher: Teacher) -> None:
@@ -287,7 +287,7 @@ def _add_parser(nlp: "Language", learned: Learned) -> None:
     assert isinstance(component, LPCFGParser)
     component.grammar = learned.grammar
     grammar: Any = learned.grammar.members[0] if isinstance(learned.grammar, Combined) else learned.grammar
-    print(
+    tell(
         f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
         f"at most {grammar.n_states.max()} states"
     )

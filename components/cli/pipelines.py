@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +15,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, one_line
 from spacy_lpcfg.files import replacing_folder
+from spacy_lpcfg.manifest import why_kept, write_manifest
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -26,6 +30,9 @@ Component = Annotated[
 
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
+Force = Annotated[
+    bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
+]
 
 _MOST_JOBS = 1_000
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
@@ -122,21 +129,45 @@ def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[LearnedP
 # To save -----------------------------------------------------------------------------------------
 
 
-def check_folder(output: Path) -> None:
-    """Refuse to replace what is not a pipeline, and a place where nothing can be written."""
-    is_pipeline = all((output / name).is_file() for name in ("meta.json", "config.cfg"))
-    if output.is_dir() and any(output.iterdir()) and not is_pipeline:
-        raise typer.BadParameter(f"{output} holds other files than a pipeline", param_hint="--output")
-    check_place(output)
+def check_folder(output: Path, *, force: bool) -> Path:
+    """The folder that is meant, with links followed.
 
-
-def check_place(output: Path) -> None:
-    """Refuse a place where no folder can be made."""
-    if output.exists() and not output.is_dir():
+    RAISES (BadParameter): If it may not be replaced, or where no folder can be made.
+    """
+    target = Path(os.path.realpath(output))
+    if os.path.lexists(target) and not target.is_dir():
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
-    above = next(folder for folder in output.resolve().parents if folder.exists())
+    if message := _refusal(target, force=force):
+        raise typer.BadParameter(message, param_hint="--output")
+    above = next(folder for folder in target.parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
+    return target
+
+
+def _refusal(folder: Path, *, force: bool) -> str | None:
+    """What there is to say against replacing a folder."""
+    reason = why_kept(folder, force=force)
+    return reason and f"{str(folder)!r} {reason}"
+
+
+@contextmanager
+def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
+    """A folder, to be made in the block, that takes the place of `output`; or of none, where that may not be replaced.
+
+    RAISES (ValueError): If something was put into `output` since it was checked. The new folder is then beside it.
+    """
+
+    def check(folder: Path) -> None:
+        if message := _refusal(output, force=force):
+            beside = next(path for n in count(1) if not os.path.lexists(path := f"{output}-{n}"))
+            folder.rename(beside)
+            raise ValueError(f"{message}. What was to be saved there is in {beside!r}")
+
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with replacing_folder(output, check=check) as folder:
+        yield folder
+        write_manifest(folder)
 
 
 def blank_pipeline(lang: str) -> Language:
@@ -162,8 +193,7 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
     return effective_n_jobs(jobs)
 
 
-def save_pipeline(nlp: Language, output: Path) -> None:
-    """Write the pipeline beside its place, and put it there when it is complete."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    with replacing_folder(output) as folder:
+def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
+    """Write the pipeline beside its place, and put it there when it is complete; errors as of `saving_folder`."""
+    with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)

@@ -47,8 +47,8 @@ def sample(
 
     They are trees of sentences in FILE, or, without it, sentences with their trees from the grammar itself. Trees of a
     sentence are drawn by their probability given its words, and an empty line follows those of each sentence. The
-    grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it knows by their
-    form alone are such as <form_Cap_s>.
+    grammar has to be proper, as all are but spectral ones. In sentences drawn from it, words that it does not know
+    are signatures such as <form_Cap_s>.
 
     \b
     Example:

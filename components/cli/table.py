@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_input, check_output, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import LONGEST_JSON, check_input, check_output, reporting_errors, writing
 
 _SCORES = {
     "evalb_p": "precision",
@@ -81,9 +81,12 @@ def _read(result: str) -> tuple[str, dict[str, Any]]:
     name, mark, file = result.partition("=")
     if not mark or Path(result).exists():
         name, file = Path(result).stem, result
+    from spacy_lpcfg.grammar.storage import read_stream
+
     check_input(file, "RESULTS")
     try:
-        scores = json.loads(Path(file).read_text("utf-8"))
+        with open(file, "rb") as stream:
+            scores = json.loads(read_stream(stream, LONGEST_JSON))
         parts = [counts for by in (By.labels, By.lengths) for counts in scores[by.value].values()]
         wanted = [*(scores[key] for key in _SCORES), *(counts[key] for counts in parts for key in ("f", "n_gold"))]
         complete = all(isinstance(each, (int, float)) for each in wanted)

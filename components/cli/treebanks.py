@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log_skipped, progress
+from spacy_lpcfg.components.cli.console import log_skipped, progress, tell
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 
 if TYPE_CHECKING:
@@ -92,17 +92,19 @@ class Parses(Protocol):
     def parse(self, words: Sequence[str]) -> Parse: ...
 
 
-def save_measured(nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree]) -> None:
-    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it.
+def save_measured(
+    nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree], *, force: bool
+) -> None:
+    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as of `saving_folder`.
 
     parser (callable): gives the pipeline's parser, if it is needed
     """
     if held_out:
         f1 = held_out_f1(parser().parse, held_out)
         nlp.meta["performance"] = {"evalb_f": f1 / 100}
-        print(f"dev F1 {f1:.2f} on {len(held_out)} trees")
-    save_pipeline(nlp, output)
-    print(f"saved to {output}")
+        tell(f"dev F1 {f1:.2f} on {len(held_out)} trees")
+    save_pipeline(nlp, output, force=force)
+    tell(f"saved to {output}")
 
 
 def trees_of_docs(path: Path) -> Iterator[Tree]:

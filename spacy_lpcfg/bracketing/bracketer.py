@@ -90,7 +90,7 @@ class Bracketer(Stored):
                 yield (start, n), 0.5
             if end - start > 1:
                 yield (start, end), 0.5
-                for (i, j), score in zip(*self._tree(words, _part(sentence, start, end))):
+                for (i, j), score in zip(*self._tree(*_part(words, sentence, start, end))):
                     yield (start + i, start + j), score
 
     def _tree(self, words: Sequence[str], sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:
@@ -127,13 +127,14 @@ def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
     return [*pieces, (start, n)]
 
 
-def _part(sentence: Plain, start: int, end: int) -> Plain:
-    """The words [start, end) of a sentence and the punctuation between them, as a sentence; places stay as they are."""
+def _part(words: Sequence[str], sentence: Plain, start: int, end: int) -> tuple[Sequence[str], Plain]:
+    """The words [start, end) of a sentence and the punctuation between them: tokens, and them as a sentence."""
     places = sentence.places[start:end]
-    tokens = [token if places[0] <= place <= places[-1] else None for place, token in enumerate(sentence.tokens)]
-    return Plain(
-        places,
+    first, last = places[0], places[-1] + 1
+    part = Plain(
+        tuple(place - first for place in places),
         sentence.universal[start:end],
         sentence.segments[start:end],
-        [token or sentence.tokens[places[0]]._replace(is_word=False, kind=0) for token in tokens],
+        sentence.tokens[first:last],
     )
+    return words[first:last], part

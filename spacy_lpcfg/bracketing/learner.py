@@ -22,6 +22,7 @@ from spacy_lpcfg.bracketing.sequences import SequenceSettings, sequence_distance
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.symbols import Symbols
 from spacy_lpcfg.bracketing.top import heuristic_split, learn_top
+from spacy_lpcfg.checks import shown
 
 Sentences = Callable[[], Iterable[Sentence]]
 Progress = Callable[[str, int], None]
@@ -71,7 +72,7 @@ class SpectralBracketer:
         RAISES (ValueError): For another name.
         """
         if name not in ("paper", "default"):
-            raise ValueError(f"Expected the preset 'paper' or 'default', got {name!r}.")
+            raise ValueError(f"Expected the preset 'paper' or 'default', got {shown(name)}.")
         paper = {"anchors": PaperAnchors(), "m": 7, "apart": 0.0, "self_training": None}
         return cls(**({**paper, **settings} if name == "paper" else settings))
 

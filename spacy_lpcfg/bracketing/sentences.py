@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from spacy_lpcfg.bracketing.tags import (
     split_compounds,
     universal,
 )
+from spacy_lpcfg.remembered import remembered
 
 Sentence = tuple[Sequence[str], Sequence[str]]  # words and tags, as of a TaggedSentence
 UNIVERSAL_IDS = {tag: number for number, tag in enumerate(UNIVERSAL)}
@@ -38,7 +38,7 @@ class Token(NamedTuple):
     kind: int
 
 
-@lru_cache(maxsize=2**16)
+@remembered(2**16)
 def _token(tag: str, word: str) -> Token:
     """word (str): only of punctuation and of unknown tags."""
     name = universal(tag)
@@ -50,7 +50,7 @@ def _token(tag: str, word: str) -> Token:
     return Token(True, UNIVERSAL_IDS[name], NOUN if name in ("NOUN", "PROPN") else OTHER)
 
 
-@lru_cache(maxsize=2**16)
+@remembered(2**16)
 def _reads_word(tag: str) -> bool:
     return universal(tag) in ("PUNCT", "SYM", "X")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, remove_empty, unescape_token
 from spacy_lpcfg.trees.brackets import PathLike, read_lines
 
@@ -96,5 +97,7 @@ def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iter
 def _split(item: str, path: str, number: int) -> tuple[str, str]:
     word, slash, tag = item.rpartition("/")
     if not (word and tag):
-        raise TreebankError(f"Expected word/tag, separated by blanks, but got {word + slash + tag!r}.", path, number)
+        raise TreebankError(
+            f"Expected word/tag, separated by blanks, but got {shown(word + slash + tag)}.", path, number
+        )
     return word, tag

@@ -7,7 +7,7 @@ language is learned.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from spacy_lpcfg.remembered import remembered
 
 UNIVERSAL = (
     "ADJ",
@@ -155,7 +155,7 @@ SEPARATORS = frozenset([",", ";", ":", "、", "，", "；", "：", "،", "؛"])
 """Commas, semicolons and colons."""
 
 
-@lru_cache(maxsize=2**16)
+@remembered(2**16)
 def penn(tag: str) -> str:
     """A tag of the Brown corpus as the nearest one of the Penn Treebank; other tags stand for themselves.
 
@@ -167,7 +167,7 @@ def penn(tag: str) -> str:
     return _BROWN.get(plain, tag)
 
 
-@lru_cache(maxsize=2**16)
+@remembered(2**16)
 def universal(tag: str) -> str:
     """The universal tag of a treebank tag; "X" of one that is in no table."""
     return _TABLE.get(penn(tag), "X")
@@ -211,7 +211,7 @@ def _split(word: str, tag: str) -> list[tuple[str, str]]:
     return [(word[:place], parts[0]), (word[place:], "POS" if parts[-1] == "$" else parts[-1])]
 
 
-@lru_cache(maxsize=2**12)
+@remembered(2**12)
 def _brown_parts(tag: str) -> list[str]:
     """The simple tags in a tag of the Brown corpus, the genitive as "$"."""
     parts: list[str] = []

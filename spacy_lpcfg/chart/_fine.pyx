@@ -102,6 +102,23 @@ cdef void from_core(const Tensor& tensor, int child, float* states, const float*
         add_rows(states, tensor.factors[child], given, tensor.states[child], in_blocks(tensor.sizes[child]))
 
 
+cdef void mix(float* pairs, const float* outside, const Tensor& tensor, float* buffer) noexcept nogil:
+    """Make `pairs` the mean of a tensor's matrices over children's states, weighted by a parent's outside vector."""
+    if tensor.is_sparse:
+        mix_sparse_rows(pairs, &tensor.sparse, outside)
+        return
+    mix_rows(
+        pairs, tensor.core, to_core(tensor, 0, outside, buffer), tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2]
+    )
+
+
+cdef cppclass Scratch:            # of one drawn tree: threads may draw from the same marginals
+    vector[float] pairs           # a matrix over the states of two children
+    vector[float] one_hot         # a state of the parent
+    vector[float] buffer          # the same as a core takes it
+    vector[double] edge_weights   # of an item's edges
+
+
 @cython.final
 cdef class Marginals:
     """Inside and outside vectors of a forest's items under one grammar, and the marginals of its edges."""
@@ -120,8 +137,6 @@ cdef class Marginals:
     cdef vector[float] left_buffer
     cdef vector[float] right_buffer
     cdef vector[float] scratch
-    cdef vector[float] one_hot
-    cdef vector[double] edge_weights
     cdef readonly double total            # mantissa of the sentence's weight, and its exponent
     cdef int total_exponent
 
@@ -171,8 +186,11 @@ cdef class Marginals:
         uniforms (float64, (n_words,)): independent, from [0, 1).
         """
         cdef vector[int32_t] stack, states, nodes
+        cdef Scratch scratch
         cdef int item, state, left, right, n_drawn = 1
-        self.one_hot.assign(self.grammar.most_states, 0)
+        scratch.pairs.assign(self.pairs.size(), 0)
+        scratch.one_hot.assign(self.grammar.most_states, 0)
+        scratch.buffer.assign(self.grammar.most_states, 0)
         with nogil:
             self.draw_root(uniforms[0], &item, &state)
             stack.push_back(item)
@@ -184,7 +202,7 @@ cdef class Marginals:
                 nodes.push_back(item)
                 if self.forest.items[item].row >= 0:
                     continue
-                self.draw_edge(uniforms[n_drawn], item, state, &left, &right, &state)
+                self.draw_edge(uniforms[n_drawn], item, state, &left, &right, &state, scratch)
                 n_drawn += 1
                 stack.push_back(right)
                 states.push_back(state % self.grammar.most_states)
@@ -208,48 +226,49 @@ cdef class Marginals:
                     item[0], state[0] = root, h
                     point -= weight
 
-    cdef void draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair) noexcept nogil:
+    cdef void draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair,
+                        Scratch& scratch) noexcept nogil:
         """An edge of an item in a state, and states of its children as left * most_states + right."""
         cdef double point, total = 0
         cdef int e, chosen = -1
-        self.edge_weights.clear()
+        scratch.edge_weights.clear()
         for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
-            self.edge_weights.push_back(self.weigh(e, state))
-            total += self.edge_weights.back()
+            scratch.edge_weights.push_back(self.weigh(e, state, scratch))
+            total += scratch.edge_weights.back()
         point = uniform * total
         for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
-            if self.edge_weights[e - self.forest.first_edge[item]] > 0 and (point >= 0 or chosen < 0):
+            if scratch.edge_weights[e - self.forest.first_edge[item]] > 0 and (point >= 0 or chosen < 0):
                 chosen = e
-                point -= self.edge_weights[e - self.forest.first_edge[item]]
-        point += self.weigh(chosen, state)
+                point -= scratch.edge_weights[e - self.forest.first_edge[item]]
+        point += self.weigh(chosen, state, scratch)
         left[0], right[0] = self.forest.edges[chosen].left, self.forest.edges[chosen].right
-        pair[0] = self.pair_at(point / self.power_between(chosen), self.forest.edges[chosen])
+        pair[0] = self.pair_at(point / self.power_between(chosen), self.forest.edges[chosen], scratch)
 
-    cdef double weigh(self, int e, int state) noexcept nogil:
+    cdef double weigh(self, int e, int state, Scratch& scratch) noexcept nogil:
         """Weight of an edge for a state of its target; `pairs` then has the tensor's matrix of that state."""
         cdef Edge edge = self.forest.edges[e]
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
         cdef const float* right = self.inside_of(edge.right)
         cdef double sum = 0, row
         cdef int j, k
-        self.one_hot[state] = 1
-        self.mix(self.one_hot.data(), tensor[0])
-        self.one_hot[state] = 0
+        scratch.one_hot[state] = 1
+        mix(scratch.pairs.data(), scratch.one_hot.data(), tensor[0], scratch.buffer.data())
+        scratch.one_hot[state] = 0
         for j in range(tensor.sizes[1]):
             row = 0
             for k in range(tensor.sizes[2]):
-                row += self.pairs[j * tensor.sizes[2] + k] * right[k]
+                row += scratch.pairs[j * tensor.sizes[2] + k] * right[k]
             sum += row * self.inside[self.offsets[edge.left] + j]
         return sum * self.power_between(e)
 
-    cdef int pair_at(self, double point, const Edge& edge) noexcept nogil:
+    cdef int pair_at(self, double point, const Edge& edge, const Scratch& scratch) noexcept nogil:
         """The states of an edge's children, as left * most_states + right, at a point of their summed weights."""
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
         cdef int j, k, found = 0
         cdef double weight
         for j in range(tensor.states[1]):
             for k in range(tensor.states[2]):
-                weight = <double>self.pairs[j * tensor.sizes[2] + k] * (
+                weight = <double>scratch.pairs[j * tensor.sizes[2] + k] * (
                     self.inside[self.offsets[edge.left] + j] * self.inside[self.offsets[edge.right] + k]
                 )
                 if weight > 0 and point >= 0:
@@ -406,21 +425,11 @@ cdef class Marginals:
             for e in range(self.forest.first_edge[item], self.forest.first_edge[item + 1]):
                 edge = self.forest.edges[e]
                 if self.is_first_of_rule(item, e):
-                    self.mix(self.outside_of(item), self.grammar.tensors[edge.rule])
+                    mix(self.pairs.data(), self.outside_of(item), self.grammar.tensors[edge.rule], self.buffer.data())
                 self.edge_marginals[e] = self.outside_edge(
                     edge, self.grammar.tensors[edge.rule],
                     self.exponents[edge.left] + self.exponents[edge.right] - self.exponents[item],
                 ) / self.total
-
-    cdef void mix(self, const float* outside, const Tensor& tensor) noexcept nogil:
-        """Make `pairs` the mean of a tensor's matrices over children's states, weighted by a parent's outside vector."""
-        if tensor.is_sparse:
-            mix_sparse_rows(self.pairs.data(), &tensor.sparse, outside)
-            return
-        mix_rows(
-            self.pairs.data(), tensor.core, to_core(tensor, 0, outside, self.buffer.data()),
-            tensor.sizes[0], tensor.sizes[1] * tensor.sizes[2],
-        )
 
     cdef float outside_edge(self, const Edge& edge, const Tensor& tensor, int exponent) noexcept nogil:
         """Add to the outside vectors of an edge's children, from the mixed rows in `pairs`; its weight in the tree."""

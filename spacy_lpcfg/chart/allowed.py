@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.trees.constraints import ANY, Constraints
 from spacy_lpcfg.trees.transforms import collapse_unaries
 from spacy_lpcfg.trees.tree import Span, Tree
@@ -34,9 +35,10 @@ class SymbolSets:
     """Sets of a grammar's symbols, int8 (n_symbols,), from which `Allowed` is made."""
 
     def __init__(self, grammar: Grammar) -> None:
-        self.nothing = np.zeros(grammar.n_symbols, dtype=np.int8)
-        self.everything = np.ones(grammar.n_symbols, dtype=np.int8)
-        self.intermediate = np.array([grammar.is_intermediate(a) for a in range(grammar.n_symbols)], dtype=np.int8)
+        is_open = [grammar.is_intermediate(a) for a in range(grammar.n_symbols)]
+        self.nothing = read_only(np.zeros(grammar.n_symbols, dtype=np.int8))
+        self.everything = read_only(np.ones(grammar.n_symbols, dtype=np.int8))
+        self.intermediate = read_only(np.array(is_open, dtype=np.int8))
         self._labels = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
         self._leaves = {name: a for a, name in enumerate(grammar.symbols[: grammar.n_preterminals])}
         self._nodes = {name: a for a, name in enumerate(grammar.symbols) if a >= grammar.n_preterminals}
@@ -60,7 +62,7 @@ class SymbolSets:
         found = np.zeros((len(self.labels), len(self.everything)), dtype=np.float32)
         for symbol, own in enumerate(self._labels):
             found[[self.labels[label] for label in own], symbol] = 1
-        return found
+        return read_only(found)
 
     def with_label(self, label: str) -> np.ndarray:
         """Symbols that put a bracket of a label over their words."""

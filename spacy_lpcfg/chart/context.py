@@ -16,6 +16,7 @@ from scipy.special import expit
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
+from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.grammar.windows import Windows
 
 
@@ -41,19 +42,22 @@ class Context(NamedTuple):
 
 
 class ContextModel:
-    """Tables of a grammar from which the context of a sentence's words is made."""
+    """Tables of a grammar from which the context of a sentence's words is made.
+
+    likely_tags (int32, (n_terminals,)): the likeliest tag of each terminal alone.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         self._classifier = grammar.classifier
         self._windows = Windows(grammar.tags)
-        self._likely_tags = grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of)
+        self.likely_tags = read_only(grammar.lexicon.likely_tags(grammar.symbol_weights, grammar.tag_of))
         self._tag_of = grammar.tag_of
         self._lexicon = grammar.lexicon
-        self._tag_terminals = grammar.lexicon.tag_terminals
+        self._tag_terminals = read_only(grammar.lexicon.tag_terminals)
         counts = np.bincount(grammar.tag_of, grammar.symbol_weights[: grammar.n_preterminals], len(grammar.tags))
         share = np.append(counts / counts.sum(), _EDGE_SHARE)
-        self._before = np.ascontiguousarray((grammar.tags_before / share).T)
-        self._after = np.ascontiguousarray((grammar.tags_after / share).T)
+        self._before = read_only(np.ascontiguousarray((grammar.tags_before / share).T))
+        self._after = read_only(np.ascontiguousarray((grammar.tags_after / share).T))
 
     def context(
         self,
@@ -76,7 +80,7 @@ class ContextModel:
         boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
         """
         lexicon, n_tags = self._lexicon, tag_factors.shape[1]
-        keys = self._windows.keys(words, np.where(tags == NO_TAG, self._likely_tags[terminals], tags))
+        keys = self._windows.keys(words, np.where(tags == NO_TAG, self.likely_tags[terminals], tags))
         scores = self._classifier.scores(keys, len(self._tag_of) + 2)
         around = np.zeros((len(words) + 2, n_tags + 1))
         weights, around[1:-1, :-1] = emission_weights(

@@ -55,7 +55,7 @@ class ForestDistribution:
         Matsuzaki et al. 2005), since sums over latent states have no order that a search could follow. That none is
         missed is certain where the probabilities of those returned, but for the last one, leave less than the last
         one's to all others, and likely elsewhere.
-        RAISES (ValueError): If n is less than 1.
+        RAISES (ValueError): If n is no whole number of at least 1.
         """
         check_number(n)
         found: dict[_Key, float] = {}
@@ -69,8 +69,11 @@ class ForestDistribution:
         ]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """n trees drawn independently from P(tree | words)."""
-        check_number(n)
+        """n trees drawn independently from P(tree | words).
+
+        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0.
+        """
+        check_number(n, seed)
         return [self._tree(key) for key in self._drawn(n, seed)]
 
     def entropy(self) -> float:

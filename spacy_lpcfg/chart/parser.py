@@ -20,6 +20,7 @@ from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.states import StateVectors, states_of
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -105,12 +106,12 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in _SHARES:
             value = getattr(self, name)
             is_left_out = name == "retry_beam" and value is None
             if not (is_left_out or (isinstance(value, Real) and 0 <= float(value) <= 1)):
-                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {value!r}.")
+                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {shown(value)}.")
 
 
 EXHAUSTIVE = Settings(
@@ -198,6 +199,11 @@ class Parser:
             most_applications=self.settings.most_applications,
         )
         return self._join(words, tags, tag_weight, cuts, GLUED)
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
+        found = self._context.likely_tags[self.grammar.lexicon.terminals_by_name(words)]
+        return [self.grammar.tags[tag] for tag in found.tolist()]
 
     def posteriors(self, words: Sequence[str], tags: Sequence[str | None] | None = None, **settings: Any) -> Posteriors:
         """Probabilities of all brackets and tags that pruning left; arguments as of `read`.
@@ -296,7 +302,8 @@ class Parser:
             negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
             thousandths of a bit under `Settings.prefix_threshold`. inf from where the grammar has no sentence that
             goes on so.
-        RAISES (ValueError): If the grammar is not proper, or there are no words.
+        RAISES (ValueError): If the grammar is not proper, or trees below some of its states never end; if there are no
+            words.
         """
         with np.errstate(invalid="ignore"):
             found = -np.diff(self._prefix_logs(words)) / np.log(2)

@@ -33,7 +33,8 @@ def posteriors_of(items: np.ndarray, marginals: np.ndarray, grammar: Grammar) ->
                 depths[bracket] = depths.get(bracket, 0.0) + p * depth
     kept = [bracket for bracket, p in sums.items() if p >= LEAST]
     kept.sort(key=lambda bracket: (bracket[0], -bracket[1], depths[bracket] / sums[bracket], bracket[2]))
-    return Posteriors({bracket: min(sums[bracket], 1.0) for bracket in kept}, tags)
+    of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
+    return Posteriors({bracket: min(sums[bracket], 1.0) for bracket in kept}, of_tags)
 
 
 _SHARE = 0.01  # of LEAST, below which the parts of a sum are left out

@@ -17,14 +17,19 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lu_factor, lu_solve
 
 from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import read_only
 
 _ROUNDING = 1e-9  # of a step of Newton's method that should go up
 _MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
+_ENDLESS = (
+    "Expected a grammar whose trees end, for sums over all ways to go on with a sentence; got one with states below "
+    "which rules of probability 1 lead to the same states again, so that the sums have no limit. It can parse, and has "
+    "posteriors and n-best trees; for surprisal and probabilities of words, learn one with fewer states."
+)
 
 
 class Prefixes:
@@ -46,6 +51,7 @@ class Prefixes:
         terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): as of the lexicon.
         RETURNS (float64, (n + 2,)): nats, falling from 0 but for rounding; -inf from where the grammar has no sentence
             that goes on so.
+        RAISES (ValueError): If trees below some states of the grammar never end.
         """
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
         shares: list[float] = []
@@ -64,15 +70,21 @@ class Prefixes:
 
     def _closed(self, siblings: np.ndarray) -> np.ndarray:
         """O (I - L)^-1 for O with right siblings counted, float64 (n_states in all,)."""
-        return lu_solve(self._left_corners, siblings, trans=1, check_finite=False)
+        return siblings @ self._chains
 
     @cached_property
-    def _left_corners(self) -> tuple[np.ndarray, np.ndarray]:
-        """I - L, factored."""
+    def _chains(self) -> np.ndarray:
+        """(I - L)^-1, the sum of all powers of L, float64 (n_states in all,) * 2; read-only, for all threads.
+
+        No solver is called for each word: SciPy's `lu_solve` writes to the pivots that it is given while it runs.
+        """
         completions = self._completions
         left, _ = self._of_children(completions)
         left[:, completions <= 0] = 0.0
-        return lu_factor(np.eye(len(left)) - left)
+        chains = _solve(np.eye(len(left)) - left, np.eye(len(left)))
+        if chains.min() < -_ROUNDING * chains.max():
+            raise ValueError(_ENDLESS)
+        return read_only(chains)
 
     @cached_property
     def _completions(self) -> np.ndarray:
@@ -86,7 +98,7 @@ class Prefixes:
         for _ in range(_MOST_STEPS):
             left, right = self._of_children(found)
             lacking = words + left @ found - found
-            step = np.linalg.solve(np.eye(len(found)) - left - right, lacking)
+            step = _solve(np.eye(len(found)) - left - right, lacking)
             if step.min() < -_ROUNDING:
                 return np.minimum(found, 1.0)
             found = found + np.maximum(step, 0.0)
@@ -117,3 +129,11 @@ class Prefixes:
             left[a, b] += tensor @ weights[c]
             right[a, c] += weights[b] @ tensor
         return left, right
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The solution of a linear system; RAISES (ValueError): If the matrix is singular."""
+    try:
+        return np.linalg.solve(matrix, right)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(_ENDLESS) from error

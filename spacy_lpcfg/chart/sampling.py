@@ -9,6 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 from spacy_lpcfg.trees.tree import Tree
@@ -31,10 +32,13 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
     grammar (Grammar): proper; of any numbers of states.
     seed (int): the same one gives the same trees.
     max_words (int): trees of more words are drawn again.
-    YIELDS (Tree): n-ary, unary chains expanded, without root label. Words are the grammar's terminals: for rare ones
-        their form, such as "<form Cap s>".
-    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`.
+    YIELDS (Tree): n-ary, unary chains expanded, without root label. Words that the grammar does not know are drawn as
+        their signature, such as "<form Cap s>".
+    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`;
+        if that is no whole number of at least 1, or seed of at least 0.
     """
+    check_whole(0, seed=seed)
+    check_whole(1, max_words=max_words)
     if not grammar.is_proper:
         raise ValueError(
             "Expected a proper grammar, such as TreebankPCFG learns, got one whose parameters are no probabilities "
@@ -59,11 +63,12 @@ def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[t
     """A derivation as names of symbols in pre-order, leaves with their words; None if it grows too long."""
     nodes: list[tuple[str, str | None]] = []
     stack = [tables.roots.draw(rng)]
-    n_words = 1
+    n_words, is_first = 1, True
     while stack:
         top = stack.pop()
         if top.symbol < tables.n_preterminals:
-            nodes.append((tables.symbols[top.symbol], tables.words[top].draw(rng)))
+            nodes.append((tables.symbols[top.symbol], tables.word(top, is_first, rng)))
+            is_first = False
             continue
         nodes.append((tables.symbols[top.symbol], None))
         left, right = tables.children(top, rng)
@@ -98,7 +103,7 @@ class _Tables:
 
     roots (choice of State): of the whole tree.
     rules (dict[State, choice of int]): of every interminal in every state.
-    words (dict[State, choice of str]): of every preterminal in every state.
+    terminals (dict[State, choice of int]): of every preterminal in every state.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -108,9 +113,10 @@ class _Tables:
         states = [State(symbol, h) for symbol, m in enumerate(grammar.n_states.tolist()) for h in range(m)]
         self.roots = _Choice(states, grammar.root_vectors.astype(np.float64))
         self.rules: dict[State, _Choice[int]] = {}
-        self.words: dict[State, _Choice[str]] = {}
+        self.terminals: dict[State, _Choice[int]] = {}
+        self.names: dict[tuple[int, int, bool], _Choice[str]] = {}
         for symbol in range(grammar.n_symbols):
-            add = self._add_words if symbol < grammar.n_preterminals else self._add_rules
+            add = self._add_terminals if symbol < grammar.n_preterminals else self._add_rules
             add(symbol)
 
     def children(self, parent: State, rng: np.random.Generator) -> tuple[State, State]:
@@ -122,19 +128,26 @@ class _Tables:
         chosen = int(cumulative[:-1].searchsorted(rng.random() * cumulative[-1], side="right"))
         return State(left, chosen // pairs.shape[1]), State(right, chosen % pairs.shape[1])
 
+    def word(self, preterminal: State, is_first: bool, rng: np.random.Generator) -> str:
+        """Draw a terminal, and of the words and signatures that it emits one."""
+        key = self.terminals[preterminal].draw(rng), int(self.grammar.tag_of[preterminal.symbol]), is_first
+        if key not in self.names:
+            names, factors = self.grammar.lexicon.names_of(key[0], is_first)
+            self.names[key] = _Choice(names, factors[:, key[1]])
+        return self.names[key].draw(rng)
+
     def _add_rules(self, symbol: int) -> None:
         rules = np.flatnonzero(self.grammar.rules[:, 0] == symbol).tolist()
         weights = np.array([self.grammar.tensor(rule).sum(axis=(1, 2), dtype=np.float64) for rule in rules])
         for h in range(self.grammar.n_states[symbol]):
             self.rules[State(symbol, h)] = _Choice(rules, weights[:, h])
 
-    def _add_words(self, symbol: int) -> None:
+    def _add_terminals(self, symbol: int) -> None:
         """Emissions but those of the terminals that stand for any word under a given tag."""
         lexicon = self.grammar.lexicon
         terminals = lexicon.row_terminals
         rows = np.flatnonzero((lexicon.symbols == symbol) & ~np.isin(terminals, lexicon.tag_terminals))
-        words = [lexicon.terminals[terminal] for terminal in terminals[rows]]
         per_row = lexicon.words_per_row(self.grammar.tag_of)[rows]
         for h in range(self.grammar.n_states[symbol]):
             weights = per_row * lexicon.vectors[lexicon.vector_offsets[rows] + h]
-            self.words[State(symbol, h)] = _Choice(words, weights)
+            self.terminals[State(symbol, h)] = _Choice(terminals[rows].tolist(), weights)

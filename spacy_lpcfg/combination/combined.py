@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label_of, words_of
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
@@ -122,4 +123,4 @@ def learned_from_disk(path: str | os.PathLike[str]) -> Learned:
 def check_weights(weights: Sequence[float], n: int) -> None:
     """RAISES (ValueError): Unless they are n shares, at least one, that sum to 1."""
     if n == 0 or len(weights) != n or min(weights) < 0 or not np.isclose(sum(weights), 1):
-        raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {list(weights)}.")
+        raise ValueError(f"Expected a share for each of {n} models, which sum to 1; got {shown(list(weights))}.")

@@ -12,6 +12,7 @@ import numpy as np
 from spacy_lpcfg.chart.ensemble import parser_of as chart_parser_of
 from spacy_lpcfg.chart.nearest import nearest_parse
 from spacy_lpcfg.chart.parser import Parser, Reading, Settings
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.combined import Combined, Learned
 from spacy_lpcfg.combination.members import Member, Mirrored, straight
 from spacy_lpcfg.combination.reranking import Reranker, can_rerank
@@ -76,6 +77,10 @@ class Reader(Protocol):
         """Those of its most probable tree, in pre-order."""
         ...
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, from a table."""
+        ...
+
 
 class CombinedParser(Undistributed):
     """Parses sentences by what several models think of them; any number of threads may share one.
@@ -99,7 +104,7 @@ class CombinedParser(Undistributed):
         beam_settings: BeamSettings | None = None,
     ) -> None:
         if decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(decoding)}.")
         self.combined = combined
         self.decoding = decoding
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "reranking" else None
@@ -118,6 +123,10 @@ class CombinedParser(Undistributed):
         """The mean of the models' posteriors; arguments as of `parse`."""
         check_input(words, tags)
         return self._mean(self._read(Question(words, tags, tag_weight, constraints)))
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """The likeliest tag of each word alone, as the first model has it in a table."""
+        return self._readers[0].likely_tags(words)
 
     def _mean(self, readings: Sequence[Reading]) -> Posteriors:
         return mean([reading.posteriors for reading in readings], self.combined.weights)
@@ -234,7 +243,7 @@ def parser_of(
 def check_decoding(decoding: str, model: Learned | None = None) -> None:
     """RAISES (ValueError): On another decoding than those of `parser_of`, or for a model that cannot be decoded so."""
     if decoding not in CHOICES:
-        raise ValueError(f"Expected decoding to be one of {', '.join(CHOICES)}; got {decoding!r}.")
+        raise ValueError(f"Expected decoding to be one of {', '.join(CHOICES)}; got {shown(decoding)}.")
     can = isinstance(model, Combined) and can_rerank(model.members)
     if decoding == "reranking" and model is not None and not can:
         raise ValueError(
@@ -264,6 +273,9 @@ class _ChartReader:
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.tags, **question.settings).spans
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._parser.likely_tags(words)
+
 
 class _BeamReader:
     """A network's parser."""
@@ -277,6 +289,9 @@ class _BeamReader:
 
     def brackets(self, question: Question) -> list[Span]:
         return self._parser.parse(question.words, question.certain_tags, constraints=question.constraints).spans
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._parser.likely_tags(words)
 
 
 class _MirroredReader:
@@ -292,9 +307,12 @@ class _MirroredReader:
     def brackets(self, question: Question) -> list[Span]:
         return mirrored_spans(self._reader.brackets(question.mirrored()), len(question.words))
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        return self._reader.likely_tags(words)
+
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
-    """Weighted means of the probabilities of brackets and tags."""
+    """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     brackets: dict[tuple[int, int, str], float] = {}
     for one, weight in zip(posteriors, weights):
         _add(brackets, one.brackets.items(), weight)
@@ -303,7 +321,8 @@ def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posterio
     for one, weight in zip(posteriors, weights):
         for of_word, other in zip(tags, one.tags):
             _add(of_word, other.items(), weight)
-    return Posteriors({bracket: brackets[bracket] for bracket in order}, tags)
+    of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
+    return Posteriors({bracket: min(brackets[bracket], 1.0) for bracket in order}, of_tags)
 
 
 def _add(sums: dict, items: Iterable[tuple], weight: float) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
 from spacy_lpcfg.combination.learner import Combination, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -43,7 +44,7 @@ def preset(
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
-        raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {name!r}.")
+        raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {shown(name)}.")
     lexical = LexicalSettings(word_classes=word_classes)
     if name == "fast":
         if text is None:

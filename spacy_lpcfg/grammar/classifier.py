@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from spacy_lpcfg.grammar._windows import sum_weights
+from spacy_lpcfg.grammar.tensors import read_only
 
 _KEY_BITS = 31
 _BUCKET_BITS = 16
@@ -59,10 +60,10 @@ class Classifier:
 
     @cached_property
     def _weights(self) -> np.ndarray:
-        return self.weights.astype(np.float32)
+        return read_only(self.weights.astype(np.float32))
 
     @cached_property
     def _buckets(self) -> np.ndarray:
         """Where the features of each of the equal parts of the keys' range begin."""
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
-        return np.searchsorted(self.features, edges).astype(np.int32)
+        return read_only(np.searchsorted(self.features, edges).astype(np.int32))

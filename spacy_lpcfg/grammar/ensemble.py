@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.grammar.tensors import read_only
 
 COMBINATIONS = ("product", "sum")
 
@@ -38,7 +40,7 @@ class Ensemble(Stored):
         if not self.grammars:
             raise ValueError("Expected at least one grammar, got none.")
         if self.combine not in COMBINATIONS:
-            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
         check_temperature(self.temperature)
         values = self.grammars[0].to_values()
         for grammar in self.grammars[1:]:
@@ -82,7 +84,7 @@ class Ensemble(Stored):
     @cached_property
     def n_states(self) -> np.ndarray:
         """Latent states of each symbol, of all grammars together, int32 (n_symbols,)."""
-        return np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32)
+        return read_only(np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32))
 
     def to_bytes(self) -> bytes:
         """The grammars as msgpack with a checksum; what they share is there once."""

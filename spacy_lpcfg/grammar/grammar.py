@@ -13,7 +13,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature,
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.storage import StorageError, Stored, pack, refuse_others, unpack
-from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.grammar.tensors import Tensors, offsets, read_only
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
 
@@ -78,7 +78,7 @@ class Grammar(Stored):
     @cached_property
     def state_offsets(self) -> np.ndarray:
         """Where each symbol's states begin in `root_vectors`, int64 (n_symbols + 1,)."""
-        return offsets(self.n_states)
+        return read_only(offsets(self.n_states))
 
     def tensor(self, rule: int) -> np.ndarray:
         """View of one rule's parameters, float32 (m_a, m_b, m_c)."""
@@ -105,7 +105,8 @@ class Grammar(Stored):
     def tag_of(self) -> np.ndarray:
         """The tag of every preterminal as an id of `lexicon.tags`, int32 (n_preterminals,)."""
         index = {tag: i for i, tag in enumerate(self.lexicon.tags)}
-        return np.array([index[chain[-1]] for chain in self.chains[: self.n_preterminals]], dtype=np.int32)
+        tags = [index[chain[-1]] for chain in self.chains[: self.n_preterminals]]
+        return read_only(np.array(tags, dtype=np.int32))
 
     @property
     def tags(self) -> tuple[str, ...]:

@@ -5,16 +5,25 @@ emitted through the first rung of its ladder of forms that the grammar knows (ca
 position in the sentence, in the manner of the Berkeley Parser's signatures), the last rung being `<form>`. A rare
 word shares the latent states of its form, but keeps the tags that it was seen with. A word that was never seen has
 those of its form, and of its class, if classes of words were learned from raw text.
+
+So a sentence is a sequence of words that the grammar knows and of signatures, each of which stands for all words of its
+form that the grammar does not know. The probabilities of these add up to 1 at every place. The first word of a sentence
+is read by its lower case if the grammar knows that better: a word that it does not know at all counts as the lower
+case, and a rare one shares the probability of the lower case evenly with it. What the form of the rare word keeps for
+it is there the signature's.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.remembered import is_remembered
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 UNKNOWN = "<form>"
@@ -172,7 +181,7 @@ class Lexicon:
     @cached_property
     def row_terminals(self) -> np.ndarray:
         """The terminal of each row, int64 (n_rows,)."""
-        return np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets))
+        return read_only(np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets)))
 
     def terminal(self, word: str, first: bool) -> int:
         """The id of the terminal that emits a word; never fails.
@@ -186,17 +195,70 @@ class Lexicon:
         """Ids of the terminals of a sentence, int32 (n_words,)."""
         return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
 
+    def terminals_by_name(self, words: Sequence[str]) -> list[int]:
+        """Ids of the terminals that are called as words are, and that of `<form>` for all others: a look-up only."""
+        unknown = self._index[UNKNOWN]
+        return [self._index.get(word, unknown) for word in words]
+
     def tag_factors(self, words: Sequence[str]) -> np.ndarray:
         """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
         factors = np.ones((len(words), len(self.tags)))
         for i, word in enumerate(words):
-            _, rare, class_of_unknown = self._emitter(word, i == 0)
-            if rare != _NOT_RARE:
-                entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
-                factors[i, self.rare_tags[entries]] = self.rare_factors[entries]
+            terminal, rare, class_of_unknown = self._emitter(word, i == 0)
+            self._scale(factors[i], terminal, rare, is_unknown=class_of_unknown != _SEEN, first=i == 0)
             if class_of_unknown != _SEEN and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
         return factors
+
+    def names_of(self, terminal: int, first: bool) -> tuple[list[str], np.ndarray]:
+        """The known words and signatures that a terminal emits, each signature for all unknown words of its form.
+
+        terminal (int): but that of a given tag; first (bool): whether it opens its sentence.
+        RETURNS (list[str], float64 (n_names, n_tags)): the names, and by which to multiply the terminal's emissions.
+        """
+        names = self._names[first].get(terminal, [])
+        factors = np.ones((len(names), len(self.tags)))
+        for row, name in zip(factors, names):
+            self._scale(row, *self._emitter(name, first)[:2], is_unknown=is_form(name), first=first)
+        return names, factors
+
+    @cached_property
+    def _names(self) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+        """The names that each terminal emits within a sentence, and at its beginning."""
+        names = sorted(self.words.difference(map(tag_terminal, self.tags)))
+        found: tuple[dict[int, list[str]], dict[int, list[str]]] = ({}, {})
+        for first in (False, True):
+            for name in names:
+                found[first].setdefault(self.terminal(name, first), []).append(name)
+        return found
+
+    def _scale(self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, first: bool) -> None:
+        """Multiply factors of 1, (n_tags,), by a word's share of what its terminal emits under each tag."""
+        if rare != _NOT_RARE:
+            entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
+            factors[self.rare_tags[entries]] = self.rare_factors[entries]
+        if first:
+            n_capitals, kept = self._capitals
+            factors /= 1 + n_capitals[terminal]
+            if is_unknown:
+                factors += kept.get(terminal, 0.0)
+
+    @cached_property
+    def _capitals(self) -> tuple[Counter[int], dict[int, np.ndarray]]:
+        """How many rare words each terminal emits as their lower case, and the factors that their forms keep for them.
+
+        Where they open a sentence. Factors are by tag, float64 (n_tags,).
+        """
+        n_capitals: Counter[int] = Counter()
+        kept: dict[int, np.ndarray] = {}
+        for rare, (name, form) in enumerate(zip(self.rare_words, self.rare_terminals.tolist())):
+            lower = self._index.get(name.lower()) if name[:1].isupper() else None
+            if lower is not None:
+                n_capitals[lower] += 1
+                own = np.ones(len(self.tags))
+                self._scale(own, form, rare, is_unknown=False, first=False)
+                kept[form] = kept.get(form, 0.0) + own
+        return n_capitals, kept
 
     def _emitter(self, word: str, first: bool) -> tuple[int, int, int]:
         """The terminal that emits a word, its place among the rare words or `_NOT_RARE`, and its class or `_SEEN`."""
@@ -214,9 +276,10 @@ class Lexicon:
                 terminal = int(self.rare_terminals[rare])
             is_unknown = is_form(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
             found = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
-            self._cache[key] = found
+            if is_remembered(word):
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[key] = found
         return found
 
     def words_per_row(self, tag_of: np.ndarray) -> np.ndarray:

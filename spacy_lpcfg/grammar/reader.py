@@ -9,6 +9,8 @@ import os
 from struct import Struct
 from typing import Any
 
+from spacy_lpcfg.checks import shown
+
 LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
 """The environment variable that has another limit than `LIMIT`."""
 LIMIT = 2**30
@@ -32,6 +34,10 @@ class StorageError(ValueError):
     """Bytes that do not hold what they should."""
 
 
+class TooLargeError(StorageError):
+    """What would take more memory than is allowed."""
+
+
 def limit() -> int:
     """How many bytes of memory what is read may ask for: `LIMIT`, or what the environment has under `LIMIT_NAME`.
 
@@ -39,7 +45,7 @@ def limit() -> int:
     """
     given = os.environ.get(LIMIT_NAME, str(LIMIT))
     if not (given.isascii() and given.isdigit()):
-        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {given!r}.")
+        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {shown(given)}.")
     return int(given)
 
 
@@ -50,17 +56,17 @@ class Room:
         self._size = self._left = limit()
 
     def take(self, n_bytes: int) -> None:
-        """RAISES (StorageError): If so much is not left."""
+        """RAISES (TooLargeError): If so much is not left."""
         self._left -= n_bytes
         if self._left < 0:
             check_room(self._size - self._left, self._size)
 
 
 def check_room(n_bytes: float, most: int | None = None) -> None:
-    """RAISES (StorageError): If so many bytes are more than one may ask for: `most`, or `limit`."""
+    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `most`, or `limit`."""
     most = limit() if most is None else most
     if n_bytes > most:
-        raise StorageError(
+        raise TooLargeError(
             f"To read this takes {n_bytes:,.0f} bytes of memory or more, and {most:,} are allowed. If you trust it, "
             f"set the environment variable {LIMIT_NAME} to a higher number."
         )

@@ -9,19 +9,21 @@ import stat
 import zlib
 from collections.abc import Iterable
 from importlib import metadata
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import srsly
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.files import PathLike, write_atomically
-from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room
+from spacy_lpcfg.grammar.reader import Reader, Room, StorageError, check_room, limit
 
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 _CODING = "zlib of byte planes"  # of signed integers, their differences
 _HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
 _MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes were 0
+_CHUNK = 2**20  # bytes of a stream that are read at once
 _LONGEST_META = 2**20  # characters
 _NAMED = 3  # of unknown parts, in an error
 _DEEPEST = 2  # models within models: networks, mirrored, in a combination
@@ -71,6 +73,19 @@ def _check_status(path: PathLike, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise StorageError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
     check_room(status.st_size)
+
+
+def read_stream(stream: IO[bytes], most: int | None = None) -> bytes:
+    """What a stream holds to its end, such as stdin.
+
+    most (int or None): bytes that it may hold; None for as many as one may read.
+    RAISES (TooLargeError): If there are more; no more are read then.
+    """
+    most, data = limit() if most is None else most, bytearray()
+    while len(data) <= most and (chunk := stream.read(_CHUNK)):
+        data += chunk
+    check_room(len(data), most)
+    return bytes(data)
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -162,7 +177,7 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     room = Room()
     header = _header(kind, data, room)
     if header["kind"] != kind:
-        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {header['kind']!r:.50}.")
+        raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _of_another_version(kind, header["version"], version)
     encoded = _body(header, room)
@@ -174,7 +189,7 @@ def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
     """RAISES (StorageError): If there are parts of other names than those that are known."""
     others = sorted(set(values) - set(known))
     if others:
-        names = ", ".join(f"{name!r:.50}" for name in others[:_NAMED])
+        names = ", ".join(f"{shown(name)}" for name in others[:_NAMED])
         raise StorageError(
             f"Expected no parts that this spacy-lpcfg does not know, got {names}: copy or learn it again."
         )
@@ -214,11 +229,11 @@ def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
 def _body(header: dict[str, Any], room: Room) -> dict[str, Any]:
     """The parts as they are encoded, if they are as they were when they were saved."""
     if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
-        raise StorageError(f"This {header['kind']} is damaged: its checksum differs. Copy or learn it again.")
+        raise StorageError(f"This {header['kind']:.80} is damaged: its checksum differs. Copy or learn it again.")
     try:
         return Reader(header["body"], room).read()
     except StorageError as error:
-        raise StorageError(f"This {header['kind']} cannot be read: {error}") from error
+        raise StorageError(f"This {header['kind']:.80} cannot be read: {error}") from error
 
 
 def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
@@ -247,7 +262,7 @@ def _take_room(encoded: dict[str, Any], room: Room, deepest: int) -> None:
         elif isinstance(value, memoryview):
             room.take(len(value))
             if deepest == 0:
-                raise StorageError(f"The model {name!r} is within more models than this spacy-lpcfg knows of.")
+                raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
             _take_room(Reader(_header("model", value, room)["body"], room).read(), room, deepest - 1)
 
 
@@ -262,7 +277,9 @@ def _decode(name: str, value: Any) -> Any:
     data, size = value["data"], _size(shape)
     flat = _decompress(name, data, dtype, size) if "coding" in value else np.frombuffer(bytes(data), np.uint8)
     if size * dtype.itemsize != flat.nbytes:
-        raise StorageError(f"The array {name!r} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes.")
+        raise StorageError(
+            f"The array {shown(name)} of shape {shape} and type {dtype} cannot have {flat.nbytes} bytes."
+        )
     flat.flags.writeable = False
     return flat.view(dtype).reshape(shape)
 
@@ -274,12 +291,12 @@ def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
     """
     dtype, shape = value.get("dtype"), value.get("shape")
     if dtype not in _DTYPES or not isinstance(value.get("data"), memoryview) or not isinstance(shape, list):
-        raise StorageError(f"Expected an array under {name!r:.50}, of one of the types {', '.join(_DTYPES)}.")
+        raise StorageError(f"Expected an array under {shown(name)}, of one of the types {', '.join(_DTYPES)}.")
     if value.get("coding", _CODING) != _CODING or not value.keys() <= {"dtype", "shape", "data", "coding"}:
-        raise StorageError(f"Expected an array of a known coding under {name!r:.50}.")
+        raise StorageError(f"Expected an array of a known coding under {shown(name)}.")
     is_shape = len(shape) <= _MOST_AXES and all(type(size) is int and size >= 0 for size in shape)
     if not is_shape or _size([max(size, 1) for size in shape]) > _LARGEST:
-        raise StorageError(f"The array {name!r:.50} has the impossible shape {shape!s:.50}.")
+        raise StorageError(f"The array {shown(name)} has the impossible shape {shown(shape)}.")
     return np.dtype(dtype), shape
 
 
@@ -292,7 +309,7 @@ def _decompress(name: str, data: memoryview, dtype: np.dtype, n: int) -> np.ndar
     try:
         planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
     except zlib.error as error:
-        raise StorageError(f"The array {name!r} is damaged: {error}.") from error
+        raise StorageError(f"The array {shown(name)} is damaged: {error}.") from error
     if len(planes) != n * dtype.itemsize:
         return np.frombuffer(planes, np.uint8)  # of a wrong size, which the caller refuses
     flat = np.frombuffer(planes, np.uint8).reshape(dtype.itemsize, n).T.copy().view(dtype).ravel()

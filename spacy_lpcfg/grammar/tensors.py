@@ -28,6 +28,12 @@ def offsets(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array itself, from now on refused to whoever would write to it: several threads share it."""
+    array.flags.writeable = False
+    return array
+
+
 class SparseParts(NamedTuple):
     """The sparse ones among some tensors.
 
@@ -73,12 +79,12 @@ class Tensors:
     @cached_property
     def sizes(self) -> np.ndarray:
         """Entries of each rule's tensor, int64 (n_rules,)."""
-        return self.shapes.astype(np.int64).prod(axis=1)
+        return read_only(self.shapes.astype(np.int64).prod(axis=1))
 
     @cached_property
     def offsets(self) -> np.ndarray:
         """Where each rule's tensor begins in `dense`, int64 (n_rules + 1,)."""
-        return offsets(self.sizes)
+        return read_only(offsets(self.sizes))
 
     @cached_property
     def dense(self) -> np.ndarray:
@@ -92,7 +98,7 @@ class Tensors:
         dense[sparse.places] = sparse.values
         for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
             dense[slice(*self.offsets[rule : rule + 2])] += np.outer(a, np.outer(b, c)).ravel()
-        return dense
+        return read_only(dense)
 
     def factored(self) -> Iterator[tuple[np.ndarray, ...]]:
         """Factored rules of equal form: ids, cores (n, p, q, r) with scales, factors (n, m_a, p), (n, m_b, q), ..."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import groupby
 
 import numpy as np
 
 from spacy_lpcfg.grammar._windows import window_keys
+from spacy_lpcfg.remembered import remembered
 
 Template = tuple[tuple[int, int], ...]
 """Pairs of a word's place, relative to the one at hand, and a part of it; none for a feature that always holds."""
@@ -55,9 +55,9 @@ class Windows:
         return window_keys(parts, _TEMPLATE_TABLE, REACH)
 
 
-@lru_cache(maxsize=100_000)
+@remembered(100_000)
 def _parts(word: str) -> bytes:
-    """Keys of the parts of a word, but its tag, uint64 (6,); remembered for all grammars."""
+    """Keys of the parts of a word, but its tag, uint64 (6,); for all grammars."""
     return np.array([_key(f"{i} {part}") for i, part in enumerate(_texts(word))], dtype=np.uint64).tobytes()
 
 

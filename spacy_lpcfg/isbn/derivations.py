@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.tree import Tree
 
 SHIFT, ATTACH, MODIFY, PROJECT = range(4)
@@ -61,7 +62,8 @@ def _parts(node: Tree) -> list[Tree | Step]:
     adjoins = not first.is_leaf and first.label == node.label
     if adjoins and not others:
         raise ValueError(
-            f"Expected no {node.label!r} right over another, of which derivations know one only; normalize the tree."
+            f"Expected no {shown(node.label)} right over another, of which derivations know one only; "
+            "normalize the tree."
         )
     parts: list[Tree | Step] = [first] if adjoins else [first, Step(PROJECT, node.label)]
     for child in others:

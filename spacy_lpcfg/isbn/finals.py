@@ -68,10 +68,11 @@ class Finals:
         return {span: min(found[span], 1.0) for span in order}
 
     def _distinct_shares(self) -> dict[Spans, float]:
-        """Share of each distinct tree."""
+        """Share of each distinct tree, but of those whose share is too small for a float."""
         found: dict[Spans, float] = {}
         for (spans, _), share in zip(self.derivations, self._shares().tolist()):
-            found[spans] = found.get(spans, 0.0) + share
+            if share > 0:
+                found[spans] = found.get(spans, 0.0) + share
         return found
 
     def _tag_shares(self, names: Sequence[str]) -> list[dict[str, float]]:
@@ -84,7 +85,7 @@ class Finals:
             if not is_same:
                 for tag, share in zip(column, shares):
                     of_tags[tag] = of_tags.get(tag, 0.0) + share
-            found.append({names[tag]: share for tag, share in of_tags.items()})
+            found.append({names[tag]: min(share, 1.0) for tag, share in of_tags.items()})
         return found
 
     def _shares(self) -> np.ndarray:

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
+from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.remembered import is_remembered
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 LONGEST_SUFFIX = 4
@@ -113,9 +115,10 @@ class RareWords:
         if found is None:
             known = [form for form in forms(word, first) if f"f {form}" in self._index]
             found = known, self._smoothed(f"w {word}", self._tags_of_form(known[-1]))
-            if len(self._of_word) >= _CACHE_SIZE:
-                self._of_word.clear()
-            self._of_word[word, first] = found
+            if is_remembered(word):
+                if len(self._of_word) >= _CACHE_SIZE:
+                    self._of_word.clear()
+                self._of_word[word, first] = found
         return found
 
     def of_names(self) -> Iterator[np.ndarray]:
@@ -140,7 +143,7 @@ class RareWords:
         entries = slice(self.offsets[own], self.offsets[own + 1])
         found = self.form_weight * shorter
         found[self.tags[entries]] += self.counts[entries]
-        return found / found.sum()
+        return read_only(found / found.sum())
 
 
 def count_rare_words(

@@ -23,6 +23,7 @@ import numpy as np
 from spacy_lpcfg.isbn.derivations import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.isbn.forms import RareWords, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
+from spacy_lpcfg.remembered import is_remembered
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
@@ -180,6 +181,11 @@ class Inventory:
             form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
         )
 
+    def tags_by_name(self, words: Sequence[str]) -> list[str]:
+        """A tag that each word is known with, and the commonest one of rare words for all others: a look-up only."""
+        unknown = [int(self.rare.tag_weights.argmax())]
+        return [self.tags[self._known_tags.get(word, unknown)[0]] for word in words]
+
     def word(self, word: str, first: bool, tag: int | None = None) -> Word:
         """What a word may be to the network.
 
@@ -188,10 +194,11 @@ class Inventory:
         """
         found = self._cache.get((word, first, tag))
         if found is None:
-            if len(self._cache) >= _CACHE_SIZE:
-                self._cache.clear()
             found = self._columns(word, first, self._likely_tags(word, first) if tag is None else [tag])
-            self._cache[word, first, tag] = found
+            if is_remembered(word):
+                if len(self._cache) >= _CACHE_SIZE:
+                    self._cache.clear()
+                self._cache[word, first, tag] = found
         return found
 
     def _likely_tags(self, word: str, first: bool) -> list[int]:

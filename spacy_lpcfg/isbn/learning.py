@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
@@ -171,6 +172,7 @@ class ISBNLearner:
 
     def _check(self) -> None:
         check_approximation(self.approximation)
+        check_whole(0, seed=self.seed)
         for name in ("n_states", "n_networks", "n_epochs", "batch_size", "cut_off", "n_jobs"):
             value = getattr(self, name)
             if value is not None and value < 1:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import srsly
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.parts import are_texts, is_array
 from spacy_lpcfg.grammar.storage import Stored, pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.isbn.checking import check_network, check_values, require
@@ -104,7 +105,7 @@ class Network:
 def check_approximation(name: str) -> None:
     """RAISES (ValueError): On a name that is none."""
     if name not in APPROXIMATIONS:
-        raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {name!r}.")
+        raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {shown(name)}.")
 
 
 @dataclass(frozen=True, eq=False)

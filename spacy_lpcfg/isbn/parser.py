@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn._beam import Networks, Search
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
@@ -69,7 +70,7 @@ class BeamSettings:
 
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
+            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
         for name in ("beam", "branching", "unary_cap", "most_pops"):
             if not 1 <= getattr(self, name) <= MOST:
                 raise ValueError(f"Expected {name} from 1 to {MOST:,}, got {getattr(self, name)}.")
@@ -114,6 +115,10 @@ class IncrementalParser:
         parse = self._decode(words, tags, finals) if finals else self._glued(words, tags)
         return parse if constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """A tag of each word alone, from a table; of words that the network does not know that of unknown words."""
+        return self.isbn.inventory.tags_by_name(words)
+
     def n_best(
         self,
         words: Sequence[str],
@@ -126,7 +131,8 @@ class IncrementalParser:
 
         n (int): how many, at least 1; the beam is as wide at least.
         RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree, and a probability is a share of all that are found.
+            log-probability sums all found derivations of a tree, over its tags too, and a probability is a share of all
+            that are found. That of the tree with the tags that it has here is `tree_log_probability`, which is lower.
             Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse` falls back.
         RAISES (ValueError): As of `parse`, and if n is less than 1.
         """
@@ -169,7 +175,9 @@ class IncrementalParser:
         return self._finals(words, None, self.settings).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) of a tree with its tags, in nats; no beam has a part in it.
+        """ln P(tree, words) of a tree with its own tags, in nats; no beam has a part in it.
+
+        That of `n_best` sums over all tags of the words, and is higher.
 
         tree (Tree): in the treebank's spelling; it is normalized as for learning.
         RETURNS (float): -inf if it has labels or tags that the network does not know.
@@ -353,7 +361,9 @@ class Prefix:
 
         RETURNS (list of PrefixTree): each with its log-probability, of which that of the prefix is the sum; empty
             before the first word.
+        RAISES (ValueError): If n is no whole number of at least 1.
         """
+        check_number(n)
         if not self.words:
             return []
         logs = self._search.log_probabilities().tolist()

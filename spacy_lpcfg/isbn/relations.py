@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT
 
 NONE = -1
@@ -80,7 +81,7 @@ def _code(name: str) -> tuple[int, int]:
     if element not in ELEMENTS or field not in FIELDS:
         raise ValueError(
             f"Expected a relation to be one of {', '.join(HISTORY)} or ELEMENT.FIELD, with one of "
-            f"{', '.join(ELEMENTS)} and one of {', '.join(FIELDS)}; got {name!r}."
+            f"{', '.join(ELEMENTS)} and one of {', '.join(FIELDS)}; got {shown(name)}."
         )
     return ELEMENTS.index(element), FIELDS.index(field)
 

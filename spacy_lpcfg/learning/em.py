@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.latent import UNSMOOTHED, Expected, Split, StateSmoothing
@@ -196,6 +197,7 @@ class EM:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
         check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
         check_at_least(1, check_every=self.check_every)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Reading, Treebank
@@ -64,7 +65,7 @@ class Ensembles:
                     f"{type(learner).__name__}."
                 )
         if self.combine not in COMBINATIONS:
-            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {self.combine!r}.")
+            raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
         readings = {(learner.lexical, learner.lang, learner.markov) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(

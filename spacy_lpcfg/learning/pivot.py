@@ -20,6 +20,7 @@ from itertools import product
 import numpy as np
 from scipy.sparse import csr_array
 
+from spacy_lpcfg.checks import check_whole, shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.learning.convex_em import ConvexEM, rule_weights
@@ -105,13 +106,14 @@ class Pivot:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
         check_at_least(0, n_iterations=self.n_iterations, shrink=self.shrink, prior=self.prior)
         check_at_least(0, precision=self.precision)
         check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_shares(merge=self.merge)
         if self.matching not in MATCHINGS:
-            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {self.matching!r}.")
+            raise ValueError(f"Expected matching to be one of {MATCHINGS}, got {shown(self.matching)}.")
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     def fit(

@@ -14,6 +14,7 @@ from operator import add
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
 from spacy_lpcfg.learning.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
@@ -52,6 +53,7 @@ class Projector:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
         check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)

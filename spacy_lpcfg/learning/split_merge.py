@@ -16,6 +16,7 @@ from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.assembly import Treebank
 from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
@@ -67,6 +68,7 @@ class SplitMerge:
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
+        check_whole(0, seed=self.seed)
         check_shares(merge=self.merge)
         check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
         if self.noise == 0:

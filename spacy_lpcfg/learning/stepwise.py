@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.em import Fit
 from spacy_lpcfg.trees.transforms import normalize
@@ -104,7 +105,7 @@ class OnlineFit:
         if unknown is not None:
             raise ValueError(
                 f"Expected only trees among those that learning began with, got one of other labels or words: "
-                f"{' '.join(unknown.words)!r}. Begin with all trees, and do not change them later."
+                f"{shown(' '.join(unknown.words))}. Begin with all trees, and do not change them later."
             )
         if not copies:
             raise ValueError("Expected at least one tree in a batch, got none.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import Learned, learned_from_disk
 
 
@@ -24,7 +25,7 @@ def bundled_grammar(lang: str) -> Learned:
     """
     if not has_bundled(lang):
         raise ValueError(
-            f"No grammar for the language {lang!r} comes with spacy-lpcfg. Learn one from a treebank: "
+            f"No grammar for the language {shown(lang)} comes with spacy-lpcfg. Learn one from a treebank: "
             "spacy-lpcfg learn lpcfg TREES --output DIR"
         )
     return learned_from_disk(bundled_path(lang))

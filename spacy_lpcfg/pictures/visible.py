@@ -14,3 +14,8 @@ def visible(text: str) -> str:
     surrogate pairs.
     """
     return _NOT_SHOWN.sub("\ufffd", text)
+
+
+def visible_lines(text: str) -> str:
+    """As `visible`, but with the tabs and the ends of lines that are in the text."""
+    return _NOT_SHOWN.sub(lambda found: found[0] if found[0] in "\t\n" else "\ufffd", text)

@@ -21,6 +21,7 @@ from spacy_lpcfg.trees.parse import (
     Parse,
     Posteriors,
     check_input,
+    with_given,
 )
 from spacy_lpcfg.trees.pieces import cuts_of, joined
 from spacy_lpcfg.trees.tree import Tree
@@ -34,10 +35,10 @@ class BoundedParser:
     parser (object): of any model.
     max_words (int): a sentence of more words is cut into pieces of at most so many, where possible at punctuation, and
         their trees stand side by side below one bracket. Time and memory are those of its pieces, one after the other.
-    max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get
-        tags, each by itself, and no brackets. The clock is looked at before each piece, so that a sentence may take one
-        piece longer; one of no more than `max_words` always gets its tree. None for no limit, which alone makes the
-        same trees on all machines.
+    max_seconds (float or None): CPU seconds of the thread after which the words of a cut sentence that are left get no
+        brackets, and the tags that `likely_tags` of the parser looks up, or given ones. The clock is looked at before
+        each piece, so that a sentence may take one piece longer; one of no more than `max_words` always gets its tree.
+        None for no limit, which alone makes the same trees on all machines.
     RAISES (ValueError): On a limit of less than a word, or than 0 seconds.
 
     Methods and arguments are those of `parser`. Of a sentence that is cut, `posteriors` has the one tree's, there is no
@@ -80,17 +81,18 @@ class BoundedParser:
         parses: list[Parse] = []
         for end in [*cuts_of(words, self.max_words), len(words)]:
             if start and self.max_seconds is not None and thread_time() - begin >= self.max_seconds:
-                given = [None] * len(words) if tags is None else tags
-                alone = zip(words[start:], given[start:])
-                return [*parses, *(self._without_brackets(word, tag, settings) for word, tag in alone)], True
+                given = None if tags is None or settings.get("tag_weight") == 1 else tags[start:]
+                return [*parses, self._without_brackets(words[start:], given)], True
             piece = words[start:end], None if tags is None else tags[start:end]
             parses.append(self.parser.parse(*piece, **settings))
             start = end
         return parses, False
 
-    def _without_brackets(self, word: str, tag: str | None, settings: dict[str, Any]) -> Parse:
-        parse = self.parser.parse([word], None if tag is None else [tag], **settings)
-        return replace(parse, spans=[], span_scores=np.zeros(0, np.float32))
+    def _without_brackets(self, words: Sequence[str], tags: Tags | None) -> Parse:
+        """Given or likely tags, of score 0, and nothing else: what there is always time for."""
+        own = with_given(self.parser.likely_tags(words), tags)
+        no_scores = np.zeros(0, np.float32), np.zeros(len(words), np.float32)
+        return Parse(words, own, [], *no_scores, float("nan"), OUT_OF_TIME)
 
     def posteriors(self, words: Sequence[str], tags: Tags | None = None, **settings: Any) -> Posteriors:
         """Probabilities of brackets and tags."""

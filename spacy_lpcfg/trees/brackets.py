@@ -21,12 +21,15 @@ from functools import partial
 from itertools import chain
 from typing import Protocol
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 LONGEST_LINE = 2**26
 """The most bytes of a line, so that memory is bounded."""
+MOST_NODES = 2**20
+"""The most nodes of a tree, for the same."""
 _END = ""  # the token that says: here a tree must be complete
 _TREE_NAMES = frozenset({"ID", "METADATA"})
 
@@ -46,6 +49,10 @@ class TreebankError(ValueError):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
+
+
+class _TooLarge(TreebankError):
+    """A tree that is no tree, by its size: reading does not go on after it."""
 
 
 def parse_trees(
@@ -70,13 +77,15 @@ def parse_trees(
     for number, line in source:
         if not builder.is_open:
             source.forget()
+        elif source.n_kept > LONGEST_LINE:
+            raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), path, builder.line)
         tokens = iter(source.tokens(line, after_error=builder.is_broken))
         while True:
             try:
                 yield from builder.read(tokens, number)
                 break
             except TreebankError as error:
-                if on_error is None:
+                if on_error is None or isinstance(error, _TooLarge):
                     raise
                 on_error(error)
                 if source.go_back(error.line):
@@ -129,6 +138,7 @@ class _Source:
         self._lines = numbered  # None stands for the end of the text
         self._again: deque[tuple[int, str | None]] = deque()
         self._kept: list[tuple[int, str | None]] = []  # the lines of the tree that is being read
+        self.n_kept = 0  # characters of these
         self._indent = 0  # of the line where the last broken tree began
         self._went_back = False
 
@@ -138,11 +148,13 @@ class _Source:
             if entry is None:
                 return
             self._kept.append(entry)
+            self.n_kept += len(entry[1] or "")
             yield entry
 
     def forget(self) -> None:
         """Keep only the last line, because no tree was open before it."""
         del self._kept[:-1]
+        self.n_kept = len(self._kept[-1][1] or "")
 
     def tokens(self, line: str | None, *, after_error: bool) -> list[str]:
         """The tokens of a line; after an error, a line that begins a tree ends the one before."""
@@ -160,6 +172,7 @@ class _Source:
             if n > number and self._begins_tree(line):
                 self._again.extendleft(reversed(self._kept[i:]))
                 self._kept.clear()
+                self.n_kept = 0
                 self._went_back = True
                 return True
         return False
@@ -181,7 +194,7 @@ class _OpenNode:
         self.children: list[Tree] = []
 
     def __str__(self) -> str:
-        return "( ...)" if self.label is None else f"({self.label} ...)"
+        return "( ...)" if self.label is None else f"({self.label:.80} ...)"
 
 
 class _Builder:
@@ -190,7 +203,8 @@ class _Builder:
     def __init__(self, path: str) -> None:
         self.is_broken = False
         self._path = path
-        self._line = 0  # where the current tree began
+        self.line = 0  # where the current tree began
+        self._n_nodes = 0  # of the current tree
         self._stack: list[_OpenNode] = []
         self._finished: Tree | None = None  # complete, unless more follows that is not a tree
 
@@ -205,8 +219,9 @@ class _Builder:
             if token == "(":
                 if not self._stack:
                     yield from self._take_finished()
-                    self._line = number
+                    self.line = number
                     self.is_broken = False
+                    self._n_nodes = 0
                 self._open(number)
             elif self.is_broken:
                 self._skip(token)
@@ -232,11 +247,14 @@ class _Builder:
     def _open(self, number: int) -> None:
         node = _OpenNode()
         self._stack.append(node)
+        self._n_nodes += 1
+        if self._n_nodes > MOST_NODES:
+            raise _TooLarge(_TOO_MANY_NODES.format(n=MOST_NODES), self._path, self.line)
         if len(self._stack) == 1 or self.is_broken:
             return
         parent = self._stack[-2]
         if parent.word is not None:
-            raise self._error(_WORD_BESIDE_NODES.format(word=parent.word, node=parent), number)
+            raise self._error(_WORD_BESIDE_NODES.format(word=shown(parent.word), node=parent), number)
         if parent.label is None:
             if len(self._stack) > 2:
                 raise self._error(_NO_LABEL, number)
@@ -244,14 +262,14 @@ class _Builder:
 
     def _text(self, token: str, number: int) -> None:
         if not self._stack:
-            raise self._error(_TEXT_OUTSIDE.format(word=token), number, stray=True)
+            raise self._error(_TEXT_OUTSIDE.format(word=shown(token)), number, stray=True)
         node = self._stack[-1]
         if node.label is None:
             node.label = token
         elif node.children:
-            raise self._error(_WORD_BESIDE_NODES.format(word=token, node=node), number)
+            raise self._error(_WORD_BESIDE_NODES.format(word=shown(token), node=node), number)
         elif node.word is not None:
-            raise self._error(_TWO_WORDS.format(node=node, first=node.word, second=token), number)
+            raise self._error(_TWO_WORDS.format(node=node, first=shown(node.word), second=shown(token)), number)
         else:
             node.word = token
 
@@ -271,16 +289,16 @@ class _Builder:
         if self._stack:
             n_open = len(self._stack)
             self._stack.clear()
-            raise self._error(_NOT_CLOSED.format(n_open=n_open), self._line)
+            raise self._error(_NOT_CLOSED.format(n_open=n_open), self.line)
 
     def _error(self, message: str, number: int, *, stray: bool = False) -> TreebankError:
         """The error of the current tree; of a stray token when no tree precedes it on its line."""
         self.is_broken = True
         if stray and self._finished is None:
-            self._line = number
+            self.line = number
         self._finished = None
-        seen = f" (seen in line {number})" if number > self._line else ""
-        return TreebankError(f"{message}{seen}", self._path, self._line)
+        seen = f" (seen in line {number})" if number > self.line else ""
+        return TreebankError(f"{message}{seen}", self._path, self.line)
 
 
 _NOT_OPENED = (
@@ -292,21 +310,27 @@ _NOT_CLOSED = (
     "open where the next tree begins or the text ends. Add the missing brackets."
 )
 _TEXT_OUTSIDE = (
-    "Expected a tree in brackets, but got {word!r} outside of any. Remove it, or check that the "
+    "Expected a tree in brackets, but got {word} outside of any. Remove it, or check that the "
     "file holds bracketed trees."
 )
 _EMPTY_NODE = (
     "Expected a word or other nodes in {node}, but got nothing. Remove the node, or write a leaf as (TAG word)."
 )
 _WORD_BESIDE_NODES = (
-    "Expected one word or other nodes in {node}, but got {word!r} beside other nodes. Give the "
+    "Expected one word or other nodes in {node}, but got {word} beside other nodes. Give the "
     "word a tag: (TAG word). In a word, write brackets as -LRB- and -RRB-."
 )
 _TWO_WORDS = (
-    "Expected one word in {node}, but got {first!r} and {second!r}. Join a word with a space by "
+    "Expected one word in {node}, but got {first} and {second}. Join a word with a space by "
     "an underscore, give each word a tag: (TAG word), and remove lemmas."
 )
 _TOO_LONG = "Expected a line of at most {n:,} bytes, but it goes on. Is this a text, with line breaks?"
+_TREE_TOO_LONG = (
+    "Expected a tree of at most {n:,} characters, but it goes on. Close the brackets of the one that begins here."
+)
+_TOO_MANY_NODES = (
+    "Expected a tree of at most {n:,} nodes, but it goes on. Close the brackets of the one that begins here."
+)
 _NO_LABEL = (
     "Expected a label after the opening bracket, but got another bracket. Only the outermost "
     "bracket of a tree may be unlabelled: give this one a label."
@@ -369,7 +393,7 @@ def _check_writable(tree: Tree) -> None:
             if not _is_writable(text) and not (node is tree and text == "" and node.children):
                 raise ValueError(
                     f"Labels and words in brackets are not empty and hold neither white space nor "
-                    f"round brackets, but got {text!r} in {str(node)[:80]}. Use `escape_token` for "
+                    f"round brackets, but got {shown(text)} in {str(node)[:80]}. Use `escape_token` for "
                     f"brackets in words, and join words with spaces by underscores."
                 )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from spacy_lpcfg.trees.tree import Span
 
 ANY = ""
@@ -66,10 +68,20 @@ class Constraints:
     def allow(self, brackets: Iterable[Span]) -> bool:
         """Whether a tree of these brackets satisfies them."""
         found = list(brackets)
-        return (
-            all(any(_is(bracket, span) for bracket in found) for span in self.required)
-            and not any(_is(bracket, span) for bracket in found for span in self.forbidden)
-            and not any(crosses(bracket[0], bracket[1], *span) for bracket in found for span in self.whole)
+        known = {*found, *((start, end, ANY) for start, end, _ in found)}
+        return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(found)
+
+    def _are_crossed(self, brackets: list[Span]) -> bool:
+        """Whether a bracket crosses one of `whole`."""
+        bounds = np.array([bracket[:2] for bracket in brackets], dtype=np.int64).reshape(-1, 2)
+        starts, ends = bounds.T
+        return any(
+            bool(
+                np.any(
+                    (starts < start) & (start < ends) & (ends < end) | (start < starts) & (starts < end) & (end < ends)
+                )
+            )
+            for start, end in self.whole
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.trees.parse import Analysis
 from spacy_lpcfg.trees.tree import Tree
 
@@ -26,14 +27,17 @@ class ListedDistribution:
     def n_best(self, n: int) -> list[Analysis]:
         """The n most probable trees, best first; all of them if there are fewer.
 
-        RAISES (ValueError): If n is less than 1.
+        RAISES (ValueError): If n is no whole number of at least 1.
         """
         check_number(n)
         return self._analyses[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
-        """n trees drawn independently; none if there are none."""
-        check_number(n)
+        """n trees drawn independently; none if there are none.
+
+        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0.
+        """
+        check_number(n, seed)
         if not self._analyses:
             return []
         shares = np.array([each.probability for each in self._analyses])
@@ -49,7 +53,7 @@ class ListedDistribution:
         return float(-(shares * np.log2(shares)).sum())
 
 
-def check_number(n: int) -> None:
-    """RAISES (ValueError): If n is less than 1."""
-    if n < 1:
-        raise ValueError(f"Expected n to be at least 1, got {n}.")
+def check_number(n: int, seed: int = 0) -> None:
+    """RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0."""
+    check_whole(1, n=n)
+    check_whole(0, seed=seed)

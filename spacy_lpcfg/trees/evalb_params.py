@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import read_lines
 
 _SETTINGS: dict[str, tuple[str, type]] = {
@@ -95,7 +96,7 @@ def _read_setting(line: str, place: str) -> tuple[str, Any]:
     keyword, *values = line.split()
     if keyword not in _SETTINGS:
         known = ", ".join(_SETTINGS)
-        raise ValueError(f"{place}: unknown keyword {keyword!r}; the known ones are {known}")
+        raise ValueError(f"{place}: unknown keyword {shown(keyword)}; the known ones are {known}")
     field, kind = _SETTINGS[keyword]
     if kind is tuple and len(values) == 2:
         return field, tuple(values)
@@ -103,7 +104,7 @@ def _read_setting(line: str, place: str) -> tuple[str, Any]:
         return field, values[0]
     if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
         return field, kind(int(values[0]))
-    raise ValueError(f"{place}: {keyword} takes {_FORMS[kind]}, got {' '.join(values)!r}")
+    raise ValueError(f"{place}: {keyword} takes {_FORMS[kind]}, got {shown(' '.join(values))}")
 
 
 COLLINS = Params(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from itertools import accumulate
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.evalb_params import COLLINS, Params
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -205,7 +206,7 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
         return f"{gold.n_kept} words count in gold, {test.n_kept} in test"
     for gold_word, test_word in zip(gold.kept(gold.words), test.kept(test.words)):
         if not params.same_word(gold_word, test_word):
-            return f"the word {gold_word!r} in gold is {test_word!r} in test"
+            return f"the word {shown(gold_word)} in gold is {shown(test_word)} in test"
     return ""
 
 

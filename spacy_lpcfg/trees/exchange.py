@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.trees.tree import Tree
 
@@ -36,14 +37,16 @@ def from_nltk(tree: Any) -> Tree:
             continue
         if not len(node) or any(isinstance(child, str) for child in node):
             raise ValueError(
-                f"Expected a tag above each word, as in (NP (DT the) (NN cat)), but {label!r} has the children "
-                f"{[child if isinstance(child, str) else _label(child) for child in node]}."
+                f"Expected a tag above each word, as in (NP (DT the) (NN cat)), but {shown(label)} has the children "
+                f"{shown([child if isinstance(child, str) else _label(child) for child in node])}."
             )
         children = built[-len(node) :]
         del built[-len(node) :]
         built.append(Tree(label, children))
     if not built:
-        raise ValueError(f"Expected an nltk.Tree, got the string {tree!r}: read brackets with nltk.Tree.fromstring.")
+        raise ValueError(
+            f"Expected an nltk.Tree, got the string {shown(tree)}: read brackets with nltk.Tree.fromstring."
+        )
     return built[0]
 
 
@@ -51,5 +54,5 @@ def _label(node: Any) -> str:
     label = getattr(node, "label", None)
     name = label() if callable(label) else label
     if not callable(label) or not isinstance(name, str):
-        raise ValueError(f"Expected an nltk.Tree whose labels are strings, got {node!r}.")
+        raise ValueError(f"Expected an nltk.Tree whose labels are strings, got {shown(node)}.")
     return name

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -59,7 +60,7 @@ class HeadRules:
         RAISES (ValueError): If there are no children.
         """
         if not child_labels:
-            raise ValueError(f"A head is one of the children, but {label!r} has none.")
+            raise ValueError(f"A head is one of the children, but {shown(label)} has none.")
         parent = _category(label, -1)
         children = [_category(child, 0) for child in child_labels]
         head = self._find(parent, children)

@@ -96,8 +96,9 @@ class Analysis(NamedTuple):
     """A tree of a sentence and how probable it is.
 
     tree (Tree): without the treebank's root label.
-    log_probability (float): ln P(tree, words), in nats.
-    probability (float): P(tree | words).
+    log_probability (float): ln P(tree, words), in nats: by a grammar of the tree with its tags, by a belief network of
+        its brackets, summed over the tags of the words.
+    probability (float): P(tree | words), of the same tree.
     """
 
     tree: Tree

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.trees.evalb_sentence import SentenceScore, Status
 
 
@@ -18,8 +19,10 @@ def paired_permutation_test(
         do not count.
     n_shuffles (int): random assignments; seed (int): of them.
     RETURNS (float): two-sided p-value, from 1 / (n_shuffles + 1) to 1.
-    RAISES (ValueError): If there are not as many of the one as of the other.
+    RAISES (ValueError): If there are not as many of the one as of the other, or for numbers that cannot be.
     """
+    check_whole(1, n_shuffles=n_shuffles)
+    check_whole(0, seed=seed)
     if len(one) != len(other):
         raise ValueError(f"Expected scores of the same sentences, got {len(one)} and {len(other)}.")
     pairs = [pair for pair in zip(one, other) if all(score.status == Status.VALID for score in pair)]

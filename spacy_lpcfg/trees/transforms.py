@@ -15,6 +15,7 @@ from collections.abc import Collection, Container, Sequence
 from itertools import chain
 from operator import is_
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.tree import Tree
 
 ROOT_LABELS = ("", "ROOT", "TOP", "S1", "VROOT")
@@ -59,7 +60,7 @@ def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
     RAISES (ValueError): If a label of the tree begins with "@".
     """
     if direction not in ("left", "right"):
-        raise ValueError(f"The direction is 'left' or 'right', but got {direction!r}.")
+        raise ValueError(f"The direction is 'left' or 'right', but got {shown(direction)}.")
     if markov < 0:
         raise ValueError(f"The Markov order is 0 or more, but got {markov}.")
     group = _group_left if direction == "left" else _group_right
@@ -68,7 +69,7 @@ def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
         if node.label.startswith(NEW_NODE):
             raise ValueError(
                 f"Labels that begin with {NEW_NODE!r} are those of binarization, but the tree has "
-                f"the label {node.label!r}. Rename it in the treebank."
+                f"the label {shown(node.label)}. Rename it in the treebank."
             )
         if len(children) > 2:
             children = group(node.label, children, markov)
@@ -85,7 +86,7 @@ def unbinarize(tree: Tree) -> Tree:
     """
     if tree.label.startswith(NEW_NODE):
         raise ValueError(
-            f"A binarized tree has a root with a label of its own, but got {tree.label!r}. Pass the whole tree."
+            f"A binarized tree has a root with a label of its own, but got {shown(tree.label)}. Pass the whole tree."
         )
 
     def splice(node: Tree, parts: list[list[Tree]]) -> list[Tree]:

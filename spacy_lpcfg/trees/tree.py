@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from spacy_lpcfg.checks import shown
+
 Result = TypeVar("Result")
 Span = tuple[int, int, str]
 
@@ -35,8 +37,8 @@ class Tree:
         children = tuple(children)
         if bool(children) == (word is not None):
             raise ValueError(
-                f"A node has either children or a word, but {label!r} got {len(children)} children "
-                f"and the word {word!r}. Give a leaf its word, and any other node its children."
+                f"A node has either children or a word, but {shown(label)} got {len(children)} children "
+                f"and the word {shown(word)}. Give a leaf its word, and any other node its children."
             )
         _set_label(self, label)
         _set_children(self, children)
@@ -239,6 +241,6 @@ def _check_bracket(span: Span, parent: Span, position: int) -> None:
     start, end, label = span
     if start != position or start >= end or end > parent[1]:
         raise ValueError(
-            f"Brackets must be non-empty, nested and in pre-order, but ({start}, {end}, {label!r}) "
-            f"came at word {position} inside ({parent[0]}, {parent[1]}, {parent[2]!r})."
+            f"Brackets must be non-empty, nested and in pre-order, but ({start}, {end}, {shown(label)}) "
+            f"came at word {position} inside ({parent[0]}, {parent[1]}, {shown(parent[2])})."
         )

@@ -1,0 +1,268 @@
+"""Spans of trees that stay with their Doc: when tokens are merged or split, and when Docs are put together.
+
+spaCy's retokenizer leaves groups of spans as they are, with the numbers of tokens that are no more. Here they follow,
+as soon as somebody looks, by what stays as it was, the characters of the text:
+
+- A bracket over a merged token and others, or over just this token, is over it still.
+- A bracket within a merged token is left out: the token is one leaf of the tree.
+- A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
+  warning, and the status of its sentence is "retokenized".
+- Scores follow their brackets. A merged token has the tag of its last word, if tags are not `token.tag_`, no score of
+  it, and the sum of its words' surprisals; parts of a token that was split have its tag, and none of the others.
+
+`Doc.from_docs` takes the spans of a group and leaves its attributes, but takes `doc.user_data` of spans. The attributes
+are found there, and put together.
+"""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+import srsly
+from spacy.tokens import Doc, Span, SpanGroup
+
+RETOKENIZED = "retokenized"
+_OFFSETS = "offsets"
+_LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
+_ATTRS: Any = SpanGroup.attrs
+_PER_SENTENCE = ("log_probabilities", "end_surprisal")
+_CROSSED = (
+    "Merged tokens cross brackets of doc.spans[{!r}], such as the one over {!r}, which are left out ({} in all): "
+    "merge tokens before parsing, or only those that are constituents."
+)
+_APART = (
+    "doc.spans[{!r}] has no scores: those of the Docs that were put together do not fit it. Look at the trees of each "
+    "(doc._.constituency) before Doc.from_docs, or parse this Doc again."
+)
+
+
+class TreeGroup(SpanGroup):
+    """A group of spans that follow the tokens; `follow` is for those that spaCy makes."""
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        follow(self)
+        return _ATTRS.__get__(self)
+
+    @attrs.setter
+    def attrs(self, attrs: dict[str, Any]) -> None:
+        _ATTRS.__set__(self, attrs)
+
+    def __len__(self) -> int:
+        follow(self)
+        return super().__len__()
+
+    def __getitem__(self, i: int) -> Span:
+        follow(self)
+        return super().__getitem__(i)
+
+    def __iter__(self) -> Iterator[Span]:
+        follow(self, 0, None)
+        return super().__iter__()
+
+    def to_bytes(self) -> bytes:
+        follow(self, 0, None)
+        return super().to_bytes()
+
+    def copy(self, doc: Doc | None = None) -> TreeGroup:
+        follow(self, 0, None)
+        copied = super().copy(doc)
+        return TreeGroup(copied.doc, name=copied.name, attrs=copied.attrs, spans=list(copied))
+
+
+def set_group(doc: Doc, key: str, spans: Sequence[Span], attrs: dict[str, Any]) -> None:
+    """Write a group of spans to `doc.spans[key]`, with the characters at which tokens begin as one more attribute."""
+    group = TreeGroup(doc, name=key, spans=spans, attrs={**attrs, _OFFSETS: _offsets(doc)})
+    doc.spans[key] = group
+    _remember(doc, key, group.attrs)
+
+
+def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGroup:
+    """`doc.spans[key]`, fitted to the tokens, see `follow`, and with its attributes if Docs were put together."""
+    group = doc.spans[key]
+    if "format" not in group.attrs:
+        _recall(doc, key, group)
+    follow(group, start, end)
+    return group
+
+
+# Tokens that change ------------------------------------------------------------------------------
+
+
+def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
+    """Fit spans and attributes to the tokens of the Doc, if these are no more what they were.
+
+    group (SpanGroup): of any kind
+    start, end (int, or None for the last): tokens that are looked at, besides how many there are: a merge and a split
+        may leave as many
+    """
+    doc, attrs = group._doc_ref(), _ATTRS.__get__(group)
+    offsets = attrs.get(_OFFSETS)
+    if doc is None or offsets is None:
+        return
+    is_same = len(offsets) == len(doc)
+    if is_same and start != end:
+        is_same = [token.idx for token in doc[start:end]] == offsets[start:end].tolist()
+    if not is_same:
+        _fit(group, doc, attrs)
+
+
+def _offsets(doc: Doc) -> np.ndarray:
+    """The characters at which tokens begin, int32 (n_tokens,)."""
+    return doc.to_array("IDX").astype(np.int32).reshape(len(doc))
+
+
+class _Raw(NamedTuple):
+    """A span as spaCy packs it."""
+
+    id: int
+    kb_id: int
+    label: int
+    start: int
+    end: int
+    start_char: int
+    end_char: int
+
+
+def _fit(group: SpanGroup, doc: Doc, attrs: dict[str, Any]) -> None:
+    packed = srsly.msgpack_loads(SpanGroup.to_bytes(group))["spans"]
+    raw = [_Raw(*struct.unpack(_LAYOUT, each)) for each in packed]
+    old = attrs[_OFFSETS].tolist()
+    if any(span.start >= len(old) or old[span.start] != span.start_char for span in raw):
+        return  # the attributes are those of another Doc
+    words = _Words(doc)
+    kept = [i for i, span in enumerate(raw) if words.has(span)]
+    spans = [struct.pack(_LAYOUT, *words.place(raw[i])) for i in kept]
+    SpanGroup.from_bytes(group, srsly.msgpack_dumps({"name": group.name, "attrs": {}, "spans": spans}))
+    if "scores" in attrs:
+        attrs["scores"] = attrs["scores"][kept]
+    _fit_tokens(doc, attrs, old)
+    _fit_sentences(doc, attrs, group.name, [span for span in raw if words.cross(span)])
+    attrs[_OFFSETS] = _offsets(doc)
+    _ATTRS.__set__(group, attrs)
+    _remember(doc, group.name, attrs)
+
+
+class _Words:
+    """Where the words of a Doc begin and end, white space at their edges aside."""
+
+    def __init__(self, doc: Doc) -> None:
+        tokens = [(token, token.text) for token in doc if token.text.strip()]
+        self.tokens = [token for token, _ in tokens]
+        self.starts = [token.idx + len(text) - len(text.lstrip()) for token, text in tokens]
+        self.ends = [token.idx + len(text.rstrip()) for token, text in tokens]
+
+    def below(self, span: _Raw) -> tuple[int, int]:
+        """First and last of the words that a span has a part of."""
+        return bisect_right(self.ends, span.start_char), bisect_left(self.starts, span.end_char) - 1
+
+    def has(self, span: _Raw) -> bool:
+        """Whether a span is over whole words."""
+        first, last = self.below(span)
+        return first <= last and span.start_char <= self.starts[first] and self.ends[last] <= span.end_char
+
+    def cross(self, span: _Raw) -> bool:
+        """Whether a span is neither over whole words nor within one."""
+        first, last = self.below(span)
+        return first < last and not self.has(span)
+
+    def place(self, span: _Raw) -> _Raw:
+        """A span over whole words, of the tokens as they are."""
+        first, last = (self.tokens[i] for i in self.below(span))
+        return span._replace(start=first.i, end=last.i + 1, start_char=first.idx, end_char=last.idx + len(last))
+
+
+def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
+    """old (list of int): where the tokens began that the attributes are of."""
+    text, new = doc.text, [token.idx for token in doc]
+    first = {start: i for i, start in enumerate(old)}
+    last = {end: i for i, end in enumerate([*old[1:], len(text)])}
+    is_word = [bool(text[start:end].strip()) for start, end in zip(old, [*old[1:], len(text)])]
+    parts = [
+        [i for i in range(first[start], last[end] + 1) if is_word[i]] if start in first and end in last else []
+        for start, end in zip(new, [*new[1:], len(text)])
+    ]
+    if "tags" in attrs:
+        letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
+        attrs["tags"] = [attrs["tags"][bisect_right(old, letter) - 1] for letter in letters]
+    if "tag_scores" in attrs:
+        scores = [attrs["tag_scores"][own[0]] if len(own) == 1 else np.nan for own in parts]
+        attrs["tag_scores"] = np.array(scores, np.float32)
+    if "surprisal" in attrs:
+        attrs["surprisal"] = np.array([attrs["surprisal"][own].sum() if own else np.nan for own in parts])
+
+
+def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:
+    """crossed (list of _Raw): spans that are left out since merged tokens cross them."""
+    starts = [token.idx for token in doc if token.i == 0 or token.is_sent_start]
+    status = list(attrs.get("status", starts))
+    if len(status) != len(starts):  # a merged token reaches from a sentence into the next
+        status = [RETOKENIZED] * len(starts)
+        attrs.update({name: np.full(len(starts), np.nan) for name in _PER_SENTENCE if name in attrs})
+    for span in crossed:
+        status[bisect_right(starts, span.start_char) - 1] = RETOKENIZED
+    if "status" in attrs:
+        attrs["status"] = status
+    if crossed:
+        shown = doc.text[crossed[0].start_char : crossed[0].end_char]
+        warnings.warn(_CROSSED.format(key, shown, len(crossed)), stacklevel=2)
+
+
+# Docs that are put together ----------------------------------------------------------------------
+
+
+def _name(key: str) -> str:
+    return f"{key}_attrs"
+
+
+def _is_record(own: Any, key: str) -> bool:
+    """Whether a key of `doc.user_data` is that of the attributes of a group."""
+    return isinstance(own, tuple) and len(own) == 4 and own[:2] == ("._.", _name(key))
+
+
+def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
+    """Leave the attributes of a group where `Doc.from_docs` takes them along."""
+    data: dict[Any, Any] = doc.user_data
+    for old in [own for own in data if _is_record(own, key)]:
+        del data[old]
+    data["._.", _name(key), 0, len(doc.text)] = attrs
+
+
+def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
+    """Give a group that `Doc.from_docs` made the attributes of the groups that it was made of."""
+    data: dict[Any, Any] = doc.user_data
+    records = sorted(own[2:] for own in data if _is_record(own, key))
+    inside = [(start, end) for start, end in records if 0 <= start < end <= len(doc.text)]
+    if len(inside) < 2:
+        return
+    parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]
+    joined = _joined(parts)
+    if not np.array_equal(joined[_OFFSETS], _offsets(doc)) or len(joined.get("scores", group)) != len(group):
+        warnings.warn(_APART.format(key), stacklevel=2)
+        return
+    group.attrs.update(joined)
+
+
+def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
+    """Attributes of groups after each other, as far as all have them.
+
+    parts (sequence of (int, dict)): where each of the Docs begins, and the attributes of its group
+    """
+    joined: dict[str, Any] = {}
+    for name in set.intersection(*(set(attrs) for _, attrs in parts)):
+        values = [attrs[name] for _, attrs in parts]
+        if name == _OFFSETS:
+            values = [offsets + start for (start, _), offsets in zip(parts, values)]
+        if isinstance(values[0], np.ndarray):
+            joined[name] = np.concatenate(values)
+        elif isinstance(values[0], list | tuple):
+            joined[name] = list(chain.from_iterable(values))
+        else:
+            joined[name] = values[0]
+    return joined

@@ -1,0 +1,140 @@
+"""Numbers that are asked for, and values in messages."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+import spacy
+from test_isbn_beam import tiny
+
+from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.chart.sampling import sample_trees
+from spacy_lpcfg.checks import MOST_SHOWN, check_whole, shown
+from spacy_lpcfg.combination import CombinedParser
+from spacy_lpcfg.combination.parser import mean
+from spacy_lpcfg.grammar.storage import StorageError, pack, unpack
+from spacy_lpcfg.isbn import IncrementalParser
+from spacy_lpcfg.isbn.finals import Finals
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.trees import Tree, TreebankError, binarize, parse_trees, read_trees
+from spacy_lpcfg.trees.distribution import ListedDistribution
+from spacy_lpcfg.trees.parse import Posteriors
+
+SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
+LONG = "x" * 100_000
+NO_NUMBERS = [2.5, 0, -1, True, False, "3", None, float("nan"), -(10**5000)]
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    return TreebankPCFG().fit(islice(read_trees(SAMPLE), 50))
+
+
+@pytest.mark.parametrize("n", NO_NUMBERS, ids=lambda n: type(n).__name__)
+def test_numbers_of_trees_are_whole_and_at_least_one(n, grammar):
+    words = ["The", "ferry", "was", "late"]
+    network = IncrementalParser(tiny("feed-forward"))
+    chart = Parser(grammar)
+    for ask in (
+        lambda: chart.n_best(words, n=n),
+        lambda: chart.distribution(words).n_best(n),
+        lambda: chart.distribution(words).samples(n),
+        lambda: network.n_best(["a"], n=n),
+        lambda: network.distribution(["a"]).samples(n),
+        lambda: network.start().push("a").trees(n),
+        lambda: ListedDistribution(()).n_best(n),
+    ):
+        with pytest.raises(ValueError, match="Expected n to be a whole number of at least 1, got"):
+            ask()
+
+
+@pytest.mark.parametrize("seed", [-5, 1.5, "1", True, None])
+def test_seeds_are_whole_and_not_negative(seed, grammar):
+    words = ["The", "ferry", "was", "late"]
+    for ask in (
+        lambda: Parser(grammar).distribution(words).samples(1, seed=seed),
+        lambda: IncrementalParser(tiny("feed-forward")).distribution(["a"]).samples(1, seed=seed),
+        lambda: sample_trees(grammar, seed=seed),
+        lambda: ISBNLearner(seed=seed).fit(read_trees(SAMPLE)),
+        *(lambda learner=learner: learner(seed=seed) for learner in (EM, Pivot, SplitMerge, Spectral, Clusters)),
+    ):
+        with pytest.raises(ValueError, match="Expected seed to be a whole number of at least 0, got"):
+            ask()
+
+
+def test_pipes_refuse_numbers_before_they_parse(grammar):
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("lpcfg_parser", config={"max_words": 1})
+    pipe.grammar = grammar
+    for doc in (nlp.make_doc(""), nlp.make_doc("The ferry was late.")):
+        with pytest.raises(ValueError, match="Expected n to be a whole number"):
+            pipe.n_best(doc, 2.5)
+        with pytest.raises(ValueError, match="Expected n to be a whole number"):
+            pipe.samples(doc, "2")
+        with pytest.raises(ValueError, match="Expected seed to be a whole number"):
+            pipe.samples(doc, 1, seed=-5)
+
+
+def test_whole_numbers_of_numpy_are_whole():
+    check_whole(1, n=np.int64(1), m=np.int32(7))
+
+
+def test_shown_cuts_what_is_long():
+    assert shown("a'b") == repr("a'b")
+    assert shown(None) == "None"
+    for value in (LONG, [LONG] * 3, LONG.encode(), {LONG: 1}, 10**4000, 10**5000):
+        assert len(shown(value)) < MOST_SHOWN + 40
+    assert shown(LONG).startswith("'xxx")
+    assert shown(LONG).endswith("xxx'... of 100,000 characters")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: next(parse_trees([LONG])),
+        lambda: next(parse_trees([f"(S (NN {LONG} {LONG}))"])),
+        lambda: next(parse_trees([f"({LONG} (NN a) {LONG})"])),
+        lambda: next(parse_trees([f"(S ({LONG}))"])),
+        lambda: binarize(Tree("@" + LONG, (Tree("A", word="a"),))),
+        lambda: Tree(LONG, (Tree("A", word="a"),), LONG),
+        lambda: Tree.from_spans(["a"], ["A"], [(0, 9, LONG)]),
+        lambda: EM(n_iterations=LONG),
+        lambda: LexicalSettings(least_posterior=[LONG]),
+        lambda: Pivot(matching=LONG),
+        lambda: CombinedParser(None, decoding=LONG),
+    ],
+)
+def test_messages_cut_what_they_quote(wrong):
+    with pytest.raises((ValueError, TreebankError)) as error:
+        wrong()
+    assert len(str(error.value)) < 500
+
+
+def test_messages_of_damaged_models_cut_names():
+    data = pack("thing", 1, {LONG: {"dtype": LONG, "shape": [1], "data": b""}})
+    with pytest.raises(StorageError) as error:
+        unpack("thing", 1, data)
+    assert len(str(error.value)) < 500
+
+
+def test_posteriors_are_no_higher_than_one():
+    one = Posteriors({(0, 1, "S"): 1.0}, [{"A": 1.0}])
+    weights = (0.1, 0.7, 0.1, 0.1 + 2e-9)
+    found = mean([one] * 4, weights)
+    assert sum(weights) > 1
+    assert (found.brackets, found.tags) == (one.brackets, one.tags)
+
+
+def test_tags_of_a_beam_are_no_likelier_than_one():
+    """Rounded shares of six derivations, beside one of hardly any."""
+    rng = np.random.default_rng(0)
+    derivations = [(((0, 1, "S"),), [i // 6]) for i in range(7)]
+    for _ in range(200):
+        logs = np.append(rng.normal(size=6) - 50, -1000.0)
+        (shares,) = Finals(derivations, logs).posteriors(["A", "B"]).tags
+        assert shares["A"] == pytest.approx(1)
+        assert shares["A"] <= 1
