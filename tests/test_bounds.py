@@ -84,7 +84,7 @@ def test_max_words_is_a_setting(model, request):
     root = doc_constituency(docs[1])[0]
     if name != "spectral_bracketer":  # whose pieces hang on each other
         assert max(child.end - child.start for child in root.children) <= 7
-    with pytest.raises(ValueError, match="max_words of at least 1"):
+    with pytest.raises(ValueError, match="max_words to be a number, without quotes, whole and at least 1"):
         spacy.load(folder, config={f"components.{name}.max_words": 0})
 
 
@@ -241,7 +241,7 @@ def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):
     nlp = spacy.load(pcfg_model, config={f"components.lpcfg_parser.{name}": value for name, value in bounds.items()})
     short, long = (nlp(long_doc(nlp, n)).spans["constituents"].attrs["status"] for n in (20, 70))
     assert (short, long) == (["segmented"], ["out-of-time"])
-    with pytest.raises(ValueError, match="max_memory above 0"):
+    with pytest.raises(ValueError, match="max_memory to be a number, without quotes, above 0"):
         spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 0})
 
 

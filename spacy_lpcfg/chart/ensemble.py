@@ -12,7 +12,7 @@ import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.parser import Parser, Settings
+from spacy_lpcfg.chart.parser import Parser, Settings, state_bytes
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.parse import Undistributed
@@ -36,6 +36,7 @@ class EnsembleParser(Undistributed, Parser):
         super().__init__(ensemble.grammars[0], settings=settings)
         self._ensemble = ensemble
         self._others = [FineGrammar(grammar) for grammar in ensemble.grammars[1:]]
+        self._state_bytes = np.sum([state_bytes(grammar) for grammar in ensemble.grammars], axis=0)
 
     @property
     def is_proper(self) -> bool:

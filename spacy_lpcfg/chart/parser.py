@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from spacy_lpcfg.chart.states import StateVectors, states_of
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import FACTORED, offsets
 from spacy_lpcfg.trees.constraints import NO_CONSTRAINTS, Constraints
@@ -46,6 +47,8 @@ from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
 DECODINGS = ("brackets", "rules")
+APPLICATION_BYTES = 48
+"""Memory of a rule application in a chart, at the moment when the room for them is doubled."""
 _SHARES = (
     "threshold",
     "edge_threshold",
@@ -84,8 +87,8 @@ class Settings:
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
     max_words (int): longer sentences are cut into pieces, at punctuation where possible; it bounds the time, which
         grows with the cube of a piece's length.
-    most_applications (int): so are sentences whose coarse chart would hold more rule applications; it bounds the
-        memory, at 24 bytes each.
+    most_applications (int): so are sentences whose coarse chart would hold more rule applications, or whose forest
+        would have larger vectors of states; it bounds the memory of each, at `APPLICATION_BYTES` an application.
     RAISES (ValueError): On another way of decoding, or if a share or a probability is not from 0 to 1.
     """
 
@@ -152,6 +155,7 @@ class Parser:
         self._fine = FineGrammar(grammar)
         self._labels = _label_table(grammar)
         self._sets = SymbolSets(grammar)
+        self._state_bytes = state_bytes(grammar)
 
     def parse(
         self,
@@ -362,15 +366,25 @@ class Parser:
         allowed: Allowed,
         settings: Settings,
     ) -> Forest:
-        return build_forest(
+        build = partial(
+            build_forest,
             self._coarse,
             *self._inputs(words, tags, tag_weight, settings),
             allowed,
             beam=settings.beam,
             threshold=settings.threshold,
             edge_threshold=settings.edge_threshold,
-            most_applications=settings.most_applications,
         )
+        forest = build(most_applications=settings.most_applications)
+        if self._has_room(forest, APPLICATION_BYTES * settings.most_applications):
+            return forest
+        return build(most_applications=0)  # none, as of a chart that is too large
+
+    def _has_room(self, forest: Forest, most_bytes: int) -> bool:
+        """Whether the vectors over the states of a forest's items take no more than so many bytes."""
+        if forest.n_items * int(self._state_bytes.max()) <= most_bytes:
+            return True
+        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= most_bytes
 
     def _whole_forest(
         self,
@@ -512,6 +526,11 @@ class Parser:
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:
     return np.clip(scores, 0.0, 1.0).astype(np.float32)
+
+
+def state_bytes(grammar: Grammar) -> np.ndarray:
+    """Memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
+    return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
 
 
 def _label_table(grammar: Grammar) -> LabelTable:

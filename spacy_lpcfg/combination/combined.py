@@ -11,11 +11,12 @@ from typing import TypeAlias
 import numpy as np
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.combination.members import Member, model_from_bytes, root_label_of, words_of
+from spacy_lpcfg.combination.members import Member, model_from_bytes, parser_bytes_of, root_label_of, words_of
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.parts import is_array, is_number
+from spacy_lpcfg.grammar.reader import check_room
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, read_file, unpack
 
 
@@ -80,7 +81,9 @@ class Combined(Stored):
                 raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
             members = tuple(model_from_bytes(values[f"member_{i}"]) for i in range(n))
             weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
-            return cls(members, weights, cost, values["beam"], values["temperature"])
+            found = cls(members, weights, cost, values["beam"], values["temperature"])
+            check_room(sum(map(parser_bytes_of, members)), what="A parser by this combination")
+            return found
         except GrammarError:
             raise
         except ValueError as error:

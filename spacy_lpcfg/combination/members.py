@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.grammar.checking import GrammarError, parser_bytes
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.storage import StorageError, Stored, kind_of, pack, refuse_others, unpack
@@ -95,3 +95,9 @@ def root_label_of(member: Member) -> str:
     """The artificial root of the trees that a model has learned from, "" if they had none."""
     model = straight(member)
     return model.meta.get("root_label", "") if isinstance(model, ISBN) else model.root_label
+
+
+def parser_bytes_of(member: Member) -> float:
+    """About the memory that a parser by a model takes, sentences aside."""
+    model = straight(member)
+    return parser_bytes(model) if isinstance(model, Grammar) else model.parser_bytes

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.grammar.reader import limit
 from spacy_lpcfg.isbn._beam import Networks, Search
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
@@ -88,6 +89,7 @@ class IncrementalParser:
         self.settings = settings
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
+        self._most_bytes = limit()  # of the vectors of a search
 
     def parse(
         self,
@@ -236,7 +238,8 @@ class IncrementalParser:
 
         words, tags: as of `parse`; with given tags it is the surprisal of words with tags.
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
-            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound.
+            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound. nan where the
+            search takes more memory than is allowed.
         RAISES (ValueError): As of `parse`.
         """
         check_input(words, tags)
@@ -245,6 +248,8 @@ class IncrementalParser:
         logs = [0.0]
         for _ in words:
             search.advance()
+            if search.n_bytes > self._most_bytes:
+                return np.full(len(words) + 1, np.nan)
             logs.append(log_sum(search.log_probabilities()))
         search.finish()
         logs.append(log_sum(search.final_log_probabilities()))
@@ -283,11 +288,22 @@ class IncrementalParser:
     def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Finals:
         check_input(words, tags)
         search = self._borrow(settings)
-        search.run(self.isbn.inventory.candidates(words, tags))
+        if not self._advance(search, words, tags):
+            return Finals([], np.zeros(0))
+        search.finish()
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
         if settings == self.settings:
             self._give_back(search)
         return finals
+
+    def _advance(self, search: Search, words: Sequence[str], tags: Sequence[str | None] | None) -> bool:
+        """Shift all words of a sentence, but for those that there is no memory for; whether it was enough."""
+        search.add(self.isbn.inventory.candidates(words, tags))
+        for _ in words:
+            search.advance()
+            if search.n_bytes > self._most_bytes:
+                return False
+        return True
 
     def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, finals: Finals) -> Parse:
         posteriors = finals.posteriors(self.isbn.tags)
@@ -308,7 +324,7 @@ class IncrementalParser:
         )
 
     def _glued(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
-        """A flat tree, for a sentence without any derivation: such as when the numbers of a network overflow."""
+        """A flat tree, for a sentence without any derivation: where a network's numbers overflow, or memory ends."""
         candidates = self.isbn.inventory.candidates(words, tags)
         labels = self.isbn.labels
         return Parse(
