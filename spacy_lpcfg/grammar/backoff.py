@@ -102,8 +102,8 @@ def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
         name = grammar.symbols[symbol]
         families[name.removeprefix(NEW_NODE).partition("->")[0] if is_open[symbol] else name].append(symbol)
     number_of = np.full(grammar.n_symbols, -1)
-    for number, family in enumerate(families.values()):
-        number_of[family] = number
+    for number, symbols in enumerate(families.values()):
+        number_of[symbols] = number
     numbers = number_of[grammar.rules[:, 0]]
     order, starts = np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers, minlength=len(families)))
     for number, symbols in enumerate(families.values()):
