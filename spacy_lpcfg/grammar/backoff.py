@@ -57,7 +57,7 @@ def backoff_bytes(grammar: Grammar) -> float:
     return _RULE * n_rules + _ENTRY * n_entries
 
 
-_RULE, _ENTRY = 400, 48  # bytes of a rule and of an entry of its factors, as they are made and as the kernels read them
+_RULE, _ENTRY = 400, 64  # bytes of a rule and of an entry of its factors, as they are made and as the kernels read them
 
 
 class _Pairs(NamedTuple):
