@@ -57,7 +57,7 @@ def backoff_bytes(grammar: Grammar) -> float:
     return _RULE * n_rules + _ENTRY * n_entries
 
 
-_RULE, _ENTRY = 400, 48  # bytes of a rule and of an entry of its factors, as they are made and as the kernels read them
+_RULE, _ENTRY = 400, 64  # bytes of a rule and of an entry of its factors, as they are made and as the kernels read them
 
 
 class _Pairs(NamedTuple):
@@ -102,8 +102,8 @@ def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
         name = grammar.symbols[symbol]
         families[name.removeprefix(NEW_NODE).partition("->")[0] if is_open[symbol] else name].append(symbol)
     number_of = np.full(grammar.n_symbols, -1)
-    for number, family in enumerate(families.values()):
-        number_of[family] = number
+    for number, symbols in enumerate(families.values()):
+        number_of[symbols] = number
     numbers = number_of[grammar.rules[:, 0]]
     order, starts = np.argsort(numbers, kind="stable"), offsets(np.bincount(numbers, minlength=len(families)))
     for number, symbols in enumerate(families.values()):

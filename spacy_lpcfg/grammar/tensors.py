@@ -125,9 +125,9 @@ class Tensors:
             found = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
             sums[starts[rules][:, None] + np.arange(found.shape[1])] = found
         sparse = self.sparse()
-        rule = np.searchsorted(self.offsets, sparse.places, side="right") - 1
-        state = (sparse.places - self.offsets[rule]) // self.shapes[rule, 1:].prod(axis=1, dtype=np.int64)
-        np.add.at(sums, starts[rule] + state, sparse.values)
+        of_place = np.searchsorted(self.offsets, sparse.places, side="right") - 1
+        state = (sparse.places - self.offsets[of_place]) // self.shapes[of_place, 1:].prod(axis=1, dtype=np.int64)
+        np.add.at(sums, starts[of_place] + state, sparse.values)
         for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
             sums[slice(*starts[rule : rule + 2])] += a.astype(np.float64) * (b.sum() * c.sum())
         return sums
