@@ -229,7 +229,7 @@ def test_temperature_goes_where_the_model_goes(nlp, tmp_path):
 @pytest.mark.parametrize("bad", [0, -1, 1e300])
 @pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser"])
 def test_temperature_is_checked(name, bad):
-    with pytest.raises(ValueError, match="temperature above 0"):
+    with pytest.raises(ValueError, match="temperature to be a number, without quotes, above 0"):
         spacy.blank("en").add_pipe(name, config={"temperature": bad})
 
 
