@@ -286,16 +286,16 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
 
 
 class _Starts(Sequence[int]):
-    """First tokens of the spans of a group, which are in order, for bisection."""
+    """First tokens of the spans of a group that fits its Doc, which are in order, for bisection."""
 
     def __init__(self, group: SpanGroup) -> None:
         self.group = group
 
     def __len__(self) -> int:
-        return len(self.group)
+        return SpanGroup.__len__(self.group)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.group[index].start
+        return SpanGroup.__getitem__(self.group, index).start
 
 
 def key_of(doc: Doc) -> str:
@@ -318,12 +318,13 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
             f"doc.spans[{key!r}] has format {shown(group.attrs['format'])}, but this version reads "
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
+    attrs = group.attrs
     per_token = [(name, len(doc)) for name in ("tags", "tag_scores", "surprisal")]
     for name, length in (("scores", len(group)), *per_token):
-        if len(group.attrs.get(name, range(length))) != length:
+        if len(attrs.get(name, range(length))) != length:
             raise ValueError(
                 f"doc.spans[{key!r}] needs {length} {name}, but its attrs have "
-                f"{len(group.attrs[name])}: spans or tokens changed after parsing. Change "
+                f"{len(attrs[name])}: spans or tokens changed after parsing. Change "
                 f"attrs[{name!r}] with them, or remove it."
             )
     return group

@@ -1,7 +1,6 @@
 """What the components that learn in `initialize` have in common: how what they learned is kept, and sentences found."""
 
 import gc
-import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,9 +16,8 @@ from thinc.api import Model, Shim
 
 from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.components.settings import Check
-from spacy_lpcfg.storage.container import Stored, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.container import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.files import PathLike, write_atomically
-from spacy_lpcfg.storage.reader import check_room
 
 Read = TypeVar("Read")
 
@@ -164,7 +162,9 @@ class LearnedPipe(TrainablePipe):
         with self._as_before():
             try:
                 if "model" not in exclude:
-                    check_room(os.path.getsize(Path(path) / "model"))
+                    check_file(Path(path) / "model")
+                if (Path(path) / "cfg").exists():
+                    check_file(Path(path) / "cfg")
                 return super().from_disk(path, exclude=exclude)
             except Exception as error:
                 raise self.error(f"{path} holds no saved {self.name!r}: {error}") from error

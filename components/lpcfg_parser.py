@@ -23,6 +23,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.chart import ChartSettings
+from spacy_lpcfg.chart.settings import APPLICATION_BYTES
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
@@ -41,8 +42,7 @@ register_extensions()
 TagUse = Literal["model", "given", "prior"]
 _SETTINGS = ChartSettings()
 _MAX_WORDS = 150  # the time of a piece grows with the square to the cube of its words
-_BYTES = 48  # of a rule application in a chart, at the moment when the room for them is doubled
-_MEMORY = _SETTINGS.most_applications * _BYTES / 1e6
+_MEMORY = _SETTINGS.most_applications * APPLICATION_BYTES / 1e6
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
 _NO_START = (
@@ -315,7 +315,7 @@ class LPCFGParser(ParsingPipe):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
-        budget = int(min(self.max_memory * 1e6 / _BYTES, sys.maxsize))
+        budget = int(min(self.max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize))
         settings = replace(self.pruning or _SETTINGS, most_applications=budget)
         return self.model.shims[0].parser(self.decoding, settings)
 

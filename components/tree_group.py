@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import srsly
-from spacy.attrs import IDX
 from spacy.tokens import Doc, Span, SpanGroup
 
 RETOKENIZED = "retokenized"
@@ -96,9 +95,10 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
 # Tokens that change ------------------------------------------------------------------------------
 
 
-def follow(group: SpanGroup, start: int = 0, end: int | None = 0) -> None:
+def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
     """Fit spans and attributes to the tokens of the Doc, if these are no more what they were.
 
+    group (SpanGroup): of any kind
     start, end (int, or None for the last): tokens that are looked at, besides how many there are: a merge and a split
         may leave as many
     """
@@ -106,13 +106,16 @@ def follow(group: SpanGroup, start: int = 0, end: int | None = 0) -> None:
     offsets = attrs.get(_OFFSETS)
     if doc is None or offsets is None:
         return
-    if len(offsets) != len(doc) or [token.idx for token in doc[start:end]] != offsets[start:end].tolist():
+    is_same = len(offsets) == len(doc)
+    if is_same and start != end:
+        is_same = [token.idx for token in doc[start:end]] == offsets[start:end].tolist()
+    if not is_same:
         _fit(group, doc, attrs)
 
 
 def _offsets(doc: Doc) -> np.ndarray:
     """The characters at which tokens begin, int32 (n_tokens,)."""
-    return doc.to_array([IDX]).astype(np.int32).reshape(len(doc))
+    return doc.to_array("IDX").astype(np.int32).reshape(len(doc))
 
 
 class _Raw(NamedTuple):
@@ -225,18 +228,20 @@ def _is_record(own: Any, key: str) -> bool:
 
 def _remember(doc: Doc, key: str, attrs: dict[str, Any]) -> None:
     """Leave the attributes of a group where `Doc.from_docs` takes them along."""
-    for old in [own for own in doc.user_data if _is_record(own, key)]:
-        del doc.user_data[old]
-    doc.user_data["._.", _name(key), 0, len(doc.text)] = attrs
+    data: dict[Any, Any] = doc.user_data
+    for old in [own for own in data if _is_record(own, key)]:
+        del data[old]
+    data["._.", _name(key), 0, len(doc.text)] = attrs
 
 
 def _recall(doc: Doc, key: str, group: SpanGroup) -> None:
     """Give a group that `Doc.from_docs` made the attributes of the groups that it was made of."""
-    records = sorted(own[2:] for own in doc.user_data if _is_record(own, key))
+    data: dict[Any, Any] = doc.user_data
+    records = sorted(own[2:] for own in data if _is_record(own, key))
     inside = [(start, end) for start, end in records if 0 <= start < end <= len(doc.text)]
     if len(inside) < 2:
         return
-    parts = [(start, doc.user_data["._.", _name(key), start, end]) for start, end in inside]
+    parts = [(start, data["._.", _name(key), start, end]) for start, end in inside]
     joined = _joined(parts)
     if not np.array_equal(joined[_OFFSETS], _offsets(doc)) or len(joined.get("scores", group)) != len(group):
         warnings.warn(_APART.format(key), stacklevel=2)

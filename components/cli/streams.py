@@ -63,7 +63,7 @@ def stdin() -> IO[bytes]:
 def careful_stdout() -> Iterator[None]:
     """Within, errors of stdout have its name, and a terminal gets no control characters."""
     stream = sys.stdout
-    with redirect_stdout(_Careful(stream)):  # type: ignore[type-var]
+    with redirect_stdout(_Careful(stream)):
         yield
         sys.stdout.flush()
 

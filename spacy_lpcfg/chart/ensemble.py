@@ -13,7 +13,7 @@ import numpy as np
 
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.parser import Parser
+from spacy_lpcfg.chart.parser import Parser, state_bytes
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.parsing.protocol import Decoding
@@ -35,6 +35,7 @@ class EnsembleParser(Parser):
         super().__init__(ensemble.grammars[0], settings=settings)
         self._ensemble = ensemble
         self._others = [FineGrammar(grammar) for grammar in ensemble.grammars[1:]]
+        self._state_bytes = np.sum([state_bytes(grammar) for grammar in ensemble.grammars], axis=0)
 
     @classmethod
     def of(cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object) -> EnsembleParser:

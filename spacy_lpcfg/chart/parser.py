@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -19,9 +19,10 @@ from spacy_lpcfg.chart.fallbacks import first_parse
 from spacy_lpcfg.chart.forest_mbr import forest_mbr
 from spacy_lpcfg.chart.posteriors import posteriors_of, states_of
 from spacy_lpcfg.chart.prefix import Prefixes
-from spacy_lpcfg.chart.settings import EXHAUSTIVE, ChartSettings
+from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.distribution import ListedDistribution
@@ -68,6 +69,7 @@ class Parser(SentenceParser):
         self._context = ContextModel(grammar)
         self._fine = FineGrammar(grammar)
         self._labels = _label_table(grammar)
+        self._state_bytes = state_bytes(grammar)
 
     @classmethod
     def of(cls, grammar: Grammar, decoding: Decoding, chart: ChartSettings | None, search: object) -> Parser:
@@ -221,15 +223,25 @@ class Parser(SentenceParser):
         return forest
 
     def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
-        return build_forest(
+        build = partial(
+            build_forest,
             self.coarse,
             *self.inputs(query, settings),
             mask,
             beam=settings.beam,
             threshold=settings.threshold,
             edge_threshold=settings.edge_threshold,
-            most_applications=settings.most_applications,
         )
+        forest = build(most_applications=settings.most_applications)
+        if self._has_room(forest, APPLICATION_BYTES * settings.most_applications):
+            return forest
+        return build(most_applications=0)  # none, as of a chart that is too large
+
+    def _has_room(self, forest: Forest, most_bytes: int) -> bool:
+        """Whether the vectors over the states of a forest's items take no more than so many bytes."""
+        if forest.n_items * int(self._state_bytes.max()) <= most_bytes:
+            return True
+        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= most_bytes
 
     def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, Context]:
         """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each."""
@@ -339,6 +351,11 @@ class Parser(SentenceParser):
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:
     return np.clip(scores, 0.0, 1.0).astype(np.float32)
+
+
+def state_bytes(grammar: Grammar) -> np.ndarray:
+    """Memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
+    return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
 
 
 def _label_table(grammar: Grammar) -> LabelTable:

@@ -22,8 +22,10 @@ from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.storage.reader import check_room
 
 _ROUNDING = 1e-9  # of a step of Newton's method that should go up
+_MATRICES = 7  # of float64 over all states, that there are at once
 _MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
 _ENDLESS = (
     "Expected a grammar whose trees end, for sums over all ways to go on with a sentence; got one with states below "
@@ -38,9 +40,12 @@ class Prefixes:
     grammar (Grammar), fine (FineGrammar): the same one.
     threshold (float): constituents are left out whose posterior, given the words up to their end, is about less; 0 sums
         all, for exact numbers to the precision of float32. All probabilities are lower bounds otherwise.
+    RAISES (TooLargeError): If matrices over all states of all symbols take more memory than is allowed.
     """
 
     def __init__(self, grammar: Grammar, fine: FineGrammar, *, threshold: float) -> None:
+        n_states = int(grammar.state_offsets[-1])
+        check_room(_MATRICES * 8 * n_states**2, what=f"Surprisal by a grammar of {n_states:,} states in all")
         self._grammar, self._fine, self._threshold = grammar, fine, threshold
         self._index = RuleIndex(grammar)
         self._states = grammar.state_offsets

@@ -8,6 +8,8 @@ from numbers import Real
 from spacy_lpcfg.checks import shown
 
 DECODINGS = ("mbr", "max-rule", "most-probable")
+APPLICATION_BYTES = 48
+"""Memory of a rule application in a chart, at the moment when the room for them is doubled."""
 _SHARES = (
     "threshold",
     "edge_threshold",
@@ -44,8 +46,9 @@ class ChartSettings:
         marginals (Goodman 1996), as the spectral papers do; "most-probable" that of `n_best(1)`, for proper grammars.
     bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
-    most_applications (int): a sentence whose coarse chart would hold more rule applications is cut in two; this bounds
-        the memory, at 24 bytes each.
+    most_applications (int): a sentence is cut in two if its coarse chart would hold more rule applications, or if its
+        forest would have larger vectors of states; this bounds the memory of each, at `APPLICATION_BYTES` an
+        application.
     RAISES (ValueError): On another way of decoding, or if a share or a probability is not from 0 to 1.
     """
 

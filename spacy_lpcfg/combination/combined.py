@@ -16,6 +16,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
+from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_array, is_number
 
 
@@ -90,7 +91,9 @@ class Combined(ParsingModel):
                 raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
             members = tuple(member_from_bytes(values[f"member_{i}"]) for i in range(n))
             weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
-            return cls(members, weights, cost, values["beam"], values["temperature"])
+            found = cls(members, weights, cost, values["beam"], values["temperature"])
+            check_room(sum(member.parser_bytes for member in members), what="A parser by this combination")
+            return found
         except GrammarError:
             raise
         except ValueError as error:

@@ -63,6 +63,11 @@ class Mirrored(ParsingModel):
         return self.model.temperature
 
     @property
+    def parser_bytes(self) -> float:
+        """About the memory that a parser by the model takes, sentences aside."""
+        return self.model.parser_bytes
+
+    @property
     def decodings(self) -> tuple[Decoding, ...]:
         """Those of the model."""
         return self.model.decodings

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
 from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
@@ -29,10 +30,22 @@ _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor t
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
+def parser_bytes(grammar: Grammar) -> float:
+    """About the memory that a parser by a grammar takes, sentences aside: its tables, tensors and back-off rules."""
+    tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
+    return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar)
+
+
+def tensor_bytes(tensors: Tensors) -> float:
+    """About the memory that a parser takes for tensors."""
+    kept = tensors.sizes[tensors.forms == SPARSE].sum(dtype=float)
+    return 4 * layout_sizes(tensors).sum(dtype=float) + kept + _BLOCK * len(tensors.entries)
+
+
 def _check_room(n_bytes: float) -> None:
     """RAISES (GrammarError): If a parser by the grammar would take more memory than what is read may ask for."""
     try:
-        check_room(n_bytes)
+        check_room(n_bytes, what="A parser by it")
     except StorageError as error:
         raise GrammarError(f"This grammar is too large. {error}") from error
 
@@ -78,6 +91,7 @@ def check(grammar: Grammar) -> None:
     if grammar.is_proper:
         for vectors in (grammar.root_vectors, grammar.lexicon.vectors):
             require("probabilities", bool(np.all(vectors >= 0)))
+    _check_room(parser_bytes(grammar))
 
 
 def _check_symbols(grammar: Grammar) -> None:
@@ -111,7 +125,7 @@ def _check_tensors(tensors: Tensors, shapes: np.ndarray, is_proper: bool) -> Non
     ranks, is_factored = tensors.ranks.astype(np.int64), tensors.forms == FACTORED
     is_rank = np.where(is_factored[:, None], (ranks > 0) & (ranks <= shapes), ranks == 0)
     require("tensors.ranks", bool(is_rank.all()))
-    _check_room(4 * layout_sizes(tensors).sum(dtype=float) + tensors.sizes[tensors.forms == SPARSE].sum(dtype=float))
+    _check_room(tensor_bytes(tensors))
     require("tensors.exact", _is(tensors.exact, "float32", int(tensors.sizes[tensors.forms == EXACT].sum())))
     require("tensors.factors", _is(tensors.factors, "float16", int(factor_sizes(shapes, ranks).sum())))
     require("tensors.scales", _is(tensors.scales, "float32", n_rules))
@@ -119,7 +133,6 @@ def _check_tensors(tensors: Tensors, shapes: np.ndarray, is_proper: bool) -> Non
     require("tensors.kept", _is(tensors.kept, "uint8", -(-int(tensors.sizes[is_sparse].sum()) // 8)))
     n_kept = int(np.unpackbits(tensors.kept, count=int(tensors.sizes[is_sparse].sum())).sum())
     require("tensors.entries", _is(tensors.entries, "float16", n_kept))
-    _check_room(_BLOCK * n_kept)
     require("tensors.rests", _is(tensors.rests, "float32", int(shapes[is_sparse].sum(dtype=np.int64))))
     if is_proper:
         for parts in (tensors.exact, tensors.scales, tensors.entries, tensors.rests):

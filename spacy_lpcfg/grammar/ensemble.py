@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
+from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
+from spacy_lpcfg.storage.reader import check_room
 
 COMBINATIONS = ("product", "sum")
 
@@ -134,7 +135,15 @@ class Ensemble(ParsingModel):
         shared = {name: values.pop(name) for name in _SHARED if name in values}
         parts = [{name: values.pop(f"{i}.{name}") for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
         refuse_others(values, ("n_grammars", "combine"))
-        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
+        found = cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
+        check_room(found.parser_bytes, what="A parser by this ensemble")
+        return found
+
+    @property
+    def parser_bytes(self) -> float:
+        """About the memory that a parser takes, sentences aside."""
+        first, *others = self.grammars
+        return parser_bytes(first) + sum(tensor_bytes(other.tensors) for other in others)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, require
+from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, parser_bytes, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets, read_only
@@ -84,6 +84,11 @@ class Grammar(ParsingModel):
     def decodings(self) -> tuple[Decoding, ...]:
         """All that need one grammar; the most probable tree needs a proper one."""
         return ("mbr", "max-rule", "most-probable") if self.has_tree_probabilities else ("mbr", "max-rule")
+
+    @property
+    def parser_bytes(self) -> float:
+        """About the memory that a parser by it takes, sentences aside."""
+        return parser_bytes(self)
 
     def models_of_trees(self) -> tuple[Grammar, ...]:
         """The grammar itself, if it is proper."""

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import offsets
 
 
 class Weighted(NamedTuple):
@@ -27,8 +28,9 @@ def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
     """
     rules = np.flatnonzero(grammar.rules[:, 0] == symbol).tolist()
     names = [_rule_name(grammar, rule) for rule in rules]
-    weights = [grammar.tensor(rule).sum(axis=(1, 2), dtype=np.float64) for rule in rules]
-    return _largest(names, np.array(weights).reshape(len(rules), grammar.n_states[symbol]), n)
+    starts = offsets(grammar.tensors.shapes[:, 0])[rules]
+    weights = grammar.tensors.sums[starts[:, None] + np.arange(grammar.n_states[symbol])]
+    return _largest(names, weights, n)
 
 
 def top_words(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:

@@ -18,9 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.storage.reader import check_room
+
 TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm
 NEGLIGIBLE = 3e-3  # of sparse tensors: entries below this share of the largest are not kept one by one
 EXACT, FACTORED, SPARSE = range(3)
+_PLACE = 12  # bytes of each entry of a factored tensor while it is made dense, besides its own
 
 
 def offsets(sizes: np.ndarray) -> np.ndarray:
@@ -88,7 +91,13 @@ class Tensors:
 
     @cached_property
     def dense(self) -> np.ndarray:
-        """All tensors, one after the other, in C order, float32."""
+        """All tensors, one after the other, in C order, float32.
+
+        RAISES (TooLargeError): If they take more memory than is allowed.
+        """
+        is_factored = self.forms == FACTORED
+        n_bytes = 4 * self.sizes.sum(dtype=float) + _PLACE * self.sizes[is_factored].sum(dtype=float)
+        check_room(n_bytes, what="This needs all parameters of the grammar at once, which")
         dense = np.zeros(self.offsets[-1], dtype=np.float32)
         dense[np.repeat(self.forms == EXACT, self.sizes)] = self.exact
         for rules, core, a, b, c in self.factored():
@@ -99,6 +108,29 @@ class Tensors:
         for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
             dense[slice(*self.offsets[rule : rule + 2])] += np.outer(a, np.outer(b, c)).ravel()
         return read_only(dense)
+
+    @cached_property
+    def sums(self) -> np.ndarray:
+        """Sums of each tensor over the states of both children, one after the other, float64 (sum of m_a,).
+
+        In little more memory than the stored tensors take.
+        """
+        starts = offsets(self.shapes[:, 0])
+        sums = np.zeros(starts[-1])
+        is_exact = np.flatnonzero(self.forms == EXACT)
+        ends = np.cumsum(self.sizes[is_exact])[:-1]
+        for rule, tensor in zip(is_exact, np.split(self.exact, ends)):
+            sums[slice(*starts[rule : rule + 2])] = tensor.reshape(self.shapes[rule, 0], -1).sum(1, dtype=np.float64)
+        for rules, core, a, b, c in self.factored():
+            found = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
+            sums[starts[rules][:, None] + np.arange(found.shape[1])] = found
+        sparse = self.sparse()
+        of_place = np.searchsorted(self.offsets, sparse.places, side="right") - 1
+        state = (sparse.places - self.offsets[of_place]) // self.shapes[of_place, 1:].prod(axis=1, dtype=np.int64)
+        np.add.at(sums, starts[of_place] + state, sparse.values)
+        for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
+            sums[slice(*starts[rule : rule + 2])] += a.astype(np.float64) * (b.sum() * c.sum())
+        return sums
 
     def factored(self) -> Iterator[tuple[np.ndarray, ...]]:
         """Factored rules of equal form: ids, cores (n, p, q, r) with scales, factors (n, m_a, p), (n, m_b, q), ..."""

@@ -49,7 +49,7 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
     n = len(bias)
-    check_room(4 * int(in_blocks(np.array(n))) * (2 * n_latent * n + n_inputs + n_outcomes))
+    check_room(network_bytes(n, n_latent, n_inputs, n_outcomes), what="A parser by this isbn")
     shapes = {
         "bias": (n,),
         "latent_weights": (n_latent, n, n),
@@ -59,6 +59,15 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
     }
     for name, shape in shapes.items():
         require(name, is_array(parameters[name], "float32", *shape) and is_moderate(parameters[name]))
+
+
+def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
+    """About the memory that a parser takes for a network of n units: its parameters, and the states of one word."""
+    per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
+    return 4 * int(in_blocks(np.array(n))) * per_unit
+
+
+_STATES = 4_000  # that a search enters for a word, at most by its default settings
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:

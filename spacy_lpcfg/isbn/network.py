@@ -10,12 +10,13 @@ import numpy as np
 import srsly
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.isbn.checking import check_network, check_values, require
+from spacy_lpcfg.isbn.checking import check_network, check_values, network_bytes, require
 from spacy_lpcfg.isbn.forms import RareWords
 from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
+from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import are_texts, is_array
 from spacy_lpcfg.words.classes import WordClasses
 
@@ -195,11 +196,19 @@ class ISBN(ParsingModel):
             relations = Relations(values["latent"], values["decisions"])
             networks = _networks(values, inventory, relations)
             refuse_others(values, _names(len(networks)))
-            return cls(inventory, relations, networks, _meta(values["meta"]))
+            found = cls(inventory, relations, networks, _meta(values["meta"]))
+            check_room(found.parser_bytes, what="A parser by this isbn")
+            return found
         except KeyError as error:
             raise ISBNError(f"This isbn lacks {error}: copy or learn it again.") from error
         except ValueError as error:
             raise ISBNError(str(error)) from error
+
+    @property
+    def parser_bytes(self) -> float:
+        """About the memory that a parser takes, sentences aside."""
+        sizes = len(self.relations.latent), len(self.relations.decisions) * self.inventory.n_rows
+        return sum(network_bytes(network.n_states, *sizes, self.inventory.n_outcomes) for network in self.networks)
 
 
 def _classes(values: dict[str, Any]) -> WordClasses:

@@ -30,6 +30,7 @@ from spacy_lpcfg.parsing.result import (
     Posteriors,
     with_given,
 )
+from spacy_lpcfg.storage.reader import limit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -90,6 +91,7 @@ class IncrementalParser(SentenceParser):
         self.settings = settings
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
+        self._most_bytes = limit()  # of the vectors of a search
 
     @classmethod
     def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
@@ -206,7 +208,8 @@ class IncrementalParser(SentenceParser):
 
         With given tags it is the surprisal of words with tags.
         RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
-            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound.
+            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound. nan where the
+            search takes more memory than is allowed.
         RAISES (ValueError): As `parse`.
         """
         query = Query.of(query)
@@ -215,6 +218,8 @@ class IncrementalParser(SentenceParser):
         logs = [0.0]
         for _ in query.words:
             search.advance()
+            if search.n_bytes > self._most_bytes:
+                return np.full(len(query.words) + 1, np.nan)
             logs.append(log_sum(search.log_probabilities()))
         search.finish()
         logs.append(log_sum(search.final_log_probabilities()))
@@ -252,11 +257,22 @@ class IncrementalParser(SentenceParser):
 
     def _finals(self, query: Query, settings: BeamSettings) -> Finals:
         search = self._borrow(settings)
-        search.run(self.isbn.inventory.candidates(query.words, query.certain_tags))
+        if not self._advance(search, query):
+            return Finals([], np.zeros(0))
+        search.finish()
         finals = Finals(search.final_derivations(), search.final_log_probabilities())
         if settings == self.settings:
             self._give_back(search)
         return finals
+
+    def _advance(self, search: Search, query: Query) -> bool:
+        """Shift all words of a sentence, but for those that there is no memory for; whether it was enough."""
+        search.add(self.isbn.inventory.candidates(query.words, query.certain_tags))
+        for _ in query.words:
+            search.advance()
+            if search.n_bytes > self._most_bytes:
+                return False
+        return True
 
     def _decode(self, query: Query, finals: Finals) -> Parse:
         posteriors = finals.posteriors(self.isbn.tags)
@@ -277,7 +293,7 @@ class IncrementalParser(SentenceParser):
         )
 
     def _glued(self, query: Query) -> Parse:
-        """A flat tree, for a sentence without any derivation: such as when the numbers of a network overflow."""
+        """A flat tree, for a sentence without any derivation: where a network's numbers overflow, or memory ends."""
         candidates = self.isbn.inventory.candidates(query.words, query.certain_tags)
         labels = self.isbn.labels
         return Parse(

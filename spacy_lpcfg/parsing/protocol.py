@@ -177,6 +177,10 @@ class ParsingModel(Stored):
             """All names under which the model knows words."""
 
         @property
+        def parser_bytes(self) -> float:
+            """About the memory that a parser by it takes, sentences aside."""
+
+        @property
         def decodings(self) -> tuple[Decoding, ...]:
             """The ways in which its parser can choose a tree."""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _LEAST_NAMED = 0.1
 _MOST_NAMED = 30  # words, above which cells are too small for names
 _INCHES = 0.55  # of a cell
+_MOST_WORDS = 400  # of a chart, whose time and memory grow with their square
 
 
 def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
@@ -28,8 +29,14 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
 
     words (sequence of str): (n_words,)
     posteriors (Posteriors): of the sentence
-    RAISES (ImportError): Without matplotlib. (ValueError): If the posteriors are of another number of words.
+    RAISES (ImportError): Without matplotlib. (ValueError): If the posteriors are of another number of words, or these
+        are more than 400.
     """
+    if len(words) > _MOST_WORDS:
+        raise ValueError(
+            f"A chart has at most {_MOST_WORDS} words, but a sentence has {len(words):,}: choose others by --sentence, "
+            "or another picture, such as its spans."
+        )
     if len(words) != len(posteriors.tags):
         raise ValueError(f"Expected posteriors of {len(words)} words, got those of {len(posteriors.tags)}.")
     n = len(words)
@@ -37,7 +44,7 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     figure = new_figure(side + 1.0, side)
     axes = figure.add_subplot()
     table = span_table(n, posteriors)
-    image = axes.imshow(table, cmap="Blues", vmin=0.0, vmax=1.0)
+    image = axes.imshow(table, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
     figure.colorbar(image, ax=axes, label="posterior probability", shrink=0.8)
     shown = [visible(word) for word in words]
     tagged = [f"{word}\n{visible(_likeliest(tags))}" for word, tags in zip(shown, posteriors.tags)]

@@ -60,12 +60,19 @@ def read_file(path: PathLike) -> bytes:
     """
     with open(path, "rb", opener=_without_waiting) as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise StorageError(
-                f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first."
-            )
-        check_room(status.st_size)
+        _check_status(path, status)
         return file.read(status.st_size)
+
+
+def check_file(path: PathLike) -> None:
+    """Check what somebody else is going to read; errors as of `read_file`."""
+    _check_status(path, os.stat(path))
+
+
+def _check_status(path: PathLike, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise StorageError(f"Expected a file, got '{os.fspath(path)}', a pipe or a device: save it to a file first.")
+    check_room(status.st_size)
 
 
 def read_stream(stream: IO[bytes], most: int | None = None) -> bytes:

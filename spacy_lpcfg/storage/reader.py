@@ -62,12 +62,15 @@ class Room:
             check_room(self._size - self._left, self._size)
 
 
-def check_room(n_bytes: float, most: int | None = None) -> None:
-    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `most`, or `limit`."""
+def check_room(n_bytes: float, most: int | None = None, *, what: str = "To read this") -> None:
+    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `most`, or `limit`.
+
+    what (str): what takes them, for the message.
+    """
     most = limit() if most is None else most
     if n_bytes > most:
         raise TooLargeError(
-            f"To read this takes {n_bytes:,.0f} bytes of memory or more, and {most:,} are allowed. If you trust it, "
+            f"{what} takes {n_bytes:,.0f} bytes of memory or more, and {most:,} are allowed. If you trust it, "
             f"set the environment variable {LIMIT_NAME} to a higher number."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -173,6 +174,17 @@ def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monk
     monkeypatch.setenv(LIMIT_NAME, "1000")
     with pytest.raises(ValueError, match=LIMIT_NAME):
         nlp.get_pipe(name).from_disk(tmp_path / "model" / name)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="has the devices of Unix")
+@pytest.mark.parametrize("file", ["model", "cfg"])
+def test_component_refuses_files_that_might_not_end(nlp, name, file, tmp_path):
+    """A link to a device stands for one to /dev/zero, which spaCy would read as long as there is memory."""
+    nlp.to_disk(tmp_path)
+    (tmp_path / name / file).unlink()
+    (tmp_path / name / file).symlink_to(os.devnull)
+    with pytest.raises(ValueError, match=f"holds no saved '{name}': Expected a file, got '.*{file}', a pipe or"):
+        spacy.load(tmp_path)
 
 
 def test_component_is_saved_when_it_is_complete(nlp, name, tmp_path, monkeypatch):

@@ -245,6 +245,15 @@ def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):
         spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 0})
 
 
+def test_sentence_that_is_cut_for_memory_has_surprisals(pcfg_model):
+    nlp = spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 1e-4})
+    parser, doc = nlp.get_pipe("lpcfg_parser"), long_doc(nlp, 20)
+    assert nlp(doc).spans["constituents"].attrs["status"] == ["segmented"]
+    assert parser.n_best(doc, 2) == parser.states(doc) == [[]]
+    assert np.isfinite(parser.surprisals(doc)[0]).all()
+    assert np.isfinite(parser.log_probabilities(doc)).all()
+
+
 def test_surprisal_of_a_long_sentence_is_unknown(pcfg_model):
     nlp = spacy.load(
         pcfg_model, config={"components.lpcfg_parser.max_words": 10, "components.lpcfg_parser.surprisal": True}

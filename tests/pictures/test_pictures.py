@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from xml.etree import ElementTree
 
@@ -121,6 +122,18 @@ def test_pictures_of_charts_name_words_tags_and_likely_labels():
     found = texts(figure_svg(chart_figure(["It", "is", "a", "test"], posteriors_of(["It", "is", "a", "test"]))))
     assert {"It", "is", "a", "test", "S 1.00", "<b> .80", "X .15", "VP .62", "<i>"} <= set(found)
     assert not any(text.startswith("Y") for text in found)
+
+
+def test_pictures_of_charts_are_drawn_in_seconds_or_refused():
+    """The heat map is kept as it is, a point a cell, and not as large as it is shown."""
+    words = ["go"] * 300
+    posteriors = Posteriors({(i, i + 2, "NP"): 0.7 for i in range(299)}, [{"VB": 1.0}] * 300)
+    svg = figure_svg(chart_figure(words, posteriors))
+    sizes = re.findall(r'<image[^>]* width="(\d+)', svg)
+    assert "300" in sizes
+    words *= 10
+    with pytest.raises(ValueError, match=r"at most 400 words, but a sentence has 3,000: choose others by --sentence"):
+        chart_figure(words, Posteriors({}, [{"VB": 1.0}] * 3000))
 
 
 def test_pictures_of_charts_of_other_words_are_refused():
