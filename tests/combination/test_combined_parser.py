@@ -270,7 +270,7 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
     with pytest.raises(ValueError, match="mbr, max-rule, most-probable for this Grammar"):
         spacy.load(tmp_path, config={"components.lpcfg_parser.decoding": "rerank"})
     with pytest.raises(ValueError, match="rerank"):
-        spacy.blank("en").add_pipe("lpcfg_parser", config={"decoding": "rerank"})
+        spacy.blank("en").add_pipe("lpcfg_parser", config={"decoding": "votes"})
 
 
 def test_command_decodes_as_it_is_told(nlp, tmp_path):

@@ -53,7 +53,7 @@ def test_beam_finds_the_probability_of_a_tree_with_its_tags(approximation):
             assert parser.tree_log_probability(tree) == pytest.approx(log_probability, abs=1e-3)
     unknown = next(parse_trees(["(Q (X a))"]))
     assert parser.tree_log_probability(unknown) == -np.inf
-    with pytest.raises(ValueError, match="Several networks"):
+    with pytest.raises(ValueError, match="No log-probabilities of trees from a belief network"):
         IncrementalParser(tiny(approximation, approximation)).tree_log_probability(unknown)
 
 

@@ -21,7 +21,7 @@ TEXT = st.lists(st.text(max_size=5), min_size=1, max_size=8)
 
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
-@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+@pytest.mark.parametrize("decoding", ["mbr", "most-probable"])
 def test_parse_is_a_tree_of_the_words(approximation, decoding):
     parser = IncrementalParser(tiny(approximation), settings=BeamSettings(beam=10, decoding=decoding))
     for words in (WORDS, ["a"], ["new"] * 40):
@@ -79,7 +79,7 @@ def test_posteriors_leave_out_brackets_of_no_share():
     assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
 
 
-@pytest.mark.parametrize("decoding", ["brackets", "tree"])
+@pytest.mark.parametrize("decoding", ["mbr", "most-probable"])
 def test_parse_of_a_network_that_is_all_but_certain(decoding):
     """Derivations whose logs are so far apart that the shares of some are 0."""
     isbn = tiny("feed-forward")
@@ -190,7 +190,7 @@ def test_parse_refuses_no_words():
         with pytest.raises(ValueError, match="at least one word"):
             call([])
         with pytest.raises(ValueError, match="got 2 words and 1 tags"):
-            call(["a", "b"], ["X"])
+            call(Query(["a", "b"], ["X"]))
     with pytest.raises(ValueError, match="at least 1, got 0"):
         PARSER.n_best(WORDS, n=0)
     with pytest.raises(ValueError, match="push one"):
@@ -202,7 +202,7 @@ def test_settings_refuse_nonsense():
         BeamSettings(decoding="rules")
     with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
         BeamSettings(beam=0)
-    with pytest.raises(ValueError, match="most_pops from 1"):
+    with pytest.raises(ValueError, match="max_pops from 1"):
         BeamSettings(max_pops=10**30)
 
 
