@@ -27,6 +27,7 @@ from spacy_lpcfg.components.cli.sample import sample
 from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
+from spacy_lpcfg.components.cli.version import version
 
 lpcfg_cli = typer.Typer(
     name="lpcfg",
@@ -47,6 +48,7 @@ learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
+lpcfg_cli.callback()(version)
 for command in (
     parse,
     evaluate,
