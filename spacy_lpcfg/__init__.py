@@ -5,7 +5,10 @@ Importing the package is quick, and loads neither NumPy nor spaCy.
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,6 +81,24 @@ _MODULES = {
     "write_trees": "trees.brackets",
 }
 """Where each public name is."""
+
+
+def _refuse_bare_sources() -> None:
+    """RAISES (ImportError): In a checkout, if it is not what is installed: nothing is compiled there, and `components`
+    lies elsewhere. Python finds it first if it is the current folder."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    checkout = os.path.dirname(folder)
+    if not os.path.exists(os.path.join(checkout, "setup.cfg")):
+        return
+    is_compiled = PathFinder.find_spec("_fine", [os.path.join(folder, "chart")])
+    if not is_compiled or not find_spec("spacy_lpcfg.components"):
+        raise ImportError(
+            f"Expected spacy_lpcfg as it is installed, got its sources in {checkout}, which are found first and "
+            "cannot be run as they are: run `pip install -e .` there, or run Python in another folder."
+        )
+
+
+_refuse_bare_sources()
 
 
 def __getattr__(name: str) -> object:

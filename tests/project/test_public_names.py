@@ -1,4 +1,4 @@
-"""What `import spacy_lpcfg` gives, and how little it loads."""
+"""What `import spacy_lpcfg` gives, how little it loads, and where it refuses to be imported."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.metadata import version
 from pathlib import Path
 
@@ -80,3 +81,43 @@ print("spacy_lpcfg.learning" in sys.modules, "spacy" in sys.modules, Pivot.__nam
 def test_public_names_version_is_that_of_the_package():
     assert spacy_lpcfg.__version__ == version("spacy-lpcfg")
     assert run("--version").stdout == f"spacy-lpcfg {version('spacy-lpcfg')}\n"
+
+
+def sources(checkout: Path, *, is_compiled: bool, with_components: bool) -> None:
+    """Sources in a folder, with a compiled kernel and the components beside the others or without them."""
+    (checkout / "spacy_lpcfg" / "chart").mkdir(parents=True)
+    (checkout / "setup.cfg").touch()
+    (checkout / "spacy_lpcfg" / "__init__.py").write_text(SOURCE.read_text("utf-8"), "utf-8")
+    (checkout / "spacy_lpcfg" / "chart" / "_fine.pyx").touch()
+    if is_compiled:
+        (checkout / "spacy_lpcfg" / "chart" / f"_fine{EXTENSION_SUFFIXES[0]}").touch()
+    if with_components:
+        (checkout / "spacy_lpcfg" / "components").mkdir()
+
+
+def imported_in(folder: Path) -> subprocess.CompletedProcess[str]:
+    """An import where nothing is installed, so that whatever is found lies in the folder."""
+    command = [sys.executable, "-S", "-c", "import spacy_lpcfg"]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("is_compiled", "with_components"), [(False, False), (True, False), (False, True)])
+def test_public_names_are_not_had_from_bare_sources(is_compiled, with_components, tmp_path):
+    sources(tmp_path, is_compiled=is_compiled, with_components=with_components)
+    done = imported_in(tmp_path)
+    assert done.returncode == 1
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("ImportError: ")
+    assert str(tmp_path.resolve()) in line
+    assert "`pip install -e .`" in line
+
+
+def test_public_names_are_had_from_sources_that_are_installed(tmp_path):
+    sources(tmp_path, is_compiled=True, with_components=True)
+    assert imported_in(tmp_path).stderr == ""
+
+
+def test_public_names_are_had_where_no_checkout_is(tmp_path):
+    sources(tmp_path, is_compiled=False, with_components=False)
+    (tmp_path / "setup.cfg").unlink()
+    assert imported_in(tmp_path).stderr == ""
