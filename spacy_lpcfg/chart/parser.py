@@ -15,7 +15,7 @@ from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_s
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import Allowed, SymbolSets, allowed_by, allowed_by_brackets, allowed_by_tree
-from spacy_lpcfg.chart.context import ContextModel
+from spacy_lpcfg.chart.context import Context, ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.posteriors import posteriors_of
 from spacy_lpcfg.chart.prefix import Prefixes
@@ -421,7 +421,7 @@ class Parser:
 
     def _inputs(
         self, words: Sequence[str], tags: Sequence[str | None] | None, tag_weight: float, settings: Settings
-    ) -> tuple:
+    ) -> tuple[np.ndarray, np.ndarray, Context]:
         lexicon = self.grammar.lexicon
         terminals = lexicon.terminals_of(words)
         no_tags = np.full(len(words), NO_TAG, dtype=np.int32)
