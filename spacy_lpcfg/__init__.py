@@ -101,18 +101,20 @@ def _refuse_bare_sources() -> None:
 _refuse_bare_sources()
 
 
-def __getattr__(name: str) -> object:
-    """A public name, imported at its first use (PEP 562), or the version of the package that is installed."""
-    if name == "__version__":
-        from importlib.metadata import version
+if not TYPE_CHECKING:  # else mypy would take any name for one that is there
 
-        value: object = version("spacy-lpcfg")
-    elif name in _MODULES:
-        value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    def __getattr__(name: str) -> object:
+        """A public name, imported at its first use (PEP 562), or the version of the package that is installed."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("spacy-lpcfg")
+        elif name in _MODULES:
+            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
