@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from importlib.machinery import PathFinder
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -90,6 +88,9 @@ def _refuse_bare_sources() -> None:
     checkout = os.path.dirname(folder)
     if not os.path.exists(os.path.join(checkout, "setup.cfg")):
         return
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
     is_compiled = PathFinder.find_spec("_fine", [os.path.join(folder, "chart")])
     if not is_compiled or not find_spec("spacy_lpcfg.components"):
         raise ImportError(
