@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # what type checkers take for true; importing it from `typing` would take most of the time
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.learner import SpectralBracketer
     from spacy_lpcfg.chart.parser import Parser

@@ -57,7 +57,7 @@ def test_public_names_are_listed():
 
 
 def test_public_names_are_imported_at_their_first_use(tmp_path):
-    """Measured in CPU time, of which the import takes a fifth of what it may."""
+    """Measured in CPU time, of which the import takes a tenth of what it may."""
     code = """
 import sys, time
 before, start = set(sys.modules), time.process_time()
