@@ -1,0 +1,122 @@
+"""Constituency parsing with latent-variable PCFGs: the names that most programs need, each imported when it is used.
+
+Importing the package is quick, and loads neither NumPy nor spaCy.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+
+TYPE_CHECKING = False  # what type checkers take for true; importing it from `typing` would take most of the time
+if TYPE_CHECKING:
+    from spacy_lpcfg.bracketing.learner import SpectralBracketer
+    from spacy_lpcfg.chart.parser import Parser
+    from spacy_lpcfg.combination.distillation import Distillation
+    from spacy_lpcfg.combination.learner import Combination
+    from spacy_lpcfg.combination.presets import PRESETS, preset
+    from spacy_lpcfg.evaluation.evalb import evaluate
+    from spacy_lpcfg.isbn.learning import ISBNLearner
+    from spacy_lpcfg.learning.clusters import Clusters
+    from spacy_lpcfg.learning.em import EM
+    from spacy_lpcfg.learning.ensemble import Ensembles
+    from spacy_lpcfg.learning.pivot import Pivot
+    from spacy_lpcfg.learning.spectral import Spectral
+    from spacy_lpcfg.learning.split_merge import SplitMerge
+    from spacy_lpcfg.learning.stepwise import StepwiseEM
+    from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
+    from spacy_lpcfg.models.loading import load
+    from spacy_lpcfg.trees.brackets import parse_trees, read_trees, write_trees
+    from spacy_lpcfg.trees.tree import Tree
+
+    __version__: str
+
+__all__ = [
+    "EM",
+    "PRESETS",
+    "Clusters",
+    "Combination",
+    "Distillation",
+    "Ensembles",
+    "ISBNLearner",
+    "Parser",
+    "Pivot",
+    "Spectral",
+    "SpectralBracketer",
+    "SplitMerge",
+    "StepwiseEM",
+    "Tree",
+    "TreebankPCFG",
+    "evaluate",
+    "load",
+    "parse_trees",
+    "preset",
+    "read_trees",
+    "write_trees",
+]
+
+_MODULES = {
+    "EM": "learning.em",
+    "PRESETS": "combination.presets",
+    "Clusters": "learning.clusters",
+    "Combination": "combination.learner",
+    "Distillation": "combination.distillation",
+    "Ensembles": "learning.ensemble",
+    "ISBNLearner": "isbn.learning",
+    "Parser": "chart.parser",
+    "Pivot": "learning.pivot",
+    "Spectral": "learning.spectral",
+    "SpectralBracketer": "bracketing.learner",
+    "SplitMerge": "learning.split_merge",
+    "StepwiseEM": "learning.stepwise",
+    "Tree": "trees.tree",
+    "TreebankPCFG": "learning.treebank_pcfg",
+    "evaluate": "evaluation.evalb",
+    "load": "models.loading",
+    "parse_trees": "trees.brackets",
+    "preset": "combination.presets",
+    "read_trees": "trees.brackets",
+    "write_trees": "trees.brackets",
+}
+"""Where each public name is."""
+
+
+def _refuse_bare_sources() -> None:
+    """RAISES (ImportError): In a checkout, if it is not what is installed: nothing is compiled there, and `components`
+    lies elsewhere. Python finds it first if it is the current folder."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    checkout = os.path.dirname(folder)
+    if not os.path.exists(os.path.join(checkout, "setup.cfg")):
+        return
+    from importlib.machinery import PathFinder
+    from importlib.util import find_spec
+
+    is_compiled = PathFinder.find_spec("_fine", [os.path.join(folder, "chart")])
+    if not is_compiled or not find_spec("spacy_lpcfg.components"):
+        raise ImportError(
+            f"Expected spacy_lpcfg as it is installed, got its sources in {checkout}, which are found first and "
+            "cannot be run as they are: run `pip install -e .` there, or run Python in another folder."
+        )
+
+
+_refuse_bare_sources()
+
+
+if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+
+    def __getattr__(name: str) -> object:
+        """A public name, imported at its first use (PEP 562), or the version of the package that is installed."""
+        if name == "__version__":
+            from importlib.metadata import version
+
+            value = version("spacy-lpcfg")
+        elif name in _MODULES:
+            value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

@@ -30,6 +30,7 @@ from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.streams import Commands, settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
+from spacy_lpcfg.components.cli.version import version
 
 WRONG_USAGE = 2
 
@@ -53,6 +54,7 @@ learn_cli.command("combined")(learn_combined)
 learn_cli.command("bracketer")(learn_bracketer)
 learn_cli.command("lm")(learn_lm)
 lpcfg_cli.add_typer(learn_cli)
+lpcfg_cli.callback()(version)
 for command in (
     parse,
     evaluate,

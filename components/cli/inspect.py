@@ -74,14 +74,10 @@ def inspect(
 
 def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
     """The grammars and networks by which a component parses."""
-    from spacy_lpcfg.combination.combined import Combined
-    from spacy_lpcfg.combination.members import straight
     from spacy_lpcfg.components.isbn_parser import ISBNParser
-    from spacy_lpcfg.grammar import Ensemble
 
-    learned: Any = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    members = map(straight, learned.members) if isinstance(learned, Combined) else (learned,)
-    return [one for each in members for one in (each.grammars if isinstance(each, Ensemble) else (each,))]
+    model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
+    return list(model.single_models())
 
 
 def _sizes(member: "Grammar | ISBN") -> Found:

@@ -42,7 +42,8 @@ class SpanModel:
         if self.is_flat:
             tags = self.symbols.tags()
             flags[1 : len(tags) + 1] = [_FLAGS.get(tag, 0) for tag in tags]
-        return SpanScores(self.keys, self.values, *map(float, self.unseen), flags)
+        of_yield, of_context = self.unseen
+        return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
         """The top bracket; 0 for the one of the best tree."""

@@ -47,7 +47,7 @@ class EnsembleParser(Parser):
         """Whether all grammars are."""
         return self._ensemble.is_proper
 
-    def marginals(self, forest: Forest) -> CombinedMarginals:
+    def marginals(self, forest: Forest) -> CombinedMarginals:  # type: ignore[override]  # has no vectors, and draws nothing
         """Marginals of what the first grammar's leave of a forest, under all grammars."""
         first = Marginals(self._fine, forest)
         kept, values = forest, _finite(first)

@@ -16,7 +16,7 @@ def bundled_path(lang: str) -> Path:
 
 def has_bundled(lang: str) -> bool:
     """Whether a grammar for a language comes with the package."""
-    return bundled_path(lang).is_file()
+    return lang.isidentifier() and bundled_path(lang).is_file()
 
 
 def bundled_grammar(lang: str) -> ParsingModel:

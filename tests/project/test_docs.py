@@ -19,6 +19,7 @@ import srsly
 import typer
 from pages import DOCS, PAGES, README, ROOT, Block, blocks, commands, headings, inline_code, links
 
+import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 BENCHMARKS = ROOT / "benchmarks"
@@ -112,7 +113,7 @@ def check_command(words: list[str]) -> None:
 def _check_options(words: list[str]) -> None:
     """That there is such a command of `spacy-lpcfg`, with such options, and choices that they have."""
     command = typer.main.get_command(lpcfg_cli)
-    while words and hasattr(command, "commands"):
+    while words and hasattr(command, "commands") and not words[0].startswith("-"):
         assert words[0] in command.commands, words
         command, words = command.commands[words[0]], words[1:]
     names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
@@ -220,6 +221,8 @@ def test_docs_reference_has_all_public_names():
     listed = reference()
     missing = {package: sorted({*names} - {*listed.get(package, ())}) for package, names in public.items()}
     assert {package: names for package, names in missing.items() if names} == {}
+    text = (DOCS / "api.md").read_text("utf-8")
+    assert [name for name in spacy_lpcfg.__all__ if f"`{name}`" not in text] == []
     for package in listed:
         assert [name for name in listed[package] if not hasattr(import_module(package), name)] == []
 

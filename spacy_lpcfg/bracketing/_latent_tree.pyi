@@ -1,0 +1,11 @@
+import numpy as np
+from numpy.typing import NDArray
+
+class Workspace: ...
+
+def minimal_by_table(
+    anchors: NDArray[np.int32], segments: NDArray[np.int32], table: NDArray[np.float64], apart: float, split: int
+) -> tuple[float, NDArray[np.int32], NDArray[np.float64]]: ...
+def minimal(
+    sums: NDArray[np.float64], scores: NDArray[np.float64] | None, split: int
+) -> tuple[float, NDArray[np.int32], NDArray[np.float64]]: ...

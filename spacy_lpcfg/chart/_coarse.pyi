@@ -1,0 +1,36 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.chart.cells import Allowed
+from spacy_lpcfg.chart.context import Context
+from spacy_lpcfg.grammar.grammar import Grammar
+
+class RuleTable:
+    def __init__(self, grammar: Grammar, ids: NDArray[np.integer]) -> None: ...
+
+class CoarseGrammar:
+    def __init__(self, grammar: Grammar) -> None: ...
+
+def build_forest(
+    grammar: CoarseGrammar,
+    terminals: NDArray[np.int32],
+    tags: NDArray[np.int32],
+    context: Context,
+    allowed: Allowed,
+    *,
+    beam: float,
+    threshold: float,
+    edge_threshold: float,
+    most_applications: int,
+) -> Forest: ...
+def best_cover(
+    grammar: CoarseGrammar,
+    terminals: NDArray[np.int32],
+    tags: NDArray[np.int32],
+    context: Context,
+    allowed: Allowed,
+    *,
+    beam: float,
+    most_applications: int,
+) -> list[int]: ...

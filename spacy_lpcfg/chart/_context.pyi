@@ -1,0 +1,16 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from spacy_lpcfg.grammar.lexicon import Lexicon
+
+def emission_weights(
+    scores: NDArray[np.float32],
+    tag_factors: NDArray[np.float64],
+    terminals: NDArray[np.int32],
+    tags: NDArray[np.int32],
+    tag_weight: float,
+    threshold: float,
+    lexicon: Lexicon,
+    tag_of: NDArray[np.int32],
+    tag_terminals: NDArray[np.int32],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

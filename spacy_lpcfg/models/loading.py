@@ -1,0 +1,39 @@
+"""Saved models of all kinds that parse, read in one way."""
+
+from __future__ import annotations
+
+import os
+
+from spacy_lpcfg.combination import Learned as ParsingModel
+from spacy_lpcfg.combination import learned_from_bytes as model_from_bytes
+from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
+from spacy_lpcfg.storage.container import kind_of, read_file
+
+
+def load(name: str | os.PathLike[str]) -> ParsingModel | ISBN:
+    """Read a saved model that parses: a grammar, an ensemble, a combination or a belief network.
+
+    name (str or path): of its file; or a language of which a grammar comes with the package, such as "en". A file of
+        that name is read by `load(Path("en"))`.
+    RAISES (ValueError): If the file is damaged, foreign, of another format, or another kind of model.
+        (OSError): If there is no such file.
+    """
+    if isinstance(name, str) and has_bundled(name):
+        return bundled_grammar(name)
+    data = _read(os.fspath(name))
+    return ISBN.from_bytes(data) if kind_of(data) == "isbn" else model_from_bytes(data)
+
+
+def _read(path: str) -> bytes:
+    """RAISES (OSError): Says what else a name may be, and what reads a folder."""
+    if os.path.isdir(path):
+        raise IsADirectoryError(f"Expected the file of a model, got the folder {path!r}: spacy.load reads pipelines.")
+    try:
+        return read_file(path)
+    except FileNotFoundError as error:
+        languages = ", ".join(sorted(each.stem for each in bundled_path("en").parent.glob("*.grammar")))
+        raise FileNotFoundError(
+            f"Expected the file of a model, or a language of which a grammar comes with the package ({languages}); "
+            f"there is no {path!r}."
+        ) from error

@@ -1,0 +1,52 @@
+"""Every kind of model that parses is read in one way."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from stored_models import model
+
+from spacy_lpcfg import load
+from spacy_lpcfg.models import bundled_grammar, has_bundled
+
+
+@pytest.mark.parametrize("kind", ["grammar", "factored", "ensemble", "combined", "isbn"])
+def test_loading_reads_models_that_parse(kind, tmp_path):
+    model(kind).to_disk(tmp_path / "model")
+    for path in (tmp_path / "model", str(tmp_path / "model")):
+        loaded = load(path)
+        assert type(loaded) is type(model(kind))
+        assert loaded.to_bytes() == model(kind).to_bytes()
+
+
+def test_loading_reads_what_comes_with_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model("isbn").to_disk("en")
+    assert load("en").to_bytes() == bundled_grammar("en").to_bytes()
+    assert load(Path("en")).to_bytes() == model("isbn").to_bytes()
+
+
+def test_loading_takes_paths_for_no_languages(tmp_path):
+    model("grammar").to_disk(tmp_path / "my.grammar")
+    model("isbn").to_disk(tmp_path / "my")
+    assert not has_bundled(str(tmp_path / "my"))
+    assert load(str(tmp_path / "my")).to_bytes() == model("isbn").to_bytes()
+
+
+@pytest.mark.parametrize("kind", ["bracketer", "language model", "mirrored"])
+def test_loading_refuses_other_models(kind, tmp_path):
+    model(kind).to_disk(tmp_path / "model")
+    with pytest.raises(ValueError, match=rf"Expected a saved grammar.*got a saved '{kind}'"):
+        load(tmp_path / "model")
+
+
+def test_loading_says_what_is_missing(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"language of which a grammar comes.*\(en\).*there is no 'de'"):
+        load("de")
+    with pytest.raises(IsADirectoryError, match=r"folder.*spacy\.load"):
+        load(tmp_path)
+    (tmp_path / "model").write_bytes(os.urandom(100))
+    with pytest.raises(ValueError, match="Expected a saved model of spacy-lpcfg"):
+        load(tmp_path / "model")

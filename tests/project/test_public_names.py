@@ -1,0 +1,123 @@
+"""What `import spacy_lpcfg` gives, how little it loads, and where it refuses to be imported."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from commands import run
+
+import spacy_lpcfg
+
+SOURCE = Path(spacy_lpcfg.__file__)
+
+
+def python(code: str, folder: Path) -> list[str]:
+    """The lines that code prints in a fresh interpreter."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def imported_for_types() -> dict[str, str]:
+    """The names that mypy and editors see, by the modules that they come from."""
+    found = [node for node in ast.walk(ast.parse(SOURCE.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    return {
+        name.name: str(node.module)
+        for node in found
+        for name in node.names
+        if str(node.module).startswith("spacy_lpcfg.")
+    }
+
+
+def test_public_names_are_those_that_types_see():
+    found = {name: f"spacy_lpcfg.{module}" for name, module in spacy_lpcfg._MODULES.items()}
+    assert imported_for_types() == found
+    assert sorted(spacy_lpcfg.__all__) == sorted(found)
+
+
+@pytest.mark.parametrize("name", spacy_lpcfg.__all__)
+def test_public_names_are_those_of_their_modules(name):
+    module = import_module(f"spacy_lpcfg.{spacy_lpcfg._MODULES[name]}")
+    assert getattr(spacy_lpcfg, name) is getattr(module, name)
+    assert getattr(getattr(module, name), "__module__", module.__name__) == module.__name__
+
+
+def test_public_names_are_listed():
+    assert {*spacy_lpcfg.__all__, "__version__"} <= set(dir(spacy_lpcfg))
+    assert not hasattr(spacy_lpcfg, "no_such_name")
+    with pytest.raises(ImportError, match="no_such_name"):
+        from spacy_lpcfg import no_such_name  # noqa: F401
+
+
+def test_public_names_are_imported_at_their_first_use(tmp_path):
+    """Measured in CPU time, of which the import takes a tenth of what it may."""
+    code = """
+import sys, time
+before, start = set(sys.modules), time.process_time()
+import spacy_lpcfg
+print(time.process_time() - start)
+dir(spacy_lpcfg)
+print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before} - sys.stdlib_module_names))
+print(*(name for name in sys.modules if name.startswith("spacy_lpcfg.")))
+from spacy_lpcfg import Tree
+print("numpy" in sys.modules, "spacy_lpcfg.learning" in sys.modules, "spacy_lpcfg.trees.tree" in sys.modules)
+from spacy_lpcfg import *
+print("spacy_lpcfg.learning" in sys.modules, "spacy" in sys.modules, Pivot.__name__)
+"""
+    seconds, loaded, modules, of_trees, of_all = python(code, tmp_path)
+    assert float(seconds) < 0.02
+    assert (loaded, modules) == ("spacy_lpcfg", "")
+    assert of_trees.split()[1:] == ["False", "True"]
+    assert of_all == "True False Pivot"
+
+
+def test_public_names_version_is_that_of_the_package():
+    assert spacy_lpcfg.__version__ == version("spacy-lpcfg")
+    assert run("--version").stdout == f"spacy-lpcfg {version('spacy-lpcfg')}\n"
+
+
+def sources(checkout: Path, *, is_compiled: bool, with_components: bool) -> None:
+    """Sources in a folder, with a compiled kernel and the components beside the others or without them."""
+    (checkout / "spacy_lpcfg" / "chart").mkdir(parents=True)
+    (checkout / "setup.cfg").touch()
+    (checkout / "spacy_lpcfg" / "__init__.py").write_text(SOURCE.read_text("utf-8"), "utf-8")
+    (checkout / "spacy_lpcfg" / "chart" / "_fine.pyx").touch()
+    if is_compiled:
+        (checkout / "spacy_lpcfg" / "chart" / f"_fine{EXTENSION_SUFFIXES[0]}").touch()
+    if with_components:
+        (checkout / "spacy_lpcfg" / "components").mkdir()
+
+
+def imported_in(folder: Path) -> subprocess.CompletedProcess[str]:
+    """An import where nothing is installed, so that whatever is found lies in the folder."""
+    command = [sys.executable, "-S", "-c", "import spacy_lpcfg"]
+    return subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
+
+
+@pytest.mark.parametrize(("is_compiled", "with_components"), [(False, False), (True, False), (False, True)])
+def test_public_names_are_not_had_from_bare_sources(is_compiled, with_components, tmp_path):
+    sources(tmp_path, is_compiled=is_compiled, with_components=with_components)
+    done = imported_in(tmp_path)
+    assert done.returncode == 1
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("ImportError: ")
+    assert str(tmp_path.resolve()) in line
+    assert "`pip install -e .`" in line
+
+
+def test_public_names_are_had_from_sources_that_are_installed(tmp_path):
+    sources(tmp_path, is_compiled=True, with_components=True)
+    assert imported_in(tmp_path).stderr == ""
+
+
+def test_public_names_are_had_where_no_checkout_is(tmp_path):
+    sources(tmp_path, is_compiled=False, with_components=False)
+    (tmp_path / "setup.cfg").unlink()
+    assert imported_in(tmp_path).stderr == ""
