@@ -27,7 +27,7 @@ from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, least_posterior=0.0)
 EXACT = dict(tokens_per_state=1, more_inside=(), more_outside=(), shrink=0.0, prior=0.0, precision=1e-20, lexical=PLAIN)
 CONVERGED = ConvexEM(max_iterations=4_000, tolerance=1e-15)
 

@@ -12,7 +12,7 @@ from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree
 
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, least_posterior=0.0)
 
 
 def split_of(trees: list[Tree], n_states: int, lexical: LexicalSettings = PLAIN) -> Split:

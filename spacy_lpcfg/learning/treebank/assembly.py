@@ -210,7 +210,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
     lexicon = with_rare_words(
-        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight
+        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.signature_weight
     )
     if treebank.lexical.word_classes is not None:
         classes = treebank.lexical.word_classes.classes()
