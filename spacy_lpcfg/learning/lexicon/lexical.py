@@ -111,8 +111,9 @@ class Vocabulary:
 class Events:
     """The emissions of a treebank.
 
-    Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more for
-    that signature and for each more general one, so that these have emissions as well. If no word is rare, all leaves do.
+    Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
+    for that signature and for each more general one, so that these have emissions as well. If no word is rare, all
+    leaves do.
 
     pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
     counts (float64, (n_pairs,)): of the pairs, those of more general signatures included.
