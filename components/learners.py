@@ -41,18 +41,12 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
-
-    def fit(self, trees: Iterable[Tree]) -> Learned: ...
 
 
 class OnlineFit(Protocol):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.combination import Combination, Combined
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.learning import Smoothing
-    from spacy_lpcfg.learning.em import Step
+    from spacy_lpcfg.learning.base import Step
     from spacy_lpcfg.trees import Tree
 
 
@@ -194,8 +194,9 @@ def _distilled(
 ) -> Learned:
     """A grammar that has learned from an ensemble, or from a combination."""
     from spacy_lpcfg.combination import preset
-    from spacy_lpcfg.components.learners import Learner, make_distillation
+    from spacy_lpcfg.components.learners import make_distillation
     from spacy_lpcfg.learning import Pivot
+    from spacy_lpcfg.learning.base import Learner
 
     seed, lang = settings["seed"], settings["lang"]
     master: Learner
@@ -262,7 +263,7 @@ def _iterative(
         steps.append(step)
         _log_step(step)
 
-    grammar = learner.fit(train, held_out, on_step=on_step)
+    grammar = learner.fit(train, held_out=held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
     config = {**_config(learner, *settings), "n_iterations": best.iteration}

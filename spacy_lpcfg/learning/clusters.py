@@ -21,7 +21,8 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import Fit, best_grammar
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
@@ -71,7 +72,11 @@ class Clusters:
         self._projector()  # which checks what it takes
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the clusters as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)

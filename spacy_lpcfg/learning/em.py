@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep, Step
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
@@ -26,45 +25,6 @@ from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.treebank.assembly import Treebank
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
-
-
-class Step(NamedTuple):
-    """What one iteration of EM found and cost.
-
-    iteration (int): 1 for the first; 0 for parameters before any.
-    log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
-    f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
-    seconds (float): CPU seconds of this process, those of parsing the held-out trees not counted; of the first step
-        with all that came before it.
-    grammar (int): 1 for the first of several grammars, or for the only one.
-    """
-
-    iteration: int
-    log_likelihood: float
-    f1: float
-    seconds: float
-    grammar: int = 1
-
-    def to_values(self) -> dict[str, float | None]:
-        """By name, as JSON can have it: with None for what is not known."""
-        return {name: None if value != value else value for name, value in self._asdict().items()}
-
-
-OnStep = Callable[[Step], None]
-
-
-def fit_in_steps(learner: Any, trees: Any, on_step: OnStep | None) -> Any:
-    """What any learner learns from trees; `on_step` is called as of `EM.fit` if the learner goes by steps."""
-    if on_step is None or "on_step" not in signature(learner.fit).parameters:
-        return learner.fit(trees)
-    return learner.fit(trees, on_step=on_step)
-
-
-def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
-    """What is to be called with the steps of a learner whose grammars stand behind so many others."""
-    if on_step is None:
-        return None
-    return lambda step: on_step(step._replace(grammar=step.grammar + n_before))
 
 
 class Fit:
@@ -136,7 +96,7 @@ def best_grammar(
     n_iterations (int): with held-out trees the most.
     first (int): the first iteration that counts; 0 is the start.
     others: as of `EM`.
-    RAISES (ValueError): For fewer iterations than that.
+    RAISES (ValueError): If n_iterations is less than `first`.
     """
     if n_iterations < first:
         raise ValueError(f"Expected n_iterations of at least {first}, got {n_iterations}.")
@@ -200,7 +160,11 @@ class EM:
         check_at_least(1, check_every=self.check_every)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 

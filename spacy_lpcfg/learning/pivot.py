@@ -21,7 +21,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import Fit, best_grammar
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
@@ -115,7 +116,11 @@ class Pivot:
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the pivots as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)

@@ -14,6 +14,7 @@ from operator import add
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
@@ -78,10 +79,17 @@ class Spectral:
     def __post_init__(self) -> None:
         self._projector()  # which checks what it takes
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
+    def fit(
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
         return self.estimate(trees).grammar(self.smoothing)

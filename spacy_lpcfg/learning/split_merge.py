@@ -17,7 +17,8 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import Fit, best_grammar, random_start
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
@@ -74,7 +75,11 @@ class SplitMerge:
         check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import Fit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
@@ -47,8 +48,19 @@ class StepwiseEM:
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"Expected an alpha above 0.5 and up to 1, got {self.alpha}.")
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
-        """The grammar before any batch; arguments as of `online`."""
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
+        """Learn from trees what there is before any batch.
+
+        trees (Iterable[Tree]): as of `online`.
+        held_out, on_step: ignored: steps are those of `OnlineFit`, and nothing is stopped early.
+        RAISES (ValueError): If there are none.
+        """
         return self.online(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
 from spacy_lpcfg.trees.tree import Tree
@@ -27,9 +28,17 @@ class TreebankPCFG:
     markov: int = 0
     n_jobs: int | None = None
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
+    def fit(
+        self,
+        trees: Iterable[Tree] | Treebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
         """Learn from trees.
 
+        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none.
         """
         treebank = Treebank.read(trees, self)

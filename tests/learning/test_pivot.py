@@ -259,7 +259,7 @@ def test_em_improves_on_the_pivots(sample):
     """Step 0 is the grammar of the pivots; from there the likelihood rises."""
     pivot = Pivot(n_states=4, tokens_per_state=10, smoothing=StateSmoothing(0.0, 0.0, 1.0, 1.0))
     history = []
-    grammar = replace(pivot, n_iterations=6).fit(sample, sample[:5], on_step=history.append)
+    grammar = replace(pivot, n_iterations=6).fit(sample, held_out=sample[:5], on_step=history.append)
     assert [step.iteration for step in history] == list(range(7))
     assert np.isnan(history[0].log_likelihood)
     assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()
