@@ -239,7 +239,7 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
-    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
+    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {f1:.2f}")
 
 
 def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learned:

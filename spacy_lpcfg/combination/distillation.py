@@ -23,7 +23,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import count_words
-from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
@@ -42,12 +42,12 @@ class Teacher(Protocol):
     ) -> Member | Combined: ...
 
 
-class GrammarLearner(Reading, Protocol):
+class GrammarLearner(ReadingSettings, Protocol):
     """A learner that takes a treebank as it was read."""
 
     def fit(
         self,
-        trees: Iterable[Tree] | Treebank,
+        trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
@@ -185,11 +185,11 @@ class Lessons:
         patient = replace(student, n_epochs=max(1, round(student.passes(len(self.golds)) / self.weight)))
         return patient.fit([*self.golds, *self.parsed], held_out=self.held_out, repeats=repeats)
 
-    def _treebank(self, reading: Reading) -> Treebank:
+    def _treebank(self, reading: ReadingSettings) -> IndexedTreebank:
         certain, uncertain = (
             read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
             for trees in (self.golds, self.parsed)
         )
         nodes = join([certain] * self.weight + [uncertain])
         words = count_words(certain) + count_words(uncertain)
-        return Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))
+        return IndexedTreebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))

@@ -22,12 +22,12 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_st
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
 
-class Fit:
+class EMFit:
     """EM from a start, an iteration at a time.
 
     split (Split): a treebank, and the states of its symbols.
@@ -82,7 +82,7 @@ class Fit:
 
 
 def best_grammar(
-    start: Callable[[], Fit],
+    start: Callable[[], EMFit],
     n_iterations: int,
     held_out: Iterable[Tree] | None,
     *,
@@ -93,7 +93,7 @@ def best_grammar(
     """The grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
     start (callable): gives EM at its start.
-    n_iterations (int): with held-out trees the most.
+    n_iterations (int): with held-out trees the maximum.
     first (int): the first iteration that counts; 0 is the start.
     others: as of `EM`.
     RAISES (ValueError): If n_iterations is less than `first`.
@@ -128,8 +128,8 @@ def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
 class EM:
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
-    n_states (int): the most latent states of a symbol (m).
-    n_iterations (int): of EM; with held-out trees the most.
+    n_states (int): the maximum number of latent states of a symbol (m).
+    n_iterations (int): of EM; with held-out trees the maximum.
     seed (int): of the random start.
     n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
@@ -161,14 +161,14 @@ class EM:
 
     def fit(
         self,
-        trees: Iterable[Tree] | Treebank,
+        trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or no iterations to make.
@@ -176,13 +176,13 @@ class EM:
         start = partial(self.start, trees)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM at its random start; arguments as of `fit`."""
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
-        return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
+        return EMFit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:

@@ -16,7 +16,7 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
-from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
 
@@ -28,7 +28,7 @@ class Starter(Protocol):
     @property
     def n_iterations(self) -> int: ...
 
-    def start(self, trees: Iterable[Tree]) -> Fit: ...
+    def start(self, trees: Iterable[Tree]) -> EMFit: ...
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class StepwiseEM:
 class OnlineFit:
     """Stepwise EM, a batch at a time.
 
-    fit (Fit): of the trees.
+    fit (EMFit): of the trees.
     trees (Sequence[Tree]): all.
     alpha (float): as of `StepwiseEM`.
     """
 
-    def __init__(self, fit: Fit, trees: Sequence[Tree], alpha: float) -> None:
+    def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:
         self._fit = fit
         self._alpha = alpha
         self._n_batches = 0

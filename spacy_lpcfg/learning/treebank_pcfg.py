@@ -10,7 +10,7 @@ import numpy as np
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -30,18 +30,18 @@ class TreebankPCFG:
 
     def fit(
         self,
-        trees: Iterable[Tree] | Treebank,
+        trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none.
         """
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

@@ -18,10 +18,10 @@ from spacy_lpcfg.trees import Tree, collapse_unaries, normalize, parse_trees, re
 from spacy_lpcfg.words.signatures import UNKNOWN, signature_backoff
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
-PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 LEARNERS = pytest.mark.parametrize("learner", [TreebankPCFG, Spectral], ids=["pcfg", "spectral"])
 SETTINGS = pytest.mark.parametrize(
-    "lexical", [LexicalSettings(), PLAIN, LexicalSettings(rare=10**6), LexicalSettings(least_posterior=0.3)], ids=str
+    "lexical", [LexicalSettings(), PLAIN, LexicalSettings(rare=10**6), LexicalSettings(min_posterior=0.3)], ids=str
 )
 
 
@@ -124,7 +124,7 @@ def test_vectors_of_one_state_are_the_weights(sample, lexical):
 @pytest.mark.parametrize("signature_weight", [0.0, 0.5])
 def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, signature_weight):
     """Smoothing gives to E[Z | a] what it takes from E[Z | a -> x]: latent emissions add up as the exact ones do."""
-    lexical = LexicalSettings(rare=0, signature_weight=signature_weight, chain_weight=chain_weight, least_posterior=0.0)
+    lexical = LexicalSettings(rare=0, signature_weight=signature_weight, chain_weight=chain_weight, min_posterior=0.0)
     estimate = Spectral(n_states=3, tokens_per_state=5, lexical=lexical).estimate(sample)
     grammar = estimate.grammar(Smoothing(nu=1.0))
     sums = [np.zeros(grammar.n_states[a]) for a in range(grammar.n_preterminals)]
@@ -164,7 +164,7 @@ def test_smoothed_emissions_as_loops():
     ]
     signature_weight, chain_weight = 0.5, 3.0
     grammar = learn(
-        *brackets * 2, rare=3, signature_weight=signature_weight, chain_weight=chain_weight, least_posterior=0.0
+        *brackets * 2, rare=3, signature_weight=signature_weight, chain_weight=chain_weight, min_posterior=0.0
     )
     known = {"dogs", "a"}
     terminals = {x for x in grammar.lexicon.terminals if not is_fall_back(x)}
@@ -218,7 +218,7 @@ def test_every_tag_has_a_terminal_of_its_own(sample):
 
 def test_unlikely_rows_are_left_out(sample):
     """Rows below a share of their terminal's weight go; the rest of the symbol makes up for them."""
-    few, all_ = (TreebankPCFG(LexicalSettings(least_posterior=p)).fit(sample) for p in (0.05, 0.0))
+    few, all_ = (TreebankPCFG(LexicalSettings(min_posterior=p)).fit(sample) for p in (0.05, 0.0))
     assert len(few.lexicon.symbols) < len(all_.lexicon.symbols)
     kept = {(x, a): weight for x, a, weight, _ in rows(few)}
     full = {(x, a): weight for x, a, weight, _ in rows(all_)}

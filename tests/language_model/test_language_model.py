@@ -32,7 +32,7 @@ from spacy_lpcfg.language_model import (
     LanguageModelError,
     PivotEM,
     PivotSettings,
-    Vocabulary,
+    TextVocabulary,
     fit,
     interpolate,
     read_sentences,
@@ -104,7 +104,7 @@ def test_language_model_names_the_place_of_bad_text(tmp_path):
 
 
 def test_vocabulary_has_the_words_that_are_not_rare():
-    vocabulary = Vocabulary.of([["b", "a", "b", EDGE], ["a", "c", EDGE, UNKNOWN, UNKNOWN]])
+    vocabulary = TextVocabulary.of([["b", "a", "b", EDGE], ["a", "c", EDGE, UNKNOWN, UNKNOWN]])
     assert vocabulary.words == (UNKNOWN, EDGE, "a", "b")
     assert vocabulary.trigrams([["a", EDGE], [], ["c"]]).tolist() == [
         [1, 1, 2], [1, 2, 0], [2, 0, 1],
@@ -395,7 +395,7 @@ def as_lpcfg(model: LanguageModel) -> Model:
 
 def test_language_model_is_an_lpcfg_of_right_branching_trees():
     rng = np.random.default_rng(0)
-    vocabulary, m = Vocabulary((UNKNOWN, EDGE, *WORDS)), 3
+    vocabulary, m = TextVocabulary((UNKNOWN, EDGE, *WORDS)), 3
     n = len(vocabulary)
     aggregate = Aggregate(rng.dirichlet(np.ones(m), n), rng.dirichlet(np.ones(n), m).T)
     model = LanguageModel.of(vocabulary, aggregate)

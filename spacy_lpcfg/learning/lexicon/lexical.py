@@ -32,23 +32,23 @@ class LexicalSettings:
     signature_weight (float): pseudo-tokens by which a word's signature suggests tags that it was not seen with; 0
         leaves rare words to their signatures (`rare_words.py`).
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
-    least_posterior (float): rows less likely than this, given their terminal, are left out.
+    min_posterior (float): rows less likely than this, given their terminal, are left out.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    RAISES (ValueError): For numbers below 0, or a least_posterior that is no share.
+    RAISES (ValueError): For numbers below 0, or a min_posterior that is no share.
     """
 
     rare: int = 3
     signature_weight: float = 0.5
     chain_weight: float = 20.0
-    least_posterior: float = 1e-4
+    min_posterior: float = 1e-4
     word_classes: ClassLearner | None = None
 
     def __post_init__(self) -> None:
         check_at_least(0, rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
-        check_shares(least_posterior=self.least_posterior)
+        check_shares(min_posterior=self.min_posterior)
 
 
-class Vocabulary:
+class TreebankVocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
     word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
@@ -108,7 +108,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
+class EmissionEvents:
     """The emissions of a treebank.
 
     Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
@@ -129,7 +129,7 @@ class Events:
     all: csr_array
 
     @classmethod
-    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: Vocabulary) -> Events:
+    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> EmissionEvents:
         """terminal (int32, (n_nodes,)): of each leaf."""
         n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
         leaf = np.concatenate([np.arange(n), more[:, 0]])
@@ -182,7 +182,7 @@ class Emissions:
 
 def build_lexicon(
     emissions: Emissions,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     preterminals: Sequence[str],
     n_states: np.ndarray,
     settings: LexicalSettings,
@@ -219,7 +219,7 @@ def build_lexicon(
 
 
 _TAG_WEIGHT = 1e-3
-_LEAST_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
+_MIN_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
 
 
 class _Row(NamedTuple):
@@ -231,7 +231,7 @@ class _Row(NamedTuple):
 
 def _smoothed_rows(
     emissions: Emissions,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     tag_of: np.ndarray,
     n_tags: int,
     settings: LexicalSettings,
@@ -255,7 +255,7 @@ def _smoothed_rows(
         (seen[[a]].toarray()[0] + settings.chain_weight * by_tag[tag_of[a]]) / (totals[a] + settings.chain_weight)
         for a in range(n_symbols)
     ]
-    least = settings.least_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    least = settings.min_posterior * sum(weight * total for weight, total in zip(weights, totals))
     is_proper = emissions.vectors.min(initial=0.0) >= 0 and emissions.means.min(initial=0.0) >= 0
     rows: list[_Row] = []
     for a, weight in enumerate(weights):
@@ -267,7 +267,7 @@ def _smoothed_rows(
         kept[weight.argmax()] = True
         if is_proper:
             sums = vectors.sum(axis=0)
-            lost = vectors[kept].sum(axis=0) < _LEAST_KEPT * sums
+            lost = vectors[kept].sum(axis=0) < _MIN_KEPT * sums
             vectors[:, lost] = np.outer(weight / weight.sum(), sums[lost])
         scale = _scale(weight, kept)
         vectors *= _scale(vectors, kept) if is_proper else scale
@@ -281,7 +281,7 @@ def _scale(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return values.sum(axis=0) / np.where(left > 0, left, 1.0)
 
 
-def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, signature_weight: float) -> np.ndarray:
+def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_weight: float) -> np.ndarray:
     """P(x | tag), (n_tags, n_terminals); each word lends `signature_weight` tokens to the tags of its signature."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.learning.lexicon.lexical import Vocabulary
+from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.words.classes import WordClasses
 from spacy_lpcfg.words.signatures import is_signature
@@ -24,7 +24,7 @@ from spacy_lpcfg.words.signatures import is_signature
 
 def with_rare_words(
     lexicon: Lexicon,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     nodes: Skeletons,
     terminal: np.ndarray,
     tag_of: np.ndarray,
@@ -32,7 +32,7 @@ def with_rare_words(
 ) -> Lexicon:
     """The lexicon in which signatures share what they emit among rare words by tag.
 
-    vocabulary (Vocabulary): which words were seen once.
+    vocabulary (TreebankVocabulary): which words were seen once.
     terminal (int32, (n_nodes,)): of each leaf.
     tag_of (int, (n_preterminals,)): tag of each preterminal.
     signature_weight (float): kappa above; 0 leaves all words of a signature alike.
@@ -79,7 +79,7 @@ def _are_forms(lexicon: Lexicon) -> np.ndarray:
 
 
 def _rare_counts(
-    lexicon: Lexicon, vocabulary: Vocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
+    lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
     """Tags of rare words, and of words seen once by their signature: counts (n_rare, n_tags), names, terminals."""
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]

@@ -23,7 +23,7 @@ LINES = (
 
 def learn(signature_weight: float = KAPPA) -> Grammar:
     """`go` and `ox` are rare; `ox` was seen once."""
-    lexical = LexicalSettings(signature_weight=signature_weight, chain_weight=0.0, least_posterior=0.0)
+    lexical = LexicalSettings(signature_weight=signature_weight, chain_weight=0.0, min_posterior=0.0)
     return TreebankPCFG(lexical).fit(parse_trees(LINES))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.learning.lexicon.lexical import Vocabulary, count_words
+from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary, count_words
 from spacy_lpcfg.learning.moments.projections import scaled
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
@@ -32,7 +32,7 @@ FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
 class Slow:
     """Every feature of a node as section 3.1 of Cohen et al. (2013) words it; None stands for what is not there."""
 
-    def __init__(self, nodes: Skeletons, vocabulary: Vocabulary) -> None:
+    def __init__(self, nodes: Skeletons, vocabulary: TreebankVocabulary) -> None:
         self.nodes, self.vocabulary = nodes, vocabulary
 
     def label(self, node):
@@ -114,7 +114,7 @@ class Slow:
 
 def read(trees) -> tuple[Context, Slow]:
     nodes = join([skeletons(trees)])
-    vocabulary = Vocabulary(count_words(nodes), rare=1)
+    vocabulary = TreebankVocabulary(count_words(nodes), rare=1)
     return Context(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
 
 
