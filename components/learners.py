@@ -41,19 +41,13 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
-
-
-@runtime_checkable
-class Learner(Protocol):
-    """What makes a grammar of a treebank; it holds settings, and learning does not change it."""
-
-    def fit(self, trees: Iterable[Tree]) -> ParsingModel: ...
 
 
 class OnlineFit(Protocol):
@@ -118,7 +112,7 @@ _LEXICAL = "rare word_classes"
 
 make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical=_LEXICAL)
 make_spectral = factory(
-    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu most_lexical", lexical=_LEXICAL
+    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu max_lexical", lexical=_LEXICAL
 )
 make_pivot = factory(
     Pivot,
@@ -290,8 +284,8 @@ def _signature(learner: type) -> Signature:
 make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: ignore[attr-defined]
 
 
-make_cca = factory(CCA, "size window min_count max_words")
-make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count max_words")
+make_cca = factory(CCA, "size window min_count vocabulary_size")
+make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count vocabulary_size")
 make_paper_anchors = factory(PaperAnchors, "")
 make_tag_groups = factory(TagGroups, "n_groups")
 make_sequence_settings = factory(SequenceSettings, "prior min_count max_length")

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Optional
+from typing import Any, ClassVar, Literal, Optional, cast
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -28,11 +28,11 @@ from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
-from spacy_lpcfg.components.learners import Learner, OnlineFit, OnlineLearner
+from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.settings import MEGABYTES, Check, instance_of, one_of
 from spacy_lpcfg.grammar import GrammarError
-from spacy_lpcfg.learning.em import Step, fit_in_steps
+from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel, check_decoding
 from spacy_lpcfg.trees import Tree
@@ -361,7 +361,7 @@ class LPCFGParser(ParsingPipe):
             self.model.shims[0].grammar_of(self._fit.grammar)
         else:
             steps: list[Step] = []
-            self.grammar = fit_in_steps(self.learner, chain([first], treebank), steps.append)
+            self.grammar = cast(Learned, self.learner.fit(chain([first], treebank), on_step=steps.append))
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
             if nlp is not None and steps:
                 nlp.meta["fit"] = [step.to_values() for step in steps]

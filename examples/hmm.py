@@ -89,7 +89,7 @@ def predict(start: np.ndarray, operators: Operators, history: Sequence[str]) -> 
 
 def learn(sequences: Sequence[Sequence[str]], n_states: int = 3) -> Grammar:
     """The grammar of sequences, without smoothing: there are few parameters and many sequences."""
-    unsmoothed = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
+    unsmoothed = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
     return Spectral(n_states=n_states, smoothing=unsmoothed).fit(map(tree_of, sequences))
 
 

@@ -122,12 +122,12 @@ def some_bracketer() -> Bracketer:
 
 def some_language_model() -> LanguageModel:
     from spacy_lpcfg.language_model.aggregate import Aggregate
-    from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, Vocabulary
+    from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, TextVocabulary
 
     rng = np.random.default_rng(0)
     states, words = rng.random((2, 5, 2)).astype(np.float32)
     return LanguageModel(
-        Vocabulary((UNKNOWN, EDGE, "a", "b", "c")),
+        TextVocabulary((UNKNOWN, EDGE, "a", "b", "c")),
         Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0)),
         np.array([0.5, 0.25, 0.25]),
         np.array([[1, 1, 2], [1, 2, 3], [2, 3, 4], [3, 4, 1]], np.int32),

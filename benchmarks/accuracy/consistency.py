@@ -31,7 +31,7 @@ CATEGORIES, TAGS, WORDS = "AB", "pqr", "abcdef"
 BRANCHING = 0.4  # weight of a category beside that of a tag, as a child
 CONCENTRATION = 0.3  # of the random parameters: the smaller, the more the states differ
 N_TESTED = 1_000
-LEXICAL = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+LEXICAL = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
 
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral
-from spacy_lpcfg.learning.em import Step, held_out_f1
+from spacy_lpcfg.learning.base import Step
+from spacy_lpcfg.learning.em import held_out_f1
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 # F1 by m, with the best number of iterations in brackets: table 1 of Cohen and Collins (2014).
@@ -52,7 +53,7 @@ def main() -> None:
         for name, learner in learners(m, args.seed).items():
             measure.progress(f"m = {m}: {name}")
             steps: list[Step] = []
-            learner.fit(train, dev, on_step=steps.append)
+            learner.fit(train, held_out=dev, on_step=steps.append)
             best.append(best_row(name, m, steps))
             curves.append({"learner": name, "m": m, "F1 after iterations": curve(steps)})
         best.append(spectral_row(m, args.seed, train, dev))

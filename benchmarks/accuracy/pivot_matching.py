@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.learning import Pivot
-from spacy_lpcfg.learning.em import Step
+from spacy_lpcfg.learning.base import Step
 from spacy_lpcfg.learning.pivot import MATCHINGS
 from spacy_lpcfg.trees import Tree, read_trees
 
@@ -54,7 +54,7 @@ def row(learners: Sequence[Pivot], train: Sequence[Tree], dev: Sequence[Tree]) -
 def steps(learner: Pivot, train: Sequence[Tree], dev: Sequence[Tree]) -> list[Step]:
     """The start of EM and its iterations, with their F1 on the development trees."""
     found: list[Step] = []
-    learner.fit(train, dev, on_step=found.append)
+    learner.fit(train, held_out=dev, on_step=found.append)
     return found
 
 

@@ -49,7 +49,7 @@ def parts_of(default: Pivot) -> dict[str, tuple[Pivot, ChartSettings]]:
         "no EM": replace(default, n_iterations=0),
         "as many states for rare symbols": replace(default, tokens_per_state=1.0),
         "rare words say all of their states": replace(default, smoothing=replace(smoothing, rare_words=0.0)),
-        "rare words by their forms alone": replace(default, lexical=LexicalSettings(form_weight=0.0)),
+        "rare words by their signatures alone": replace(default, lexical=LexicalSettings(signature_weight=0.0)),
     }
     rows = {name: (learner, ChartSettings()) for name, learner in changed.items()}
     return {**rows, "the classifier closes nothing": (default, CLOSED_BY_NONE)}

@@ -22,11 +22,10 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.combination import TEMPERATURES, Combination, Combined, CombinedParser, preset
 from spacy_lpcfg.combination.learner import GRAMMARS_SHARE, default_weights
-from spacy_lpcfg.combination.members import Member, straight
+from spacy_lpcfg.combination.members import Member
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.result import PARSED, Parse, Posteriors
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -82,7 +81,7 @@ def split(trees: Sequence[Tree], n: int, most: int | None) -> Iterator[tuple[lis
 
 def believed(combined: Combined, trees: Sequence[Tree]) -> list[Believed]:
     """What a combination's members think of the words of trees."""
-    networks = [member for member in combined.members if isinstance(straight(member), ISBN)]
+    networks = [member for member in combined.members if member.is_network]
     grammars = [member for member in combined.members if member not in networks]
     parsers = [parser_of_kind(members, combined.beam) for members in (grammars, networks)]
     golds = [tree for tree in map(clean, trees) if tree is not None]

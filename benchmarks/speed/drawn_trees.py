@@ -14,9 +14,9 @@ import numpy as np
 from benchmarks import measure
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.grammar.lexicon import is_form, ladder
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
+from spacy_lpcfg.words.signatures import is_signature, signature_backoff
 
 SHARD_SIZE = 10_000  # trees
 LETTERS = 4
@@ -64,7 +64,7 @@ def words_of_forms(trees: Iterable[Tree]) -> dict[str, list[str]]:
     models: dict[str, list[str]] = defaultdict(list)
     for tree in trees:
         for i, word in enumerate(tree.words):
-            for form in ladder(word, i == 0)[1:]:
+            for form in signature_backoff(word, i == 0)[1:]:
                 models[form].append(word)
     return models
 
@@ -78,7 +78,7 @@ class InventedWords:
 
     def into(self, tree: Tree) -> Tree:
         """The tree with its forms replaced by words."""
-        words = [self.invent(word) if is_form(word) else word for word in tree.words]
+        words = [self.invent(word) if is_signature(word) else word for word in tree.words]
         return Tree.from_spans(words, tree.tags, tree.spans())
 
     def invent(self, form: str) -> str:

@@ -12,7 +12,7 @@ from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_tree
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.learning.em import Step
+    from spacy_lpcfg.learning.base import Step
 
 
 class Preset(str, Enum):

@@ -13,7 +13,7 @@ from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Seed, check_folder, saving_folder
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model import Fit
+    from spacy_lpcfg.language_model import LanguageModelFit
     from spacy_lpcfg.language_model.learning import Iteration
 
 FILE = "language_model"  # the file of a language model in its folder
@@ -92,7 +92,7 @@ def learn_lm(
 
 def _fit(
     method: Method, settings: dict[str, Any], sentences: Sequence[list[str]], held_out: Sequence[list[str]], rare: int
-) -> "Fit":
+) -> "LanguageModelFit":
     """The model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model import METHODS, fit
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.combination import Combination, Combined
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.learning import Smoothing
-    from spacy_lpcfg.learning.em import Step
+    from spacy_lpcfg.learning.base import Step
     from spacy_lpcfg.trees import Tree
 
 
@@ -192,8 +192,9 @@ def _distilled(
 ) -> Learned:
     """A grammar that has learned from an ensemble, or from a combination."""
     from spacy_lpcfg.combination import preset
-    from spacy_lpcfg.components.learners import Learner, make_distillation
+    from spacy_lpcfg.components.learners import make_distillation
     from spacy_lpcfg.learning import Pivot
+    from spacy_lpcfg.learning.base import Learner
 
     seed, lang = settings["seed"], settings["lang"]
     master: Learner
@@ -236,7 +237,7 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
-    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, most_lexical {smoothing.most_lexical:g}: dev F1 {f1:.2f}")
+    log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {f1:.2f}")
 
 
 def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
@@ -260,7 +261,7 @@ def _iterative(
         steps.append(step)
         _log_step(step)
 
-    grammar = learner.fit(train, held_out, on_step=on_step)
+    grammar = learner.fit(train, held_out=held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
     config = {**_config(learner, *settings), "n_iterations": best.iteration}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, Vocabulary, context_counts
+from spacy_lpcfg.bracketing.embeddings import Chunks, Embedding, EmbeddingError, EmbeddingVocabulary, context_counts
 from spacy_lpcfg.words.brown import cluster, n_log_n
 
 
@@ -22,14 +22,15 @@ class Brown:
     n_clusters (int): C, a power of two.
     n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
     path_weight (float): of the bits, where that of the class is 1.
-    min_count (int): of a word; max_words (int): that have a class of their own, others go by their tag.
+    min_count (int): of a word; vocabulary_size (int): the maximum number of words
+        with a class of their own; others go by their tag.
     """
 
     n_clusters: int = 64
     n_sweeps: int = 10
     path_weight: float = 1.0
     min_count: int = 3
-    max_words: int = 20_000
+    vocabulary_size: int = 20_000
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn from text; nothing in it is random.
@@ -39,7 +40,7 @@ class Brown:
         n_bits = int(self.n_clusters).bit_length() - 1
         if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
             raise EmbeddingError(f"Expected a power of two as the number of clusters, got {self.n_clusters}.")
-        vocabulary = Vocabulary.learn(chunks(), min_count=self.min_count, most=self.max_words)
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=self.vocabulary_size)
         if len(vocabulary.words) < self.n_clusters:
             raise EmbeddingError(
                 f"Expected at least {self.n_clusters} different words that occur {self.min_count} times or more, for "

@@ -23,7 +23,7 @@ class EmbeddingError(ValueError):
     """Too little text, or vectors that cannot be used."""
 
 
-class Vocabulary:
+class EmbeddingVocabulary:
     """Words with ids from N_UNIVERSAL on; smaller ids are the universal tags of all other words.
 
     words (sequence of str): lower-case, without repetition.
@@ -37,8 +37,8 @@ class Vocabulary:
         return N_UNIVERSAL + len(self.words)
 
     @classmethod
-    def learn(cls, chunks: Iterable[Chunk], *, min_count: int, most: int) -> Vocabulary:
-        """The most frequent words of a text, each seen `min_count` times or more."""
+    def learn(cls, chunks: Iterable[Chunk], *, min_count: int, size: int) -> EmbeddingVocabulary:
+        """Returns the `size` most frequent words of a text, each seen `min_count` times or more."""
         counts: Counter[str] = Counter()
         for chunk in chunks:
             counts.update(chunk.words)
@@ -46,7 +46,7 @@ class Vocabulary:
         for word, count in counts.items():
             lower[word.lower()] += count
         frequent = sorted((-count, word) for word, count in lower.items() if count >= min_count)
-        return cls([word for _, word in frequent[:most]])
+        return cls([word for _, word in frequent[:size]])
 
     def ids(self, chunk: Chunk) -> np.ndarray:
         """Ids of the words of a chunk, int32 (n,)."""
@@ -60,11 +60,11 @@ class Vocabulary:
 class Embedding(NamedTuple):
     """Vectors of a vocabulary.
 
-    vocabulary (Vocabulary): the words.
+    vocabulary (EmbeddingVocabulary): the words.
     vectors (float32, (len(vocabulary), p)): of the tags and the words.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: EmbeddingVocabulary
     vectors: np.ndarray
 
     def rows(self, chunk: Chunk) -> np.ndarray:
@@ -92,20 +92,20 @@ class CCA:
 
     size (int): of the vectors (p).
     window (int): words on either side.
-    min_count (int): of a word; max_words (int): that have a vector.
+    min_count (int): of a word; vocabulary_size (int): the maximum number of words with a vector.
     """
 
     size: int = 50
     window: int = 2
     min_count: int = 3
-    max_words: int = 40_000
+    vocabulary_size: int = 40_000
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn from text.
 
         RAISES (EmbeddingError): If there are not as many words as a vector has numbers.
         """
-        vocabulary = Vocabulary.learn(chunks(), min_count=self.min_count, most=self.max_words)
+        vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=self.vocabulary_size)
         n = len(vocabulary) + 1  # the last one stands for the sentence's boundaries
         counts = context_counts(chunks(), vocabulary, self.window)
         if len(vocabulary.words) <= self.size:
@@ -150,14 +150,14 @@ class GivenVectors:
         place: dict[str, int] = {}
         for number, word in enumerate(self.words):
             place.setdefault(word.lower(), number)
-        known = [word for word in Vocabulary.learn(chunks(), min_count=1, most=10**9).words if word in place]
+        known = [word for word in EmbeddingVocabulary.learn(chunks(), min_count=1, size=10**9).words if word in place]
         size = min(self.size or vectors.shape[1], vectors.shape[1])
         if len(known) <= size:
             raise EmbeddingError(
                 f"Expected more than {size} words of the text that have a vector, got {len(known)}. "
                 "Are these the vectors of the text's language?"
             )
-        vocabulary = Vocabulary(known)
+        vocabulary = EmbeddingVocabulary(known)
         rows = np.concatenate([np.zeros((N_UNIVERSAL, vectors.shape[1])), vectors[[place[word] for word in known]]])
         sums, counts = _usage(chunks(), vocabulary)
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -168,7 +168,7 @@ class GivenVectors:
         return Embedding(vocabulary, _unit_rows(_principal(rows, weights, size)).astype(np.float32))
 
 
-def context_counts(chunks: Iterable[Chunk], vocabulary: Vocabulary, window: int) -> list[csr_array]:
+def context_counts(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary, window: int) -> list[csr_array]:
     """How often each word stands 1, 2, ... `window` words before each other, (V + 1, V + 1); the last is no word."""
     n = len(vocabulary)
     counts = [csr_array((n + 1, n + 1), dtype=np.float64) for _ in range(window)]
@@ -190,7 +190,7 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
-def _usage(chunks: Iterable[Chunk], vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
+def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np.ndarray, np.ndarray]:
     """How often each known word had each tag, (N_UNIVERSAL, n_words), and the sum over tags."""
     n = len(vocabulary)
     counts = np.zeros(N_UNIVERSAL * n)

@@ -20,9 +20,9 @@ from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning.em import OnStep, fit_in_steps
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import count_words
-from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parsing.protocol import ParsingModel
@@ -33,13 +33,25 @@ from spacy_lpcfg.trees.tree import Tree
 class Teacher(Protocol):
     """A learner of any kind."""
 
-    def fit(self, trees: Iterable[Tree]) -> Member | Combined: ...
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Member | Combined: ...
 
 
-class GrammarLearner(Reading, Protocol):
+class GrammarLearner(ReadingSettings, Protocol):
     """A learner that takes a treebank as it was read."""
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar | Ensemble: ...
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar | Ensemble: ...
 
 
 Student: TypeAlias = MemberLearner | Combination
@@ -85,10 +97,17 @@ class Distillation:
         if self.temperature is not None:
             check_temperature(self.temperature)
 
-    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> ParsingModel:
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> ParsingModel:
         """Learn from trees.
 
         trees (Iterable[Tree]): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which teacher and student choose the best step, if they go by steps.
         on_step (callable or None): called with the steps of the student, if that is one learner by EM.
         RETURNS (Grammar, Ensemble or Combined): a network is a combination of one.
         RAISES (ValueError): If there are none, or the text has no sentence that the teacher can parse.
@@ -96,18 +115,27 @@ class Distillation:
         text = iter(self.text)
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
         golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
-        model = as_learned(self.teacher.fit(golds))
+        kept = None if held_out is None else list(held_out)
+        model = as_learned(self.teacher.fit(golds, held_out=kept))
         parsed = list(parse_text(model, chain(first, text), self.max_words, n_jobs=self.n_jobs))
         if not parsed:
             raise ValueError(
                 f"Expected text with sentences of 2 to {self.max_words} words, got none that the teacher can parse."
             )
-        return self.learn(golds, [each.tree for each in most_certain(parsed, self.share)], on_step=on_step)
+        certain = [each.tree for each in most_certain(parsed, self.share)]
+        return self.learn(golds, certain, held_out=kept, on_step=on_step)
 
-    def learn(self, golds: Sequence[Tree], parsed: Sequence[Tree], *, on_step: OnStep | None = None) -> ParsingModel:
+    def learn(
+        self,
+        golds: Sequence[Tree],
+        parsed: Sequence[Tree],
+        *,
+        held_out: Sequence[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> ParsingModel:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
-        model = as_learned(Lessons(golds, parsed, weight, on_step).teach(self.student))
+        model = as_learned(Lessons(golds, parsed, weight, held_out, on_step).teach(self.student))
         own = model.temperature if isinstance(model, Combined) else TAUGHT
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
@@ -123,12 +151,14 @@ class Lessons:
 
     golds, parsed (sequence of Tree): of the treebank and of the text, normalised, with their root labels.
     weight (int): how often a tree of the treebank counts.
+    held_out (sequence of Tree or None): trees by which a student that goes by steps chooses the best one.
     on_step (callable or None): called with the steps of a student that is one learner by EM.
     """
 
     golds: Sequence[Tree]
     parsed: Sequence[Tree]
     weight: int
+    held_out: Sequence[Tree] | None = None
     on_step: OnStep | None = None
 
     def teach(self, student: Student) -> Member | Combined:
@@ -142,22 +172,24 @@ class Lessons:
         if not isinstance(student, MirroredLearner):
             return self._straight(student)
         golds, parsed = ([mirror(tree) for tree in trees] for trees in (self.golds, self.parsed))
-        return Mirrored(Lessons(golds, parsed, self.weight, self.on_step)._straight(student.backwards))
+        kept = None if self.held_out is None else [mirror(tree) for tree in self.held_out]
+        return Mirrored(Lessons(golds, parsed, self.weight, kept, self.on_step)._straight(student.backwards))
 
     def _straight(self, student: StraightLearner) -> Straight:
         """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
-            return cast(Straight, fit_in_steps(learner, self._treebank(learner), self.on_step))
+            treebank = self._treebank(learner)
+            return cast(Straight, learner.fit(treebank, held_out=self.held_out, on_step=self.on_step))
         repeats = [self.weight] * len(self.golds) + [1] * len(self.parsed)
         patient = replace(student, n_epochs=max(1, round(student.passes(len(self.golds)) / self.weight)))
-        return patient.fit([*self.golds, *self.parsed], repeats=repeats)
+        return patient.fit([*self.golds, *self.parsed], held_out=self.held_out, repeats=repeats)
 
-    def _treebank(self, reading: Reading) -> Treebank:
+    def _treebank(self, reading: ReadingSettings) -> IndexedTreebank:
         certain, uncertain = (
             read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
             for trees in (self.golds, self.parsed)
         )
         nodes = join([certain] * self.weight + [uncertain])
         words = count_words(certain) + count_words(uncertain)
-        return Treebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))
+        return IndexedTreebank.of(nodes, reading.lexical, word_counts=words, n_classified=len(certain.roots))

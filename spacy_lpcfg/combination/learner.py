@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from joblib import Parallel, delayed
 
@@ -12,7 +12,7 @@ from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.learning.em import OnStep, Step, fit_in_steps, renumbered
+from spacy_lpcfg.learning.base import OnStep, Step, renumbered
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -23,7 +23,13 @@ GRAMMARS_SHARE = 0.4
 class StraightLearner(Protocol):
     """A learner of a grammar, an ensemble or an ISBN."""
 
-    def fit(self, trees: Iterable[Tree]) -> Straight: ...
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Straight: ...
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,17 @@ class MirroredLearner:
 
     learner: StraightLearner
 
-    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Mirrored:
-        """Learn from trees; raw or normalised, and `on_step` and errors as of the learner."""
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Mirrored:
+        """Learn from trees; arguments and errors as of the learner."""
         kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
-        return Mirrored(fit_in_steps(self.backwards, kept, on_step))
+        golds = None if held_out is None else map(mirror, held_out)
+        return Mirrored(self.backwards.fit(kept, held_out=golds, on_step=on_step))
 
     @property
     def backwards(self) -> StraightLearner:
@@ -89,16 +102,23 @@ class Combination:
         mirrored = map(MirroredLearner, learners)
         return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature)
 
-    def fit(self, trees: Iterable[Tree], *, on_step: OnStep | None = None) -> Combined:
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Combined:
         """Learn from trees.
 
         trees (iterable of Tree): read once; raw or normalised.
+        held_out (iterable of Tree or None): trees by which each learner that goes by steps chooses the best one.
         on_step (callable or None): called at the end with the steps of each grammar that is learned by EM, networks
             counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
-        kept = list(trees)
-        found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept) for learner in self.learners)
+        kept, golds = list(trees), None if held_out is None else list(held_out)
+        found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept, golds) for learner in self.learners)
         n_before = 0
         for member, steps in found:
             tell = renumbered(on_step, n_before)
@@ -114,10 +134,13 @@ class Combination:
         return Combined(tuple(members), weights, self.bracket_cost, self.beam, self.temperature)
 
 
-def _learned(learner: MemberLearner, trees: Iterable[Tree]) -> tuple[Member, list[Step]]:
-    """What a learner learns, and its steps, which come back from another process so."""
-    steps: list[Step] = []
-    return fit_in_steps(learner, trees, steps.append), steps
+def _learned(
+    learner: MemberLearner, trees: Iterable[Tree], held_out: Iterable[Tree] | None
+) -> tuple[Member, list[Step]]:
+    """What a learner learns, and the steps of its grammars, which come back from another process so."""
+    steps: list[Any] = []
+    member = learner.fit(trees, held_out=held_out, on_step=steps.append)
+    return member, [step for step in steps if isinstance(step, Step)]
 
 
 def default_weights(members: Sequence[Member]) -> list[float]:

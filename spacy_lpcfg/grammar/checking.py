@@ -9,10 +9,11 @@ import numpy as np
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, tag_terminal
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
 from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
+from spacy_lpcfg.words.signatures import UNKNOWN
 
 if TYPE_CHECKING:
     from spacy_lpcfg.grammar.grammar import Grammar
@@ -23,7 +24,7 @@ class GrammarError(ValueError):
 
 
 _TEXTS = ("lexicon.tags", "classes.words")
-_NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as forms are named
+_NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept

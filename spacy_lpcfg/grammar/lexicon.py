@@ -1,15 +1,14 @@
-"""Terminals: known words, and the form signatures that stand for all others.
+"""Terminals: known words, and the signatures that stand for all others.
 
-A grammar emits *terminals*. A word seen often enough in training is a terminal of its own; any other word is
-emitted through the first rung of its ladder of forms that the grammar knows (capitals, digits, hyphens, suffix,
-position in the sentence, in the manner of the Berkeley Parser's signatures), the last rung being `<form>`. A rare
-word shares the latent states of its form, but keeps the tags that it was seen with. A word that was never seen has
-those of its form, and of its class, if classes of words were learned from raw text.
+A grammar emits *terminals*. A word seen often enough in training is a terminal of its own. Any other word is emitted
+through the first of its signatures that the grammar knows (`words/signatures.py`). Every grammar knows the last one,
+`<form>`. A rare word shares the latent states of its signature, but keeps the tags that it was seen with. A word that
+was never seen has those of its signature, and of its class, if classes of words were learned from raw text.
 
 So a sentence is a sequence of words that the grammar knows and of signatures, each of which stands for all words of its
-form that the grammar does not know. The probabilities of these add up to 1 at every place. The first word of a sentence
-is read by its lower case if the grammar knows that better: a word that it does not know at all counts as the lower
-case, and a rare one shares the probability of the lower case evenly with it. What the form of the rare word keeps for
+signature that the grammar does not know. The probabilities of these add up to 1 at every place. The first word of a
+sentence is read by its lower case if the grammar knows that better: a word that it does not know at all counts as the lower
+case, and a rare one shares the probability of the lower case evenly with it. What the signature of the rare word keeps for
 it is there the signature's.
 """
 
@@ -25,104 +24,12 @@ import numpy as np
 from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.signatures import is_signature, signature_backoff
 
-UNKNOWN = "<form>"
 NO_TAG = -1
 _NOT_RARE = -1
 _SEEN = -1
-_SUFFIXES = sorted(
-    [
-        "s",
-        "ed",
-        "ing",
-        "ion",
-        "er",
-        "est",
-        "ly",
-        "ity",
-        "y",
-        "al",
-        "ous",
-        "ive",
-        "able",
-        "ible",
-        "ment",
-        "ness",
-        "ist",
-        "ism",
-        "ize",
-        "izing",
-        "ate",
-        "ful",
-        "less",
-        "ish",
-        "ic",
-        "ical",
-        "ian",
-        "an",
-        "en",
-        "ance",
-        "ence",
-        "ant",
-        "ent",
-        "or",
-        "th",
-    ],
-    key=len,
-    reverse=True,
-)
 _CACHE_SIZE = 100_000
-
-
-def ladder(word: str, first: bool) -> list[str]:
-    """Names under which a word may be emitted, from the most specific to `<form>`.
-
-    word (str): the token.
-    first (bool): whether it opens its sentence, where a capital says little.
-    RETURNS (list[str]): the word, its lower case if `first`, signatures of falling detail, `<form>`.
-    """
-    rungs = [word]
-    if first and word[:1].isupper():
-        rungs.append(word.lower())
-    case, shape, suffix = letter_case(word, first), token_shape(word), _suffix(word.lower())
-    for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
-        name = "<" + " ".join(("form", *filter(None, parts))) + ">"
-        if name not in (rungs[-1], UNKNOWN):
-            rungs.append(name)
-    return [*rungs, UNKNOWN]
-
-
-def is_form(name: str) -> bool:
-    """Whether a terminal is a signature of forms, not a word."""
-    return name.startswith("<form")
-
-
-def letter_case(word: str, first: bool) -> str:
-    """What the capitals of a word tell: "CAPS", "Cap", "Init" where they open a sentence, "miXed", or "" for none."""
-    if word[:1].isupper():
-        if len(word) > 1 and word.isupper():
-            return "CAPS"
-        return "Init" if first else "Cap"
-    return "miXed" if any(char.isupper() for char in word) else ""
-
-
-def token_shape(word: str) -> str:
-    """What is not a letter in a word: "punct" for nothing but that, "num", "alnum", "dash", "dot", or ""."""
-    if not any(char.isalnum() for char in word):
-        return "punct"
-    if any(char.isdigit() for char in word):
-        return "alnum" if any(char.isalpha() for char in word) else "num"
-    if "-" in word[1:-1]:
-        return "dash"
-    return "dot" if "." in word or "@" in word or "/" in word else ""
-
-
-def _suffix(lower: str) -> str:
-    if lower.isalpha() or "-" in lower:
-        for suffix in _SUFFIXES:
-            if lower.endswith(suffix) and len(lower) >= len(suffix) + 3:
-                return suffix
-    return "low"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +44,12 @@ class Lexicon:
     weights (float64, (n_rows,)): q(x | a) of the treebank PCFG.
     vector_offsets (int64, (n_rows + 1,)): where each row's latent weights lie in `vectors`.
     vectors (float32, (sum of states,)): q(x | a, h), or its spectral counterpart.
-    rare_words (tuple[str, ...]): (n_rare,), sorted: words that a form emits, though they were seen, and the forms
-        themselves, which stand for words that were not.
-    rare_terminals (int32, (n_rare,)): the form that emits each.
+    rare_words (tuple[str, ...]): (n_rare,), sorted: words that a signature emits, though they were seen, and the
+        signatures themselves, which stand for words that were not.
+    rare_terminals (int32, (n_rare,)): the signature that emits each.
     rare_offsets (int32, (n_rare + 1,)): the entries of each in the next two.
-    rare_tags (int32, (n_entries,)): tags that it was seen with, or that words seen once of its form had.
-    rare_factors (float32, (n_entries,)): by which the weights of the form's rows with that tag are multiplied to
+    rare_tags (int32, (n_entries,)): tags that it was seen with, or that words seen once of its signature had.
+    rare_factors (float32, (n_entries,)): by which the weights of the signature's rows with that tag are multiplied to
         give the word's; those of other tags are the word's as they are.
     classes (WordClasses): of words that were not seen.
     class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are none.
@@ -175,7 +82,7 @@ class Lexicon:
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """All names under which words are emitted: frequent and rare words, and forms."""
+        """All names under which words are emitted: frequent and rare words, and signatures."""
         return frozenset(self.terminals + self.rare_words)
 
     @cached_property
@@ -183,13 +90,13 @@ class Lexicon:
         """The terminal of each row, int64 (n_rows,)."""
         return read_only(np.repeat(np.arange(len(self.terminals)), np.diff(self.offsets)))
 
-    def terminal(self, word: str, first: bool) -> int:
+    def terminal(self, word: str, sentence_initial: bool) -> int:
         """The id of the terminal that emits a word; never fails.
 
         word (str): the token.
-        first (bool): whether it opens its sentence.
+        sentence_initial (bool): whether it opens its sentence.
         """
-        return self._emitter(word, first)[0]
+        return self._emitter(word, sentence_initial)[0]
 
     def terminals_of(self, words: Sequence[str]) -> np.ndarray:
         """Ids of the terminals of a sentence, int32 (n_words,)."""
@@ -205,21 +112,26 @@ class Lexicon:
         factors = np.ones((len(words), len(self.tags)))
         for i, word in enumerate(words):
             terminal, rare, class_of_unknown = self._emitter(word, i == 0)
-            self._scale(factors[i], terminal, rare, is_unknown=class_of_unknown != _SEEN, first=i == 0)
+            self._scale(factors[i], terminal, rare, is_unknown=class_of_unknown != _SEEN, sentence_initial=i == 0)
             if class_of_unknown != _SEEN and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
         return factors
 
-    def names_of(self, terminal: int, first: bool) -> tuple[list[str], np.ndarray]:
+    def names_of(self, terminal: int, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
         """The known words and signatures that a terminal emits, each signature for all unknown words of its form.
 
-        terminal (int): but that of a given tag; first (bool): whether it opens its sentence.
+        terminal (int): but that of a given tag; sentence_initial (bool): whether it opens its sentence.
         RETURNS (list[str], float64 (n_names, n_tags)): the names, and by which to multiply the terminal's emissions.
         """
-        names = self._names[first].get(terminal, [])
+        names = self._names[sentence_initial].get(terminal, [])
         factors = np.ones((len(names), len(self.tags)))
         for row, name in zip(factors, names):
-            self._scale(row, *self._emitter(name, first)[:2], is_unknown=is_form(name), first=first)
+            self._scale(
+                row,
+                *self._emitter(name, sentence_initial)[:2],
+                is_unknown=is_signature(name),
+                sentence_initial=sentence_initial,
+            )
         return names, factors
 
     @cached_property
@@ -232,12 +144,14 @@ class Lexicon:
                 found[first].setdefault(self.terminal(name, first), []).append(name)
         return found
 
-    def _scale(self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, first: bool) -> None:
+    def _scale(
+        self, factors: np.ndarray, terminal: int, rare: int, *, is_unknown: bool, sentence_initial: bool
+    ) -> None:
         """Multiply factors of 1, (n_tags,), by a word's share of what its terminal emits under each tag."""
         if rare != _NOT_RARE:
             entries = slice(self.rare_offsets[rare], self.rare_offsets[rare + 1])
             factors[self.rare_tags[entries]] = self.rare_factors[entries]
-        if first:
+        if sentence_initial:
             n_capitals, kept = self._capitals
             factors /= 1 + n_capitals[terminal]
             if is_unknown:
@@ -256,25 +170,25 @@ class Lexicon:
             if lower is not None:
                 n_capitals[lower] += 1
                 own = np.ones(len(self.tags))
-                self._scale(own, form, rare, is_unknown=False, first=False)
+                self._scale(own, form, rare, is_unknown=False, sentence_initial=False)
                 kept[form] = kept.get(form, 0.0) + own
         return n_capitals, kept
 
-    def _emitter(self, word: str, first: bool) -> tuple[int, int, int]:
+    def _emitter(self, word: str, sentence_initial: bool) -> tuple[int, int, int]:
         """The terminal that emits a word, its place among the rare words or `_NOT_RARE`, and its class or `_SEEN`."""
-        key = (word, first)
+        key = (word, sentence_initial)
         found = self._cache.get(key)
         if found is None:
-            rungs = ladder(word, first)
-            own = next(i for i, name in enumerate(rungs) if name in self._index)
-            terminal, rare = self._index[rungs[own]], _NOT_RARE
-            if is_form(rungs[own]):
+            names = signature_backoff(word, sentence_initial)
+            own = next(i for i, name in enumerate(names) if name in self._index)
+            terminal, rare = self._index[names[own]], _NOT_RARE
+            if is_signature(names[own]):
                 rare = next(
-                    (self._rare_index[name] for name in rungs[: own + 1] if name in self._rare_index), _NOT_RARE
+                    (self._rare_index[name] for name in names[: own + 1] if name in self._rare_index), _NOT_RARE
                 )
             if rare != _NOT_RARE:
                 terminal = int(self.rare_terminals[rare])
-            is_unknown = is_form(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
+            is_unknown = is_signature(self.terminals[terminal] if rare == _NOT_RARE else self.rare_words[rare])
             found = terminal, rare, self.classes.of(word) if is_unknown else _SEEN
             if is_remembered(word):
                 if len(self._cache) >= _CACHE_SIZE:

@@ -1,13 +1,12 @@
-"""Rare and unknown words by their form: case and shape, then ever longer suffixes.
+"""Rare and unknown words by their signatures: case and shape, then suffixes of growing length.
 
-A word's forms are the nodes of a tree from the root to the longest suffix that other rare words share: all words, those
-of its case and shape, those of these that end in its last letter, its last two ... The tags of a form are smoothed
-towards those of the next shorter one (Samuelsson 1993, Brants 2000).
+A word's signatures (`words/signatures.py`) are the nodes of a tree, from the root to the longest suffix that other rare
+words share. The tags of a signature are smoothed towards those of the next shorter one (Samuelsson 1993, Brants 2000).
 
 Of the words that the network knows only as the unknown word of their tag, `RareWords` tells which one it is:
-P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the forms of all others. A word
-that is in no tree has the probability of its longest form; if there are classes of words, times P(class | tag), as rare
-words have them.
+P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all others. A
+word that is in no tree has the probability of its longest signature. If there are classes of words, it is multiplied
+by P(class | tag), as for rare words.
 """
 
 from __future__ import annotations
@@ -18,41 +17,28 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spacy_lpcfg.grammar.lexicon import letter_case, token_shape
 from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
-LONGEST_SUFFIX = 4
 _CACHE_SIZE = 1_000
-_SUFFIX = " -"
 Seen = Mapping[tuple[str, bool, int], int]
 """How often each word, as the first of its sentence or not, has a tag."""
 
 
-def forms(word: str, first: bool) -> list[str]:
-    """Names of a word's forms, from the one that holds of all words to the longest suffix.
-
-    first (bool): whether it opens its sentence, where a capital says little.
-    """
-    lower = word.lower()
-    kind = f"{letter_case(word, first)} {token_shape(word)}"
-    longest = min(LONGEST_SUFFIX, len(word) - 1)
-    return ["", kind, *(f"{kind}{_SUFFIX}{lower[-length:]}" for length in range(1, longest + 1))]
-
-
 @dataclass(frozen=True, eq=False)
 class RareWords:
-    """The tags of rare words, and of forms.
+    """The tags of rare words, and of signatures.
 
-    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and forms, with "f ".
+    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and signatures, with "f ".
     offsets (int32, (n_names + 1,)): the entries of each in the next two.
     tags (int32, (n_entries,)): tags that it was seen with.
-    counts (float32, (n_entries,)): how often; of a rare word as the unknown word of the tag, and of a form by all rare
-        words that have it.
+    counts (float32, (n_entries,)): how often; of a rare word as the unknown word of the tag, and of a signature by all
+        rare words that have it.
     weights (float32, (n_names,)): share of each name among the words that the unknown word of any tag stands for.
     tag_weights (float32, (n_tags,)): the sums of P(tag | name) with these weights.
-    form_weight (float): occurrences that the tags of its next shorter form, or of its form, count for.
+    form_weight (float): occurrences that the tags of its next shorter signature, or of its signature, count for.
     classes (WordClasses): of words that are in no tree.
     class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are no classes.
     """
@@ -67,12 +53,12 @@ class RareWords:
     classes: WordClasses = NO_CLASSES
     class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
-    _of_form: dict[str, np.ndarray] = field(init=False, repr=False)
+    _of_signature: dict[str, np.ndarray] = field(init=False, repr=False)
     _of_word: dict[tuple[str, bool], tuple[list[str], np.ndarray]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.names)})
-        object.__setattr__(self, "_of_form", {})
+        object.__setattr__(self, "_of_signature", {})
         object.__setattr__(self, "_of_word", {})
 
     @property
@@ -83,23 +69,25 @@ class RareWords:
         """Whether the word was seen so seldom, or with such a tag, that the network may know it as an unknown one."""
         return f"w {word}" in self._index
 
-    def frequent_forms(self, least: float) -> tuple[str, ...]:
-        """Forms that were seen so often at least."""
+    def frequent_signatures(self, min_count: float) -> tuple[str, ...]:
+        """Returns the signatures that were seen at least `min_count` times."""
         counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
-        return tuple(name[2:] for name, count in zip(self.names, counts) if name.startswith("f ") and count >= least)
+        return tuple(
+            name[2:] for name, count in zip(self.names, counts) if name.startswith("f ") and count >= min_count
+        )
 
-    def known_forms(self, word: str, first: bool) -> list[str]:
-        """Those of a word's forms that rare words share, from the shortest on; at least the one of all words."""
-        return self._look_up(word, first)[0]
+    def known_signatures(self, word: str, sentence_initial: bool) -> list[str]:
+        """Returns those of a word's signatures that rare words share, shortest first; at least the one of all words."""
+        return self._look_up(word, sentence_initial)[0]
 
-    def tags_of(self, word: str, first: bool) -> np.ndarray:
+    def tags_of(self, word: str, sentence_initial: bool) -> np.ndarray:
         """P(tag | word) where the network knows the word only as the unknown one of its tag, float64 (n_tags,)."""
-        tags = self._look_up(word, first)[1] * self._shares_of(word)
+        tags = self._look_up(word, sentence_initial)[1] * self._shares_of(word)
         return tags / tags.sum()
 
-    def log_factors(self, word: str, first: bool) -> np.ndarray:
+    def log_factors(self, word: str, sentence_initial: bool) -> np.ndarray:
         """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
-        known, tags = self._look_up(word, first)
+        known, tags = self._look_up(word, sentence_initial)
         own = self._index.get(f"w {word}", self._index[f"f {known[-1]}"])
         return np.log(tags * self._shares_of(word) * self.weights[own] / self.tag_weights)
 
@@ -109,34 +97,34 @@ class RareWords:
             return 1.0
         return self.class_shares[self.classes.of(word)]
 
-    def _look_up(self, word: str, first: bool) -> tuple[list[str], np.ndarray]:
-        """Known forms and tags of a word; what was last asked for is kept, since it is asked for in turn."""
-        found = self._of_word.get((word, first))
+    def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
+        """Known signatures and tags of a word; what was last asked for is kept, since it is asked for in turn."""
+        found = self._of_word.get((word, sentence_initial))
         if found is None:
-            known = [form for form in forms(word, first) if f"f {form}" in self._index]
-            found = known, self._smoothed(f"w {word}", self._tags_of_form(known[-1]))
+            names = suffix_signatures(word, sentence_initial)
+            known = [name for name in names if f"f {name}" in self._index]
+            found = known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
             if is_remembered(word):
                 if len(self._of_word) >= _CACHE_SIZE:
                     self._of_word.clear()
-                self._of_word[word, first] = found
+                self._of_word[word, sentence_initial] = found
         return found
 
     def of_names(self) -> Iterator[np.ndarray]:
-        """P(tag | name) for each name, of words by their forms within a sentence, float64 (n_tags,)."""
+        """P(tag | name) for each name, of words by their signatures within a sentence, float64 (n_tags,)."""
         for name in self.names:
-            yield self.tags_of(name[2:], False) if name.startswith("w ") else self._tags_of_form(name[2:])
+            yield self.tags_of(name[2:], False) if name.startswith("w ") else self._tags_of_signature(name[2:])
 
-    def _tags_of_form(self, form: str) -> np.ndarray:
-        found = self._of_form.get(form)
+    def _tags_of_signature(self, signature: str) -> np.ndarray:
+        found = self._of_signature.get(signature)
         if found is None:
-            kind, _, suffix = form.partition(_SUFFIX)
-            shorter = f"{kind}{_SUFFIX}{suffix[1:]}" if len(suffix) > 1 else kind if suffix else ""
-            below = self._tags_of_form(shorter) if form else np.full(self.n_tags, 1.0 / self.n_tags)
-            self._of_form[form] = found = self._smoothed(f"f {form}", below)
+            shorter = shorter_signature(signature)
+            below = self._tags_of_signature(shorter) if signature else np.full(self.n_tags, 1.0 / self.n_tags)
+            self._of_signature[signature] = found = self._smoothed(f"f {signature}", below)
         return found
 
     def _smoothed(self, name: str, shorter: np.ndarray) -> np.ndarray:
-        """The tags of a name, smoothed towards those of its next shorter form; those where it is not known."""
+        """The tags of a name, smoothed towards those of its next shorter signature; those where it is not known."""
         own = self._index.get(name)
         if own is None:
             return shorter
@@ -151,15 +139,15 @@ def count_rare_words(
     is_known: Iterable[bool],
     n_tags: int,
     *,
-    most_rare: int,
+    max_rare: int,
     form_weight: float,
     classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
-    """Rare words and forms of a treebank.
+    """Rare words and signatures of a treebank.
 
     seen: all its words.
     is_known (iterable of bool): for each of these whether the network knows the word with this tag.
-    most_rare (int): forms are counted over the words that are seen so often at most, and such a word may have
+    max_rare (int): signatures are counted over the words that are seen so often at most, and such a word may have
         any tag; of others only those that they are seen with.
     form_weight (float), classes (WordClasses): as of `RareWords`.
     """
@@ -168,31 +156,31 @@ def count_rare_words(
         total[word] += count
     table: defaultdict[str, Counter[int]] = defaultdict(Counter)
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for ((word, first, tag), count), known in zip(seen.items(), is_known):
-        if total[word] <= most_rare:
+    for ((word, sentence_initial, tag), count), known in zip(seen.items(), is_known):
+        if total[word] <= max_rare:
             table[f"w {word}"][tag] += 0 if known else count
-            for form in forms(word, first):
-                table[f"f {form}"][tag] += count
-                types[f"f {form}"].add(word)
+            for name in suffix_signatures(word, sentence_initial):
+                table[f"f {name}"][tag] += count
+                types[f"f {name}"].add(word)
         elif not known:
             table[f"w {word}"][tag] += count
     table["f "][0] += 0
     for name in [name for name, words in types.items() if len(words) == 1 and name != "f "]:
         del table[name]
     once = Counter(
-        next(f"f {form}" for form in reversed(forms(word, first)) if f"f {form}" in table)
-        for word, first, _ in seen
+        next(f"f {name}" for name in reversed(suffix_signatures(word, initial)) if f"f {name}" in table)
+        for word, initial, _ in seen
         if total[word] == 1
     )
     rare = _rare_words(table, once, n_tags, form_weight)
     if not classes.words:
         return rare
-    pairs = {(word, tag) for word, _, tag in seen if total[word] <= most_rare}
+    pairs = {(word, tag) for word, _, tag in seen if total[word] <= max_rare}
     return replace(rare, classes=classes, class_shares=classes.shares(pairs, n_tags))
 
 
 _LEAST = 0.5
-"""How often a word or form has not been seen that could have been."""
+"""How often a word or signature has not been seen that could have been."""
 
 
 def _rare_words(table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int, form_weight: float) -> RareWords:

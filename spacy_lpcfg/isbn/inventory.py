@@ -225,7 +225,7 @@ class Inventory:
         )
 
     def _form_rows_of(self, word: str, first: bool) -> list[int]:
-        return [self._form_rows[form] for form in self.rare.known_forms(word, first) if form in self._form_rows]
+        return [self._form_rows[form] for form in self.rare.known_signatures(word, first) if form in self._form_rows]
 
     def _has_forms(self, tag: int, word: str, first: bool) -> bool:
         return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
@@ -278,16 +278,14 @@ def take_inventory(
     is_known = [
         pairs[tag, word] >= cut_off or (first and pairs[tag, word.lower()] >= cut_off) for word, first, tag in numbered
     ]
-    rare = count_rare_words(
-        numbered, is_known, len(tags), most_rare=most_rare, form_weight=form_weight, classes=classes
-    )
+    rare = count_rare_words(numbered, is_known, len(tags), max_rare=most_rare, form_weight=form_weight, classes=classes)
     first_word = PROJECT + len(labels) + len(tags)
     return Inventory(
         labels=tuple(sorted(labels)),
         tags=tuple(tags),
         word_offsets=np.array(list(accumulate((1 + len(w) for w in known), initial=first_word)), dtype=np.int32),
         words=tuple(word for words in known for word in ("", *words)),
-        forms=rare.frequent_forms(least_form),
+        forms=rare.frequent_signatures(least_form),
         frequent=tuple(sorted(word for word, count in totals.items() if count >= least_frequent)),
         rare=rare,
         opening=opening,

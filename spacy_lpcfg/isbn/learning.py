@@ -8,7 +8,7 @@ held-out trees falls. Differs: (1) Adam with a rate that falls to 0 along a cosi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Ascent, Epoch
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
@@ -48,8 +49,9 @@ class LearningEpoch(NamedTuple):
     dev: float
     seconds: float
 
-
-OnEpoch = Callable[[LearningEpoch], None]
+    def to_values(self) -> dict[str, float | None]:
+        """Returns the values by name, as JSON can have them: None for what is not known."""
+        return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
 @dataclass(frozen=True)
@@ -98,18 +100,18 @@ class ISBNLearner:
         self,
         trees: Iterable[Tree],
         *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
         repeats: Sequence[int] | None = None,
-        dev: Iterable[Tree] | None = None,
-        on_epoch: OnEpoch | None = None,
     ) -> ISBN:
         """Learn from trees.
 
         trees (iterable of Tree): raw or normalised; of any length.
+        held_out (iterable of Tree or None): other trees, by whose likelihood the best epoch is chosen.
+        on_step (callable or None): called after every epoch with a `LearningEpoch`. The model's `meta` has the history
+            too, without times.
         repeats (sequence of int or None): how often each tree comes in a pass over them; None for once. Words are no
             more frequent for that.
-        dev (iterable of Tree or None): held-out trees, by whose likelihood the best epoch is chosen.
-        on_epoch (callable or None): called after every epoch; `list.append` keeps the history, which is also in the
-            model's `meta`, without times.
         RAISES (ValueError): If there are no trees, for settings that cannot be, or another number of repeats than of
             trees with words.
         """
@@ -121,17 +123,17 @@ class ISBNLearner:
         events = events_of(kept, inventory, self.relations)
         if repeats is not None:
             events = _repeated(events, repeats)
-        held_out = events_of(filter(None, map(normalize, dev or ())), inventory, self.relations)
-        n_words = [count_words(some, inventory) for some in (events, held_out)]
+        dev = events_of(filter(None, map(normalize, held_out or ())), inventory, self.relations)
+        n_words = [count_words(some, inventory) for some in (events, dev)]
         history: list[LearningEpoch] = []
         networks = []
         for number in range(self.n_networks):
-            note = partial(_note, history, n_words, number + 1, on_epoch)
+            note = partial(_note, history, n_words, number + 1, on_step)
             start = start_network(
                 self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
             )
             ascent = self.ascent(self.seed + number, events.n_sequences, n_words[0])
-            networks.append(ascent.fit(start, events, dev=held_out, on_epoch=note))
+            networks.append(ascent.fit(start, events, dev=dev, on_epoch=note))
         meta = {**self._meta(cut_off, events.n_sequences, history), "root_label": root_label}
         return ISBN(inventory, self.relations, tuple(networks), meta)
 
@@ -208,12 +210,10 @@ def count_words(events: Events, inventory: Inventory) -> int:
     return int((events.choices[:, 0] == inventory.n_actions).sum())
 
 
-def _note(
-    history: list[LearningEpoch], n_words: list[int], network: int, on_epoch: OnEpoch | None, epoch: Epoch
-) -> None:
+def _note(history: list[LearningEpoch], n_words: list[int], network: int, on_step: OnStep | None, epoch: Epoch) -> None:
     """Keep what an epoch found, a word."""
     words, held_out_words = n_words
     dev = epoch.dev / held_out_words if held_out_words else float("nan")
     history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))
-    if on_epoch is not None:
-        on_epoch(history[-1])
+    if on_step is not None:
+        on_step(history[-1])

@@ -1,10 +1,10 @@
 """The latent bigram model of Saul and Pereira (1997), learned by EM and by pivots, beside Kneser-Ney models."""
 
 from spacy_lpcfg.language_model.aggregate import Aggregate
-from spacy_lpcfg.language_model.learning import EM, METHODS, Fit, Pivot, PivotEM, fit, interpolate
+from spacy_lpcfg.language_model.learning import EM, METHODS, LanguageModelFit, Pivot, PivotEM, fit, interpolate
 from spacy_lpcfg.language_model.model import LanguageModel, LanguageModelError, Perplexity
 from spacy_lpcfg.language_model.pivot import PivotSettings
-from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, Vocabulary, read_sentences
+from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, TextVocabulary, read_sentences
 
 __all__ = [
     "EDGE",
@@ -12,14 +12,14 @@ __all__ = [
     "METHODS",
     "UNKNOWN",
     "Aggregate",
-    "Fit",
     "LanguageModel",
     "LanguageModelError",
+    "LanguageModelFit",
     "Perplexity",
     "Pivot",
     "PivotEM",
     "PivotSettings",
-    "Vocabulary",
+    "TextVocabulary",
     "fit",
     "interpolate",
     "read_sentences",

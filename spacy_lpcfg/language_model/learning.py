@@ -15,7 +15,7 @@ from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_
 from spacy_lpcfg.language_model.kneser_ney import count_trigrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
 from spacy_lpcfg.language_model.pivot import PivotSettings, pivot_aggregate
-from spacy_lpcfg.language_model.text import UNKNOWN_ID, Vocabulary
+from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 
 _PATIENCE = 2  # iterations in a row after the best one, until EM ends
 
@@ -26,7 +26,7 @@ logger = logging.getLogger("spacy_lpcfg")
 class EM:
     """EM from random distributions.
 
-    n_states (int): m; seed (int): of the start; n_iterations (int): the most.
+    n_states (int): m; seed (int): of the start; n_iterations (int): the maximum.
     RAISES (ValueError): For settings that cannot be.
     """
 
@@ -79,7 +79,7 @@ def _check(n_states: int, n_iterations: int) -> None:
 
 
 METHODS = {"em": EM, "pivot": Pivot, "pivot-em": PivotEM}
-Learner = EM | Pivot
+LanguageModelLearner = EM | Pivot
 
 
 class Iteration(NamedTuple):
@@ -97,7 +97,7 @@ class Iteration(NamedTuple):
     seconds: float
 
 
-class Fit(NamedTuple):
+class LanguageModelFit(NamedTuple):
     """A language model and how it came about.
 
     model (LanguageModel): of the best iteration on the development text, or of the last one.
@@ -109,8 +109,12 @@ class Fit(NamedTuple):
 
 
 def fit(
-    sentences: Sequence[Sequence[str]], learner: Learner, *, dev: Iterable[Sequence[str]] = (), rare: int = 1
-) -> Fit:
+    sentences: Sequence[Sequence[str]],
+    learner: LanguageModelLearner,
+    *,
+    dev: Iterable[Sequence[str]] = (),
+    rare: int = 1,
+) -> LanguageModelFit:
     """Learn a language model of a text.
 
     sentences (sequence of sentences): each a sequence of words.
@@ -120,7 +124,7 @@ def fit(
     rare (int): words that are seen at most so often in the text are unknown.
     RAISES (ValueError): If the text has no words, or the development text none.
     """
-    vocabulary = Vocabulary.of(sentences, rare=rare)
+    vocabulary = TextVocabulary.of(sentences, rare=rare)
     trigrams = vocabulary.trigrams(sentences)
     if len(trigrams) == 0:
         raise ValueError("Expected a text with at least one sentence to learn from, got none. Check the path.")
@@ -137,10 +141,10 @@ def fit(
         elif history[-1].n - best[0].n == _PATIENCE:
             break
     assert best is not None
-    return Fit(best[1], history)
+    return LanguageModelFit(best[1], history)
 
 
-def _timed(bigrams: Bigrams, learner: Learner) -> Iterator[tuple[Aggregate, float, float]]:
+def _timed(bigrams: Bigrams, learner: LanguageModelLearner) -> Iterator[tuple[Aggregate, float, float]]:
     """The start and the models after every iteration: log-likelihood, and CPU seconds spent here so far."""
     begin, elsewhere = time.process_time(), 0.0
     for aggregate, log_likelihood in islice(em(bigrams, learner.start(bigrams)), learner.n_iterations + 1):

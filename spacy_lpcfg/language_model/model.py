@@ -11,7 +11,7 @@ import numpy as np
 
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
-from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, Vocabulary
+from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, TextVocabulary
 from spacy_lpcfg.storage.container import StorageError, Stored, pack, refuse_others, unpack
 from spacy_lpcfg.storage.validation import are_texts
 
@@ -42,20 +42,20 @@ class Perplexity:
 class LanguageModel(Stored):
     """The mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
 
-    vocabulary (Vocabulary): n_words words.
+    vocabulary (TextVocabulary): n_words words.
     aggregate (Aggregate): of Saul and Pereira, float32.
     weights (float64, (1,) or (3,)): of the mixture; they sum to one.
     trigrams (int32, (n, 3)), counts (int32, (n,)): what the Kneser-Ney models are made of; without them n = 0.
     """
 
-    vocabulary: Vocabulary
+    vocabulary: TextVocabulary
     aggregate: Aggregate
     weights: np.ndarray
     trigrams: np.ndarray
     counts: np.ndarray
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, aggregate: Aggregate) -> LanguageModel:
+    def of(cls, vocabulary: TextVocabulary, aggregate: Aggregate) -> LanguageModel:
         """An aggregate model alone."""
         single = Aggregate(aggregate.states.astype(np.float32), aggregate.words.astype(np.float32))
         return cls(vocabulary, single, np.ones(1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
@@ -93,7 +93,7 @@ class LanguageModel(Stored):
         return self.perplexity_of(self.vocabulary.trigrams(sentences))
 
     def perplexity_of(self, trigrams: np.ndarray) -> Perplexity:
-        """Perplexity of the last words of trigrams (int, (n, 3)), as `Vocabulary.trigrams` makes them of a text."""
+        """Perplexity of the last words of trigrams (int, (n, 3)), as `TextVocabulary.trigrams` makes them of a text."""
         known = trigrams[trigrams[:, 2] != UNKNOWN_ID]
         if len(known) == 0:
             raise ValueError("Expected a text with at least one sentence to measure the perplexity of, got none.")
@@ -128,7 +128,7 @@ class LanguageModel(Stored):
             raise LanguageModelError(str(error)) from error
         _check(values)
         return cls(
-            Vocabulary(values["vocabulary"]),
+            TextVocabulary(values["vocabulary"]),
             Aggregate(values["states"], values["words"]),
             values["weights"],
             values["trigrams"],

@@ -18,12 +18,10 @@ import numpy as np
 from scipy import sparse
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
-from spacy_lpcfg.learning.moments.anchors import fast_anchor_words, simplex_regression, squared_distances
+from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, AnchorStates, anchor_states, bayes
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
-_MOST_STEPS = 100_000  # of the regression, for pivots that nearly coincide
-_REVIEW = 16
-_LEAST_PRIOR = 1e-12  # of a state that no f needs but its own pivot
+_MIN_PRIOR = 1e-12  # of a state that no f needs but its own pivot
 
 logger = logging.getLogger("spacy_lpcfg")
 
@@ -36,7 +34,7 @@ class PivotSettings:
     kappa (float): added to the counts that scale the CCA.
     shrinkage (float): occurrences of the mean that are added to those of every f.
     softening (float): share of every p(h | f) that p(h) takes.
-    tolerance (float): `least_gain` of the simplex regression, as a share of the pivots' mean squared distance.
+    tolerance (float): `min_gain` of the simplex regression, as a share of the pivots' mean squared distance.
     concave_iterations (int): of EM for r(h | w1) alone. The paper does not say how many; many overfit rare w1.
     RAISES (ValueError): For settings that cannot be.
     """
@@ -61,81 +59,58 @@ class PivotSettings:
         if self.concave_iterations < 1:
             raise ValueError(f"Expected concave_iterations of at least 1, got {self.concave_iterations}.")
 
+    @property
+    def anchors(self) -> AnchorSettings:
+        """How pivots are found, and p(h | f): with steps enough for pivots that nearly coincide."""
+        return AnchorSettings(
+            shrink=self.shrinkage,
+            candidates=self.candidates,
+            affine=True,
+            tolerance=self.tolerance,
+            distance="mean",
+            max_iterations=100_000,
+            review=16,
+        )
+
 
 EXACT = PivotSettings(
     candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Decomposition:
-    """What section 5.2 returns.
-
-    pivots (int64, (m,)): the f that is the pivot of each state.
-    prior (float64, (m,)): p(h).
-    rows (float64, (n_rows, m)): p(f | h); columns sum to one.
-    """
-
-    pivots: np.ndarray
-    prior: np.ndarray
-    rows: np.ndarray
-
-
-def decompose(
+def row_states(
     counts: sparse.csr_matrix, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
-) -> Decomposition:
-    """Find p(h) and p(f | h), up to a permutation of the states, if each state has a pivot among the f.
+) -> AnchorStates:
+    """Returns the pivots among the f and p(h | f), up to a permutation of the states, if each state has a pivot.
 
-    counts (csr_matrix, (n_rows, n_columns)): Q, or counts.
+    counts (csr_matrix, (n_rows, n_columns)): Q, or counts; a row is an f.
     n_states (int): m, at least 1; there are fewer, and a logged reason, if there are fewer pivots.
     seed (int): of the randomised decomposition of large matrices.
     RAISES (ValueError): If all counts are zero, or for less than one state.
     """
     if n_states < 1:
         raise ValueError(f"Expected n_states of at least 1, got {n_states}.")
-    totals = np.asarray(counts.sum(axis=1)).ravel()
+    totals = _totals(counts)
     if not totals.any():
         raise ValueError("Expected counts to decompose, got none but zeros.")
-    points = _points(counts, totals, n_states, seed, settings)
-    n_candidates = int(min(settings.candidates * n_states, float(np.count_nonzero(totals))))
-    candidates = np.argsort(-totals, kind="stable")[:n_candidates]
-    pivots = candidates[_vertices(points[candidates], n_states)]
-    if len(pivots) < n_states:
+    phi = _representation(counts, totals, n_states, seed, settings.kappa)
+    vectors = (counts @ phi) / np.where(totals > 0, totals, 1.0)[:, None]
+    found = anchor_states(vectors, totals, n_states, settings.anchors)
+    if len(found.anchors) < n_states:
         logger.warning(
             "%d states instead of %d: the %d most frequent words are mixtures of so many pivots among them",
-            len(pivots),
+            len(found.anchors),
             n_states,
-            n_candidates,
+            len(settings.anchors.candidates_of(totals, n_states)),
         )
-    least_gain = settings.tolerance * squared_distances(points[pivots]).mean()
-    mixtures = simplex_regression(
-        points, points[pivots], least_gain=least_gain, max_iterations=_MOST_STEPS, review=_REVIEW
-    )
-    shares = totals / totals.sum()
-    prior = np.maximum(shares @ mixtures, _LEAST_PRIOR)
-    prior /= prior.sum()
-    mixtures = (1 - settings.softening) * mixtures + settings.softening * prior
-    joint = shares[:, None] * mixtures
-    return Decomposition(pivots, prior, joint / joint.sum(axis=0))
+    prior = np.maximum(totals @ found.posteriors / totals.sum(), _MIN_PRIOR)
+    softened = (1 - settings.softening) * found.posteriors + settings.softening * prior / prior.sum()
+    return found._replace(posteriors=softened)
 
 
-def _vertices(points: np.ndarray, n_vertices: int) -> np.ndarray:
-    """Step 3: places of vertices of the hull, int64 (k,); k < n_vertices if the points lie in fewer dimensions.
-
-    A coordinate more, the same for all, makes vertices independent whose mean is zero.
-    """
-    longest = np.linalg.norm(points, axis=1).max()
-    lifted = np.column_stack([points, np.full(len(points), longest if longest > 0 else 1.0)])
-    return fast_anchor_words(lifted, n_vertices)
-
-
-def _points(
-    counts: sparse.csr_matrix, totals: np.ndarray, n_dimensions: int, seed: int, settings: PivotSettings
-) -> np.ndarray:
-    """Steps 1 and 2: v_f for every f, float64 (n_rows, n_dimensions)."""
-    phi = _representation(counts, totals, n_dimensions, seed, settings.kappa)
-    seen = totals + settings.shrinkage
-    return (counts @ phi) / np.where(seen > 0, seen, 1.0)[:, None]
+def _totals(counts: sparse.csr_matrix) -> np.ndarray:
+    """The sum of each row, float64 (n_rows,)."""
+    return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _representation(
@@ -165,7 +140,8 @@ def pivot_aggregate(
 ) -> Aggregate:
     """The pivot algorithm for the language model: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
 
-    Arguments as of `decompose`.
+    Arguments as of `row_states`.
     """
-    found = decompose(bigrams.matrix(bigrams.counts).T.tocsr(), n_states, seed=seed, settings=settings)
-    return fit_states(bigrams, found.rows, found.prior, settings.concave_iterations)
+    matrix = bigrams.matrix(bigrams.counts).T.tocsr()
+    prior, words = bayes(_totals(matrix), row_states(matrix, n_states, seed=seed, settings=settings).posteriors)
+    return fit_states(bigrams, words, prior, settings.concave_iterations)

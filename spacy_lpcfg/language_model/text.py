@@ -44,7 +44,7 @@ def _read_lines(path: PathLike) -> Iterator[str]:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class TextVocabulary:
     """The words of a language model; all others are one, `<unk>`.
 
     words (tuple[str, ...]): (n_words,); `<unk>`, the edge of sentences, then the known words, sorted.
@@ -57,7 +57,7 @@ class Vocabulary:
         object.__setattr__(self, "_ids", {word: i for i, word in enumerate(self.words)})
 
     @classmethod
-    def of(cls, sentences: Iterable[Sequence[str]], *, rare: int = 1) -> Vocabulary:
+    def of(cls, sentences: Iterable[Sequence[str]], *, rare: int = 1) -> TextVocabulary:
         """The words that are seen more than `rare` times."""
         counts = Counter(word for sentence in sentences for word in sentence)
         known = (word for word, count in counts.items() if count > rare and word not in (UNKNOWN, EDGE))

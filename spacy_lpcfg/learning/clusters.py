@@ -21,14 +21,15 @@ from functools import partial
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import EMFit, best_grammar
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, groups_of
 from spacy_lpcfg.learning.moments.projections import Projector
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
 
@@ -37,8 +38,8 @@ from spacy_lpcfg.trees.tree import Tree
 class Clusters:
     """Learner of a proper L-PCFG by clusters of spectral projections, and some iterations of EM.
 
-    n_states (int): the most latent states of a symbol (m).
-    n_iterations (int): of EM, or 0; with held-out trees the most.
+    n_states (int): the maximum number of latent states of a symbol (m).
+    n_iterations (int): of EM, or 0; with held-out trees the maximum.
     seed (int): of the decompositions, the clusters and the noise.
     n_jobs (int or None): processes that read the trees, project and cluster them, and threads of the E step; None for
         those of `joblib.parallel_config`, or 1.
@@ -71,16 +72,20 @@ class Clusters:
         self._projector()  # which checks what it takes
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the clusters as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM at the clusters; arguments as of `fit`."""
         from threadpoolctl import threadpool_limits
 
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
             projections = self._projector().bases(treebank, self.n_jobs).project_all(treebank)
             states = cluster(treebank, projections, self.agreement, self.seed, self.n_jobs)
@@ -88,7 +93,7 @@ class Clusters:
         np.maximum.at(n_states, treebank.nodes.symbol, states + 1)
         log_fewer_states(treebank, n_states, self.n_states, self.tokens_per_state)
         split = Split(treebank, n_states)
-        return Fit(split, split.expect_states(states), self.smoothing, self.n_jobs)
+        return EMFit(split, split.expect_states(states), self.smoothing, self.n_jobs)
 
     def _projector(self) -> Projector:
         return Projector(
@@ -97,7 +102,7 @@ class Clusters:
 
 
 def cluster(
-    treebank: Treebank, projections: Projections, agreement: float, seed: int, n_jobs: int | None = None
+    treebank: IndexedTreebank, projections: Projections, agreement: float, seed: int, n_jobs: int | None = None
 ) -> np.ndarray:
     """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,55 +18,17 @@ from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep, Step
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 
 
-class Step(NamedTuple):
-    """What one iteration of EM found and cost.
-
-    iteration (int): 1 for the first; 0 for parameters before any.
-    log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
-    f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
-    seconds (float): CPU seconds of this process, those of parsing the held-out trees not counted; of the first step
-        with all that came before it.
-    grammar (int): 1 for the first of several grammars, or for the only one.
-    """
-
-    iteration: int
-    log_likelihood: float
-    f1: float
-    seconds: float
-    grammar: int = 1
-
-    def to_values(self) -> dict[str, float | None]:
-        """By name, as JSON can have it: with None for what is not known."""
-        return {name: None if value != value else value for name, value in self._asdict().items()}
-
-
-OnStep = Callable[[Step], None]
-
-
-def fit_in_steps(learner: Any, trees: Any, on_step: OnStep | None) -> Any:
-    """What any learner learns from trees; `on_step` is called as of `EM.fit` if the learner goes by steps."""
-    if on_step is None or "on_step" not in signature(learner.fit).parameters:
-        return learner.fit(trees)
-    return learner.fit(trees, on_step=on_step)
-
-
-def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
-    """What is to be called with the steps of a learner whose grammars stand behind so many others."""
-    if on_step is None:
-        return None
-    return lambda step: on_step(step._replace(grammar=step.grammar + n_before))
-
-
-class Fit:
+class EMFit:
     """EM from a start, an iteration at a time.
 
     split (Split): a treebank, and the states of its symbols.
@@ -123,7 +83,7 @@ class Fit:
 
 
 def best_grammar(
-    start: Callable[[], Fit],
+    start: Callable[[], EMFit],
     n_iterations: int,
     held_out: Iterable[Tree] | None,
     *,
@@ -134,10 +94,10 @@ def best_grammar(
     """The grammar of the last iteration, or of the one with the best F1 on held-out trees.
 
     start (callable): gives EM at its start.
-    n_iterations (int): with held-out trees the most.
+    n_iterations (int): with held-out trees the maximum.
     first (int): the first iteration that counts; 0 is the start.
     others: as of `EM`.
-    RAISES (ValueError): For fewer iterations than that.
+    RAISES (ValueError): If n_iterations is less than `first`.
     """
     if n_iterations < first:
         raise ValueError(f"Expected n_iterations of at least {first}, got {n_iterations}.")
@@ -169,8 +129,8 @@ def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
 class EM:
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
-    n_states (int): the most latent states of a symbol (m).
-    n_iterations (int): of EM; with held-out trees the most.
+    n_states (int): the maximum number of latent states of a symbol (m).
+    n_iterations (int): of EM; with held-out trees the maximum.
     seed (int): of the random start.
     n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
@@ -202,11 +162,15 @@ class EM:
         check_at_least(1, check_every=self.check_every)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or no iterations to make.
@@ -214,13 +178,13 @@ class EM:
         start = partial(self.start, trees)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM at its random start; arguments as of `fit`."""
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)
-        return Fit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
+        return EMFit(split, start, self.smoothing, self.n_jobs, start_smoothing=UNSMOOTHED)
 
 
 def random_start(split: Split, noise: float, seed: int) -> Expected:

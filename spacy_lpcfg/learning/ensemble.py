@@ -13,11 +13,11 @@ from typing import Any, Protocol
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
-from spacy_lpcfg.learning.em import OnStep, fit_in_steps, renumbered
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.treebank.assembly import Reading, Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
@@ -28,13 +28,19 @@ CLUSTERS: dict[str, Any] = {"dropout": 0.1}
 _MANY_TREES = 7_000
 
 
-class Seeded(Reading, Protocol):
+class Seeded(ReadingSettings, Protocol):
     """A learner of one grammar that draws at random: `Spectral`, `Pivot`, `Clusters`, `SplitMerge` or `EM`."""
 
     @property
     def seed(self) -> int: ...
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar: ...
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar: ...
 
 
 @dataclass(frozen=True)
@@ -106,15 +112,23 @@ class Ensembles:
     def n_jobs(self) -> int | None:
         return self.learners[0].n_jobs
 
-    def fit(self, trees: Iterable[Tree] | Treebank, *, on_step: OnStep | None = None) -> Ensemble:
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Ensemble:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): trees by which each learner that goes by steps chooses the best one.
         on_step (callable or None): called with the steps of each grammar that is learned by EM.
         RAISES (ValueError): If there are none, or on settings that cannot be.
         """
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > _MANY_TREES else 2)
         seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
-        grammars = (fit_in_steps(one, treebank, renumbered(on_step, i)) for i, one in enumerate(seeded))
+        golds = None if held_out is None else list(held_out)
+        grammars = (one.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, one in enumerate(seeded))
         return Ensemble(tuple(grammars), self.combine)

@@ -22,9 +22,10 @@ from scipy.sparse import csr_array
 
 from spacy_lpcfg.checks import check_whole, shown
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import EMFit, best_grammar
 from spacy_lpcfg.learning.latent.merging import merged
-from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
@@ -32,7 +33,7 @@ from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.moments.projections import check_kappa, check_noise, check_templates, noisy, scaled
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
     OUTSIDE,
@@ -55,8 +56,8 @@ MATCHINGS = ("transition", "direct")
 class Pivot:
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
-    n_states (int): the most latent states of a symbol (m).
-    n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the most.
+    n_states (int): the maximum number of latent states of a symbol (m).
+    n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the maximum.
     seed (int): of the randomised singular value decompositions, and of the noise.
     n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
@@ -117,24 +118,28 @@ class Pivot:
         check_templates(inside=self.inside, outside=self.outside, leaf=self.leaf)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the pivots as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
         if self.merge:
             n_merges = round(self.merge * (split.n_states - 1).sum())
-            return Fit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
+            return EMFit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)
         own = partial(build_grammar, treebank, parameters)
-        return Fit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
+        return EMFit(split, start, self.smoothing, self.n_jobs, start_grammar=own)
 
-    def parameters(self, treebank: Treebank) -> Parameters:
+    def parameters(self, treebank: IndexedTreebank) -> Parameters:
         """The parameters t, q and pi, all of them probabilities, as a grammar or EM takes them.
 
         RAISES (ValueError): On unknown features.
@@ -153,7 +158,7 @@ class Pivot:
             is_proper=True,
         )
 
-    def _states(self, treebank: Treebank) -> States:
+    def _states(self, treebank: IndexedTreebank) -> States:
         """Step 1 for every symbol."""
         nodes = treebank.nodes
         parts = ((part.nodes, part.terminal) for part in treebank.parts())
@@ -169,7 +174,7 @@ class Pivot:
             precision=self.precision,
             em=self.em,
         )
-        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+        most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls = (
             (
                 *self._representation((leaf if is_leaf[symbol] else inner).rows(group), outside.rows(group), symbol),
@@ -206,7 +211,7 @@ class Pivot:
         phi, psi = (noisy(scaled(table, self.kappa), self.dropout, self.noise, rng) for table in (inside, outside))
         return phi, psi
 
-    def _tensors(self, treebank: Treebank, states: States) -> np.ndarray:
+    def _tensors(self, treebank: IndexedTreebank, states: States) -> np.ndarray:
         """Steps 2 and 3 for every rule: t(a -> b c, h2, h3 | a, h1), one rule after the other."""
         nodes, counts = treebank.nodes, treebank.counts
         calls = (
@@ -256,7 +261,7 @@ def _normalized(found: list[np.ndarray], rules: np.ndarray, weights: np.ndarray,
     return np.concatenate(tensors)
 
 
-def _root_vectors(treebank: Treebank, states: States) -> np.ndarray:
+def _root_vectors(treebank: IndexedTreebank, states: States) -> np.ndarray:
     """p(h | a, g) where g says that a is at the root (section 6.1); zeros for symbols never seen there."""
     nodes, vectors = treebank.nodes, np.zeros_like(states.pi)
     for symbol in np.unique(nodes.symbol[nodes.roots]):
@@ -266,7 +271,7 @@ def _root_vectors(treebank: Treebank, states: States) -> np.ndarray:
     return vectors
 
 
-def _emissions(treebank: Treebank, states: States) -> Emissions:
+def _emissions(treebank: IndexedTreebank, states: States) -> Emissions:
     """q(a -> x | a, h) = r(f | h, a) with f = a -> x (section 6.1), as ratios to q(a -> x | a)."""
     nodes, events = treebank.nodes, treebank.events
     ratios = np.zeros((len(nodes.leaves), states.n_states.max()))

@@ -14,12 +14,13 @@ from operator import add
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
 from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.moments.projections import Bases, Projector
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Part, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import paired_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
 from spacy_lpcfg.parallel import in_order
@@ -32,16 +33,16 @@ class Smoothing:
 
     c (float): C of the binary rules' lambda = sqrt(n) / (C + sqrt(n)); 0 for no smoothing.
     nu (float): weight of a lexical rule's own mean; the rest goes to its symbol's.
-    most_lexical (float): lexical rules seen more often than this are not smoothed.
-    RAISES (ValueError): For a c or most_lexical below 0, or a nu that is no share.
+    max_lexical (float): lexical rules seen more often than this are not smoothed.
+    RAISES (ValueError): For a c or max_lexical below 0, or a nu that is no share.
     """
 
     c: float = 15.0
     nu: float = 0.25
-    most_lexical: float = 20.0
+    max_lexical: float = 20.0
 
     def __post_init__(self) -> None:
-        check_at_least(0, c=self.c, most_lexical=self.most_lexical)
+        check_at_least(0, c=self.c, max_lexical=self.max_lexical)
         check_shares(nu=self.nu)
 
 
@@ -49,7 +50,7 @@ class Smoothing:
 class Spectral:
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
 
-    n_states (int): the most latent states of a symbol (m).
+    n_states (int): the maximum number of latent states of a symbol (m).
     seed (int): of the randomised singular value decompositions.
     n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): of the moments.
@@ -78,17 +79,24 @@ class Spectral:
     def __post_init__(self) -> None:
         self._projector()  # which checks what it takes
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
         return self.estimate(trees).grammar(self.smoothing)
 
-    def estimate(self, trees: Iterable[Tree] | Treebank) -> SpectralEstimate:
+    def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices
@@ -127,12 +135,12 @@ def _part_sums(part: Part, bases: Bases) -> ProjectionSums:
 class SpectralEstimate:
     """Moments of a treebank under projections of its inside and outside trees.
 
-    treebank (Treebank): its nodes and counts.
+    treebank (IndexedTreebank): its nodes and counts.
     bases (Bases): what projects them.
     sums (ProjectionSums): of the projections, and the moments of rules.
     """
 
-    treebank: Treebank
+    treebank: IndexedTreebank
     bases: Bases
     sums: ProjectionSums
 
@@ -167,6 +175,6 @@ class SpectralEstimate:
         nodes, events = self.treebank.nodes, self.treebank.events
         symbols, terminals = events.pairs.T
         means = self.sums.words / events.counts[:, None]
-        rare = events.counts <= smoothing.most_lexical
+        rare = events.counts <= smoothing.max_lexical
         means[rare] = smoothing.nu * means[rare] + (1 - smoothing.nu) * outside_means[symbols[rare]]
         return Emissions(symbols, terminals, events.counts, means, outside_means[: len(nodes.preterminals)])

@@ -18,14 +18,15 @@ import numpy as np
 
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit, OnStep, best_grammar, random_start
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import EMFit, best_grammar, random_start
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_flows import flow
-from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, most_states
+from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
@@ -35,9 +36,9 @@ logger = logging.getLogger(__name__)
 class SplitMerge:
     """Learner of a proper L-PCFG by splitting and merging states; each symbol gets a number of its own.
 
-    n_states (int): the most latent states of a symbol (m); there are as many rounds as doublings up to it. 32 have as
-        many states in all symbols together as 16 of other learners.
-    n_iterations (int): of EM after the last round; with held-out trees the most.
+    n_states (int): the maximum number of latent states of a symbol (m); there are as many rounds as doublings up to it.
+        32 have as many states in all symbols together as 16 of other learners.
+    n_iterations (int): of EM after the last round; with held-out trees the maximum.
     seed (int): of the noise.
     n_jobs (int or None): processes that read the trees, and threads of the E step; None for those of
         `joblib.parallel_config`, or 1.
@@ -76,11 +77,15 @@ class SplitMerge:
         check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
 
     def fit(
-        self, trees: Iterable[Tree] | Treebank, held_out: Iterable[Tree] | None = None, *, on_step: OnStep | None = None
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
-        trees (Iterable[Tree] or Treebank): read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
             from raw words.
         on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
@@ -88,19 +93,19 @@ class SplitMerge:
         """
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | Treebank) -> Fit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM after the last round; arguments as of `fit`."""
-        treebank = Treebank.read(trees, self)
-        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+        treebank = IndexedTreebank.read(trees, self)
+        most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
         split = Split.of(treebank, 1, self.tokens_per_state)
-        fit = Fit(split, random_start(split, 0.0, self.seed), self.smoothing, self.n_jobs)
+        fit = EMFit(split, random_start(split, 0.0, self.seed), self.smoothing, self.n_jobs)
         rng = np.random.default_rng(self.seed)
         for number in range(1, (self.n_states - 1).bit_length() + 1):
             fit = self._round(fit, rng, number)
         return fit
 
-    def _round(self, fit: Fit, rng: np.random.Generator, number: int) -> Fit:
+    def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
         """Split, EM, merge, EM."""
         n_before = int(fit.split.n_states.sum())
         fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.noise, rng))
@@ -113,25 +118,25 @@ class SplitMerge:
         logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *found)
         return fit
 
-    def _fit(self, split: Split, expected: Expected) -> Fit:
-        return Fit(split, expected, self.smoothing, self.n_jobs)
+    def _fit(self, split: Split, expected: Expected) -> EMFit:
+        return EMFit(split, expected, self.smoothing, self.n_jobs)
 
 
-def _iterate(fit: Fit, n: int) -> float:
+def _iterate(fit: EMFit, n: int) -> float:
     """Iterations of EM; the log-likelihood before the last."""
     return [fit.step() for _ in range(n)][-1]
 
 
 def split_states(
-    split: Split, expected: Expected, most: int, tokens_per_state: float, noise: float, rng: np.random.Generator
+    split: Split, expected: Expected, max_states: int, tokens_per_state: float, noise: float, rng: np.random.Generator
 ) -> tuple[Split, Expected]:
     """Two of each state that is frequent enough, with counts that differ by some noise.
 
     expected (Expected): counts of `split`.
-    most (int): states of a symbol, which are left to its most frequent ones; others: as of `SplitMerge`.
+    max_states (int): of a symbol, which are left to its most frequent ones; others: as of `SplitMerge`.
     """
     flows = [
-        halving(counts[:m] >= 2 * tokens_per_state, counts[:m], most)
+        halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
         for counts, m in zip(expected.symbols, split.n_states)
     ]
     split, halves = flow(split, expected, flows)
@@ -143,13 +148,13 @@ def split_states(
     return split, replace(halves, **noisy)
 
 
-def halving(is_split: np.ndarray, counts: np.ndarray, most: int) -> np.ndarray:
+def halving(is_split: np.ndarray, counts: np.ndarray, max_states: int) -> np.ndarray:
     """The flow of m states of which some are split, float32 (m, n).
 
-    is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `most` states.
+    is_split (bool, (m,)): which; counts (float64, (m,)): by which it is fewer, if there were more than `max_states`.
     """
     m = len(counts)
-    spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(most - m, 0) :]
+    spared = np.argsort(-np.where(is_split, counts, -1.0), kind="stable")[max(max_states - m, 0) :]
     n_halves = 1 + is_split
     n_halves[spared] = 1
     return np.repeat(np.diag(1 / n_halves), n_halves, axis=1).astype(np.float32)

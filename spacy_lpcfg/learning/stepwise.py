@@ -16,7 +16,8 @@ import numpy as np
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
 
@@ -28,7 +29,7 @@ class Starter(Protocol):
     @property
     def n_iterations(self) -> int: ...
 
-    def start(self, trees: Iterable[Tree]) -> Fit: ...
+    def start(self, trees: Iterable[Tree]) -> EMFit: ...
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,19 @@ class StepwiseEM:
         if not 0.5 < self.alpha <= 1:
             raise ValueError(f"Expected an alpha above 0.5 and up to 1, got {self.alpha}.")
 
-    def fit(self, trees: Iterable[Tree]) -> Grammar:
-        """The grammar before any batch; arguments as of `online`."""
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
+        """Learn from trees what there is before any batch.
+
+        trees (Iterable[Tree]): as of `online`.
+        held_out, on_step: ignored: steps are those of `OnlineFit`, and nothing is stopped early.
+        RAISES (ValueError): If there are none.
+        """
         return self.online(trees).grammar()
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit:
@@ -68,12 +80,12 @@ class StepwiseEM:
 class OnlineFit:
     """Stepwise EM, a batch at a time.
 
-    fit (Fit): of the trees.
+    fit (EMFit): of the trees.
     trees (Sequence[Tree]): all.
     alpha (float): as of `StepwiseEM`.
     """
 
-    def __init__(self, fit: Fit, trees: Sequence[Tree], alpha: float) -> None:
+    def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:
         self._fit = fit
         self._alpha = alpha
         self._n_batches = 0

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -27,12 +28,20 @@ class TreebankPCFG:
     markov: int = 0
     n_jobs: int | None = None
 
-    def fit(self, trees: Iterable[Tree] | Treebank) -> Grammar:
+    def fit(
+        self,
+        trees: Iterable[Tree] | IndexedTreebank,
+        *,
+        held_out: Iterable[Tree] | None = None,
+        on_step: OnStep | None = None,
+    ) -> Grammar:
         """Learn from trees.
 
+        trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none.
         """
-        treebank = Treebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self)
         n_symbols = len(treebank.nodes.symbols)
         parameters = Parameters(
             n_states=np.ones(n_symbols, dtype=np.int32),

@@ -14,7 +14,7 @@ from spacy_lpcfg.trees.tree import Tree
 GRID: dict[str, tuple[float, ...]] = {
     "c": (5.0, 10.0, 15.0, 25.0, 40.0),
     "nu": (0.25, 0.5, 0.75, 1.0),
-    "most_lexical": (5.0, 20.0, 100.0),
+    "max_lexical": (5.0, 20.0, 100.0),
 }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from spacy_lpcfg.combination import Learned as ParsingModel
-from spacy_lpcfg.combination import learned_from_bytes as model_from_bytes
+from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import kind_of, read_file
 
 
-def load(name: str | os.PathLike[str]) -> ParsingModel | ISBN:
+def load(name: str | os.PathLike[str]) -> ParsingModel:
     """Read a saved model that parses: a grammar, an ensemble, a combination or a belief network.
 
     name (str or path): of its file; or a language of which a grammar comes with the package, such as "en". A file of

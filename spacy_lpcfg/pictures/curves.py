@@ -48,8 +48,8 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
 def learning_figure(fits: Mapping[str, Steps]) -> Figure:
     """What each iteration found: one panel a quantity, and one curve a fit.
 
-    fits (mapping of str to steps): by their names. The steps of a fit are those that learners hand to `on_step` and
-        `on_epoch`, or what `spacy-lpcfg learn` keeps of them under "fit" in a pipeline's meta. Where a fit is of
+    fits (mapping of str to steps): by their names. The steps of a fit are those that learners hand to `on_step`,
+        or what `spacy-lpcfg learn` keeps of them under "fit" in a pipeline's meta. Where a fit is of
         several networks, each has a curve.
     RAISES (ImportError): Without matplotlib. (ValueError): If there is nothing to draw.
     """

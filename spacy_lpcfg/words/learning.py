@@ -22,14 +22,15 @@ class ClassLearner:
     text (iterable of sequences of str): the words of each sentence, spelled as in the treebank. Learners of equal
         settings and texts learn once; so it has a hash, and can be read again.
     n_classes (int): of words, `OTHER` not counted.
-    min_count (int): of a word; max_words (int): that have a class: the most frequent ones.
+    min_count (int): of a word; vocabulary_size (int): the maximum number of words with a class, the most frequent
+        ones.
     n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
     """
 
     text: Iterable[Sequence[str]] = field(repr=False)
     n_classes: int = 64
     min_count: int = 3
-    max_words: int = 30_000
+    vocabulary_size: int = 30_000
     n_sweeps: int = 10
 
     def classes(self) -> WordClasses:
@@ -48,7 +49,7 @@ def _learned(learner: ClassLearner) -> WordClasses:
     text = _read(learner.text)
     counts = Counter(word for sentence in text for word in sentence)
     frequent = sorted((-count, word) for word, count in counts.items() if count >= learner.min_count)
-    words = sorted(word for _, word in frequent[: learner.max_words])
+    words = sorted(word for _, word in frequent[: learner.vocabulary_size])
     if len(words) < n_classes:
         raise ValueError(
             f"Expected at least {n_classes} different words that occur {learner.min_count} times or more, for as many "

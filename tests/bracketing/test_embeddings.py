@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from spacy_lpcfg.bracketing import CCA, Brown, EmbeddingError, GivenVectors, PaperAnchors, TagGroups
 from spacy_lpcfg.bracketing.brown import merge_paths
-from spacy_lpcfg.bracketing.embeddings import Vocabulary, context_counts
+from spacy_lpcfg.bracketing.embeddings import EmbeddingVocabulary, context_counts
 from spacy_lpcfg.bracketing.sentences import N_UNIVERSAL, UNIVERSAL_IDS, chunks
 from spacy_lpcfg.words.brown import cluster, log_likelihood
 
@@ -50,13 +50,13 @@ def test_embeddings_do_not_depend_on_chunks_or_case():
 
 
 def test_embeddings_know_rare_words_by_their_tags():
-    vocabulary = Vocabulary(["dog"])
+    vocabulary = EmbeddingVocabulary(["dog"])
     (chunk,) = chunks([(("Dog", "wug", "sees"), ("NN", "NN", "VBZ"))])
     assert vocabulary.ids(chunk).tolist() == [N_UNIVERSAL, UNIVERSAL_IDS["NOUN"], UNIVERSAL_IDS["VERB"]]
 
 
 def test_embeddings_count_contexts_within_sentences():
-    vocabulary = Vocabulary(["a", "b", "c"])
+    vocabulary = EmbeddingVocabulary(["a", "b", "c"])
     text = [(("a", "b", "c"), ("NN",) * 3), (("b", "a"), ("NN",) * 2)]
     one, two = (each.toarray() for each in context_counts(chunks(text), vocabulary, 2))
     a, b, c, edge = (N_UNIVERSAL + k for k in range(4))

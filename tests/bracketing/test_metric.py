@@ -15,7 +15,7 @@ from spacy_lpcfg.bracketing.covariances import (
     shared_covariances,
     shrink,
 )
-from spacy_lpcfg.bracketing.embeddings import Embedding, Vocabulary
+from spacy_lpcfg.bracketing.embeddings import Embedding, EmbeddingVocabulary
 from spacy_lpcfg.bracketing.latent_tree import minimal_tree
 from spacy_lpcfg.bracketing.metric import (
     TooLittleText,
@@ -41,7 +41,7 @@ def random_text(n: int, seed: int, longest: int = 6) -> list[tuple[tuple[str, ..
 
 def random_embedding(p: int, seed: int) -> Embedding:
     vectors = np.random.default_rng(seed).normal(size=(N_UNIVERSAL + len(WORDS), p))
-    return Embedding(Vocabulary(WORDS), vectors.astype(np.float32))
+    return Embedding(EmbeddingVocabulary(WORDS), vectors.astype(np.float32))
 
 
 def algorithm_1(text, embedding, groups, sentence, gamma) -> np.ndarray:

@@ -18,8 +18,8 @@ from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral
 from spacy_lpcfg.trees import Tree
 
 EXAMPLE = ROOT / "examples" / "hmm.py"
-UNSMOOTHED = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+UNSMOOTHED = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,9 @@ from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, tag_terminal
+from spacy_lpcfg.grammar.lexicon import tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.words.signatures import UNKNOWN
 
 ANYTHING = "*"  # a word that stands for all words
 SEEDS = st.integers(0, 10**6)

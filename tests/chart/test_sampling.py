@@ -19,7 +19,7 @@ from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
-UNSMOOTHED = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0)
+UNSMOOTHED = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0)
 
 
 def learn(*trees: str) -> Grammar:

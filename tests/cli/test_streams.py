@@ -11,8 +11,6 @@ import pytest
 import spacy
 from commands import console_script, sample_part
 
-from spacy_lpcfg.parsing.query import Query
-
 pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="streams are closed and full as Linux has it")
 
 OUT_FAILS = (">&-", ">/dev/full")
@@ -129,7 +127,7 @@ def on_terminal(*command: object) -> str:
         os.close(its)
         found = b""
         try:
-            while part := os.read(Query(own, 10_000)):
+            while part := os.read(own, 10_000):
                 found += part
         except OSError:  # it is over
             pass

@@ -105,7 +105,7 @@ def test_parser_learners_are_those_of_the_library():
     make_spectral = registry.misc.get("spacy-lpcfg.Spectral.v1")
     assert make_spectral() == Spectral()
     wanted = Spectral(smoothing=Smoothing(1.0, 0.1, 2.0), lexical=LexicalSettings(rare=1))
-    assert make_spectral(c=1.0, nu=0.1, most_lexical=2.0, rare=1) == wanted
+    assert make_spectral(c=1.0, nu=0.1, max_lexical=2.0, rare=1) == wanted
     make_pivot = registry.misc.get("spacy-lpcfg.Pivot.v1")
     assert make_pivot() == Pivot()
     pivot = Pivot(matching="transition", em=ConvexEM(max_iterations=3), lexical=LexicalSettings(rare=1))

@@ -177,7 +177,7 @@ def test_damaged_bytes_are_refused(proper):
 
 def test_grammars_of_one_treebank_share_their_lexicon(sample):
     """Even where most words are too unlikely to keep, and a state may emit none of the others."""
-    lexical = LexicalSettings(least_posterior=0.3)
+    lexical = LexicalSettings(min_posterior=0.3)
     grammars = [
         learner.fit(sample).lexicon
         for learner in (Clusters(n_states=8, tokens_per_state=2.0, lexical=lexical), TreebankPCFG(lexical=lexical))

@@ -1,4 +1,4 @@
-"""Terminals, the ladders of forms, and emissions that are distributions."""
+"""Terminals, and emissions that are distributions."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from paths import ROOT
 
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.grammar.lexicon import NO_TAG, UNKNOWN, ladder, tag_terminal
+from spacy_lpcfg.grammar.lexicon import NO_TAG, tag_terminal
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
-from spacy_lpcfg.learning.lexicon.lexical import _RUNG_WEIGHT
+from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.trees import Tree, collapse_unaries, normalize, parse_trees, read_trees, split_chain
+from spacy_lpcfg.words.signatures import UNKNOWN, signature_backoff
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 LEARNERS = pytest.mark.parametrize("learner", [TreebankPCFG, Spectral], ids=["pcfg", "spectral"])
 SETTINGS = pytest.mark.parametrize(
-    "lexical", [LexicalSettings(), PLAIN, LexicalSettings(rare=10**6), LexicalSettings(least_posterior=0.3)], ids=str
+    "lexical", [LexicalSettings(), PLAIN, LexicalSettings(rare=10**6), LexicalSettings(min_posterior=0.3)], ids=str
 )
 
 
@@ -41,48 +42,6 @@ def rows(grammar: Grammar) -> list[tuple[str, int, float, np.ndarray]]:
 
 def is_fall_back(name: str) -> bool:
     return name.startswith("<tag ")
-
-
-# ----------------------------------------------------------------------------------------------- ladders
-
-
-@pytest.mark.parametrize(
-    ("word", "first", "rungs"),
-    [
-        ("walking", False, ["walking", "<form ing>", "<form>"]),
-        ("Walking", False, ["Walking", "<form Cap ing>", "<form Cap>", "<form>"]),
-        ("Walking", True, ["Walking", "walking", "<form Init ing>", "<form Init>", "<form>"]),
-        ("NATO", True, ["NATO", "nato", "<form CAPS low>", "<form CAPS>", "<form>"]),
-        ("eBay", False, ["eBay", "<form miXed y>", "<form miXed>", "<form>"]),
-        ("mother-in-law", False, ["mother-in-law", "<form dash low>", "<form dash>", "<form>"]),
-        ("B-52", False, ["B-52", "<form CAPS alnum low>", "<form CAPS alnum>", "<form alnum>", "<form>"]),
-        ("...", True, ["...", "<form punct low>", "<form punct>", "<form>"]),
-        ("ing", False, ["ing", "<form low>", "<form>"]),  # too short for its suffix
-        ("", False, ["", "<form punct low>", "<form punct>", "<form>"]),
-    ],
-)
-def test_ladder_goes_from_the_word_to_the_plain_form(word, first, rungs):
-    assert ladder(word, first) == rungs
-
-
-def test_ladder_tells_numbers_from_words():
-    assert "<form num>" in ladder("1,234.5", False)
-    assert "<form alnum>" in ladder("1980s", False)
-    assert "<form dot>" in ladder("www.a.org", False)
-
-
-@given(st.text(), st.booleans())
-@example("\ud800", True)
-@example("<form>", False)
-@example("<tag NN>", True)
-@settings(max_examples=100)
-def test_ladder_of_any_text(word, first):
-    rungs = ladder(word, first)
-    assert rungs[0] == word
-    assert rungs[-1] == UNKNOWN
-    assert len(rungs) <= 6
-    assert all(rung.startswith("<form") for rung in rungs[2:])
-    assert len(set(rungs[1:])) == len(rungs[1:])
 
 
 # ------------------------------------------------------------------------------------- terminals of words
@@ -116,7 +75,9 @@ def test_any_word_has_a_terminal(words):
     for _ in range(2):  # looked up, and from the cache
         ids = lexicon.terminals_of(words)
         assert (ids.dtype, len(ids)) == (np.int32, len(words))
-        assert all(lexicon.terminals[i] in ladder(word, k == 0) for k, (i, word) in enumerate(zip(ids, words)))
+        assert all(
+            lexicon.terminals[i] in signature_backoff(word, k == 0) for k, (i, word) in enumerate(zip(ids, words))
+        )
 
 
 _GRAMMAR = learn(*["(S (DT the) (NN dog))"] * 5)
@@ -160,10 +121,10 @@ def test_vectors_of_one_state_are_the_weights(sample, lexical):
 
 
 @pytest.mark.parametrize("chain_weight", [0.0, 10.0])
-@pytest.mark.parametrize("form_weight", [0.0, 0.5])
-def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, form_weight):
+@pytest.mark.parametrize("signature_weight", [0.0, 0.5])
+def test_vectors_sum_to_the_mean_of_their_symbol(sample, chain_weight, signature_weight):
     """Smoothing gives to E[Z | a] what it takes from E[Z | a -> x]: latent emissions add up as the exact ones do."""
-    lexical = LexicalSettings(rare=0, form_weight=form_weight, chain_weight=chain_weight, least_posterior=0.0)
+    lexical = LexicalSettings(rare=0, signature_weight=signature_weight, chain_weight=chain_weight, min_posterior=0.0)
     estimate = Spectral(n_states=3, tokens_per_state=5, lexical=lexical).estimate(sample)
     grammar = estimate.grammar(Smoothing(nu=1.0))
     sums = [np.zeros(grammar.n_states[a]) for a in range(grammar.n_preterminals)]
@@ -185,9 +146,9 @@ def test_emissions_without_smoothing_are_relative_frequencies(sample):
             counts[leaf] = counts.get(leaf, 0) + 1
     totals = {a: sum(n for (b, _), n in counts.items() if b == a) for a, _ in counts}
     for (a, word), n in counts.items():
-        assert found.pop((a, word)) == pytest.approx(n / totals[a] / (1 + _RUNG_WEIGHT))
+        assert found.pop((a, word)) == pytest.approx(n / totals[a] / (1 + _BACKOFF_WEIGHT))
     assert {x for _, x in found} == {UNKNOWN}
-    assert np.array([*found.values()]) == pytest.approx(_RUNG_WEIGHT / (1 + _RUNG_WEIGHT))
+    assert np.array([*found.values()]) == pytest.approx(_BACKOFF_WEIGHT / (1 + _BACKOFF_WEIGHT))
 
 
 def _preterminals(tree: Tree) -> list[tuple[str, str]]:
@@ -195,23 +156,25 @@ def _preterminals(tree: Tree) -> list[tuple[str, str]]:
 
 
 def test_smoothed_emissions_as_loops():
-    """A tag's distribution, with form_weight tokens a word as its form suggests, enters with chain_weight tokens."""
+    """A tag's distribution counts chain_weight tokens; a word has signature_weight tokens of its signature."""
     words = {"NN": "dogs cats dogs the Fox Foxes", "NNS": "dogs runs hats", "X|NN": "dogs Foxy"}
     brackets = [f"(S ({tag} {word}) (A a))" for tag, line in words.items() for word in line.split()]
     brackets = [
         line.replace("(X|NN ", "(X (NN ").replace(") (A", ")) (A") if "X|NN" in line else line for line in brackets
     ]
-    form_weight, chain_weight = 0.5, 3.0
-    grammar = learn(*brackets * 2, rare=3, form_weight=form_weight, chain_weight=chain_weight, least_posterior=0.0)
+    signature_weight, chain_weight = 0.5, 3.0
+    grammar = learn(
+        *brackets * 2, rare=3, signature_weight=signature_weight, chain_weight=chain_weight, min_posterior=0.0
+    )
     known = {"dogs", "a"}
     terminals = {x for x in grammar.lexicon.terminals if not is_fall_back(x)}
     seen: dict[tuple[str, str], float] = {}
     for symbol, line in [*words.items(), ("A", "a " * 11)]:
         for word in line.split() * 2:
-            rungs = [rung for rung in ladder(word, symbol != "A") if rung in terminals]
-            seen[symbol, rungs[0]] = seen.get((symbol, rungs[0]), 0) + 1
-            for rung in rungs if rungs[0] not in known else ():
-                seen[symbol, rung] = seen.get((symbol, rung), 0) + _RUNG_WEIGHT
+            names = [name for name in signature_backoff(word, symbol != "A") if name in terminals]
+            seen[symbol, names[0]] = seen.get((symbol, names[0]), 0) + 1
+            for name in names if names[0] not in known else ():
+                seen[symbol, name] = seen.get((symbol, name), 0) + _BACKOFF_WEIGHT
     tags = {symbol: split_chain(symbol)[-1] for symbol, _ in seen}
     by_tag = {
         (t, x): sum(n for (a, y), n in seen.items() if (tags[a], y) == (t, x))
@@ -220,10 +183,10 @@ def test_smoothed_emissions_as_loops():
     }
     smoothed = dict(by_tag)
     for x in known:
-        form = next(rung for rung in ladder(x, False)[1:] if rung in terminals)
+        form = next(name for name in signature_backoff(x, False)[1:] if name in terminals)
         total = sum(by_tag[t, form] for t in {*tags.values()})
         for t in {*tags.values()}:
-            smoothed[t, x] += form_weight * by_tag[t, form] / max(total, 1.0)
+            smoothed[t, x] += signature_weight * by_tag[t, form] / max(total, 1.0)
     found = {(grammar.symbols[a], x): weight for x, a, weight, _ in rows(grammar) if not is_fall_back(x)}
     for a, tag in tags.items():
         total = sum(n for (b, _), n in seen.items() if a == b)
@@ -255,7 +218,7 @@ def test_every_tag_has_a_terminal_of_its_own(sample):
 
 def test_unlikely_rows_are_left_out(sample):
     """Rows below a share of their terminal's weight go; the rest of the symbol makes up for them."""
-    few, all_ = (TreebankPCFG(LexicalSettings(least_posterior=p)).fit(sample) for p in (0.05, 0.0))
+    few, all_ = (TreebankPCFG(LexicalSettings(min_posterior=p)).fit(sample) for p in (0.05, 0.0))
     assert len(few.lexicon.symbols) < len(all_.lexicon.symbols)
     kept = {(x, a): weight for x, a, weight, _ in rows(few)}
     full = {(x, a): weight for x, a, weight, _ in rows(all_)}

@@ -95,7 +95,7 @@ def test_learner_learns_a_treebank_by_heart(approximation):
     seen: list[LearningEpoch] = []
     learner = replace(QUICK, approximation=approximation, n_states=16, n_epochs=60, learn_rate=0.1, dropout=0.0)
     learner = replace(learner, weight_decay=0.0, averaging=0.9)
-    model = learner.fit(TREES, dev=TREES[:1], on_epoch=seen.append)
+    model = learner.fit(TREES, held_out=TREES[:1], on_step=seen.append)
     assert [(step.network, step.epoch) for step in seen] == [(1, i + 1) for i in range(60)]
     assert seen[0].log_likelihood < -5
     assert seen[-1].log_likelihood > -0.7  # the choice among four sentences alone is log 4 nats in 4.5 words
@@ -177,7 +177,7 @@ def test_learner_learns_from_one_tree_and_from_a_long_one():
     assert ISBNLearner(n_states=4, n_epochs=2).fit(TREES[:1]).networks[0].n_states == 4
     long = Tree("S", [Tree("NN", [], f"word{i % 40}") for i in range(700)])
     seen: list[LearningEpoch] = []
-    replace(QUICK, approximation="mean-field").fit([long], on_epoch=seen.append)
+    replace(QUICK, approximation="mean-field").fit([long], on_step=seen.append)
     assert all(np.isfinite(step.log_likelihood) for step in seen)
 
 
@@ -189,7 +189,7 @@ def test_learner_tells_the_artificial_root_of_its_trees():
 
 def test_learner_skips_held_out_trees_with_unknown_labels():
     seen: list[LearningEpoch] = []
-    QUICK.fit(TREES, dev=parse_trees(["(X (Y z))"]), on_epoch=seen.append)
+    QUICK.fit(TREES, held_out=parse_trees(["(X (Y z))"]), on_step=seen.append)
     assert np.isnan(seen[-1].dev)
 
 

@@ -3,7 +3,6 @@ import pytest
 
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, events_of, start_network, take_inventory
 from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT, derive
-from spacy_lpcfg.isbn.forms import forms
 from spacy_lpcfg.isbn.inventory import mask_of
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -65,7 +64,7 @@ def test_inventory_candidates(inventory):
 
 
 def test_rare_words_are_a_distribution(inventory):
-    """Over the rare words and the forms of all others, the probabilities under each tag sum to 1."""
+    """Over the rare words and the signatures of all others, the probabilities under each tag sum to 1."""
     rare = inventory.rare
     table = np.array([w * tags for w, tags in zip(rare.weights, rare.of_names())])
     assert np.allclose(table.sum(axis=0) / rare.tag_weights, 1, atol=1e-5)
@@ -74,12 +73,6 @@ def test_rare_words_are_a_distribution(inventory):
     expected = np.log(rare.tags_of("walked", False) * rare.weights[own] / rare.tag_weights)
     assert np.allclose(rare.log_factors("walked", False), expected)
     assert rare.tags_of("walked", False).argmax() == inventory.tags.index("VBD")
-
-
-def test_forms_from_short_to_long():
-    assert forms("Walked", False) == ["", "Cap ", "Cap  -d", "Cap  -ed", "Cap  -ked", "Cap  -lked"]
-    assert forms("3.5", True) == ["", " num", " num -5", " num -.5"]
-    assert forms("", False)[0] == ""
 
 
 def test_events_of_trees(inventory):

@@ -32,7 +32,7 @@ from spacy_lpcfg.language_model import (
     LanguageModelError,
     PivotEM,
     PivotSettings,
-    Vocabulary,
+    TextVocabulary,
     fit,
     interpolate,
     read_sentences,
@@ -40,7 +40,8 @@ from spacy_lpcfg.language_model import (
 from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
 from spacy_lpcfg.language_model.learning import Iteration
-from spacy_lpcfg.language_model.pivot import EXACT, _vertices, decompose, pivot_aggregate
+from spacy_lpcfg.language_model.pivot import EXACT, pivot_aggregate, row_states
+from spacy_lpcfg.learning.moments.decomposition import bayes
 from spacy_lpcfg.storage.container import pack
 
 seeds = st.integers(0, 10_000)
@@ -103,7 +104,7 @@ def test_language_model_names_the_place_of_bad_text(tmp_path):
 
 
 def test_vocabulary_has_the_words_that_are_not_rare():
-    vocabulary = Vocabulary.of([["b", "a", "b", EDGE], ["a", "c", EDGE, UNKNOWN, UNKNOWN]])
+    vocabulary = TextVocabulary.of([["b", "a", "b", EDGE], ["a", "c", EDGE, UNKNOWN, UNKNOWN]])
     assert vocabulary.words == (UNKNOWN, EDGE, "a", "b")
     assert vocabulary.trigrams([["a", EDGE], [], ["c"]]).tolist() == [
         [1, 1, 2], [1, 2, 0], [2, 0, 1],
@@ -174,32 +175,24 @@ def test_pivot_settings_refuse_what_cannot_be(name, values):
 
 def test_decompose_refuses_no_states():
     with pytest.raises(ValueError, match="n_states of at least 1, got 0"):
-        decompose(sparse.csr_matrix(np.eye(3)), 0)
+        row_states(sparse.csr_matrix(np.eye(3)), 0)
 
 
 # Pivots
 
 
-def test_vertices_are_one_more_than_dimensions_and_chosen_again():
-    """The point farthest from the mean is no vertex of the best two, which are on both sides of it."""
-    triangle = np.array([[0.0, 2.0], [1.0, -1.0], [-1.0, -1.0], [0.0, 0.0]])
-    assert sorted(_vertices(triangle, 4)) == [0, 1, 2]
-    points = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.5], *[[0.0, -0.5]] * 9])
-    assert sorted(_vertices(points, 2)) == [0, 1]
-    assert _vertices(np.zeros((4, 3)), 3).tolist() == [0]
-
-
 @pytest.mark.parametrize("seed", range(5))
-def test_decompose_recovers_the_parameters_of_an_exact_matrix(seed):
+def test_row_states_recover_the_parameters_of_an_exact_matrix(seed):
     """Matrix decomposition problem 2: p(h) and p(f | h) up to a permutation, of which the pivots tell."""
     truth, prior = separable(seed), np.random.default_rng(seed).dirichlet(np.full(4, 5.0))
     columns = np.random.default_rng(seed).dirichlet(np.ones(9), 4)
     matrix = sparse.csr_matrix(truth.words * prior @ columns)
-    found = decompose(matrix, 4, settings=EXACT)
-    order = truth.words[found.pivots].argmax(axis=1)
+    found = row_states(matrix, 4, settings=EXACT)
+    found_prior, found_words = bayes(matrix.sum(axis=1).A1, found.posteriors)
+    order = truth.words[found.anchors].argmax(axis=1)
     assert sorted(order) == [0, 1, 2, 3]
-    np.testing.assert_allclose(found.prior, prior[order], atol=1e-6)
-    np.testing.assert_allclose(found.rows, truth.words[:, order], atol=1e-6)
+    np.testing.assert_allclose(found_prior, prior[order], atol=1e-6)
+    np.testing.assert_allclose(found_words, truth.words[:, order], atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -217,12 +210,12 @@ def test_pivot_recovers_an_exact_language_model(seed):
     np.testing.assert_allclose(found.states, truth.states[:, order], atol=1e-6)
 
 
-def test_decompose_has_fewer_states_where_there_are_fewer_pivots(caplog):
+def test_row_states_are_fewer_states_where_there_are_fewer_pivots(caplog):
     truth = separable(0)
     matrix = sparse.csr_matrix(truth.words @ np.random.default_rng(0).dirichlet(np.ones(9), 4))
     with caplog.at_level(logging.WARNING, logger="spacy_lpcfg"):
-        found = decompose(matrix, 7, settings=EXACT)
-    assert len(found.pivots) == 4
+        found = row_states(matrix, 7, settings=EXACT)
+    assert len(found.anchors) == 4
     assert "4 states instead of 7: the 15 most frequent words" in caplog.text
 
 
@@ -402,7 +395,7 @@ def as_lpcfg(model: LanguageModel) -> Model:
 
 def test_language_model_is_an_lpcfg_of_right_branching_trees():
     rng = np.random.default_rng(0)
-    vocabulary, m = Vocabulary((UNKNOWN, EDGE, *WORDS)), 3
+    vocabulary, m = TextVocabulary((UNKNOWN, EDGE, *WORDS)), 3
     n = len(vocabulary)
     aggregate = Aggregate(rng.dirichlet(np.ones(m), n), rng.dirichlet(np.ones(n), m).T)
     model = LanguageModel.of(vocabulary, aggregate)

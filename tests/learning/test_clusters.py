@@ -16,7 +16,7 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import Clusters, LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.clusters import cluster, representation
 from spacy_lpcfg.learning.moments.projections import Projector, noisy
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
@@ -30,8 +30,8 @@ def sample() -> list[Tree]:
 
 
 @pytest.fixture(scope="module")
-def treebank(sample) -> Treebank:
-    return Treebank.of(read_skeletons(sample), LexicalSettings())
+def treebank(sample) -> IndexedTreebank:
+    return IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
 
 
 def test_representation_weighs_dimensions_by_how_well_they_agree():

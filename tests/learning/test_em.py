@@ -243,7 +243,7 @@ def test_iterations_are_chosen_on_held_out_trees(sample):
     history = []
     held_out = list(islice(read_trees([SAMPLE / "dev.mrg"]), 10))
     learner = EM(n_states=2, n_iterations=6, check_every=2)
-    grammar = learner.fit(sample, held_out, on_step=history.append)
+    grammar = learner.fit(sample, held_out=held_out, on_step=history.append)
     scores = {step.iteration: step.f1 for step in history if not np.isnan(step.f1)}
     assert set(scores) == {2, 4, 6}
     best = max(scores, key=lambda iteration: scores[iteration])
@@ -252,7 +252,7 @@ def test_iterations_are_chosen_on_held_out_trees(sample):
 
 def test_the_last_iteration_is_looked_at(sample):
     history = []
-    EM(n_states=2, n_iterations=3).fit(sample, sample[:5], on_step=history.append)
+    EM(n_states=2, n_iterations=3).fit(sample, held_out=sample[:5], on_step=history.append)
     assert [np.isnan(step.f1) for step in history] == [True, True, False]
 
 

@@ -17,17 +17,17 @@ from scipy.optimize import linear_sum_assignment
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
-from spacy_lpcfg.learning.em import Fit
+from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 EXACT = dict(tokens_per_state=1, more_inside=(), more_outside=(), shrink=0.0, prior=0.0, precision=1e-20, lexical=PLAIN)
 CONVERGED = ConvexEM(max_iterations=4_000, tolerance=1e-15)
 
@@ -95,15 +95,15 @@ def language(model: Model) -> dict[Tree, float]:
     return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
 
 
-def treebank_of(trees: dict[Tree, float], counts: np.ndarray) -> Treebank:
+def treebank_of(trees: dict[Tree, float], counts: np.ndarray) -> IndexedTreebank:
     """So many of each tree; powers of two are joined, so that no tree is read twice."""
     shards = []
     for bit in range(int(counts.max()).bit_length()):
         shards += [skeletons([tree for tree, n in zip(trees, counts) if n >> bit & 1])] * 2**bit
-    return Treebank.of(join([shard for shard in shards if shard.n_nodes]), PLAIN)
+    return IndexedTreebank.of(join([shard for shard in shards if shard.n_nodes]), PLAIN)
 
 
-def model_of_parameters(treebank: Treebank, parameters: Parameters) -> Model:
+def model_of_parameters(treebank: IndexedTreebank, parameters: Parameters) -> Model:
     """The parameters in float64, without lexical smoothing."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     names, terminals, emissions = nodes.symbols, treebank.vocabulary.terminals, parameters.emissions
@@ -145,7 +145,7 @@ def assert_recovered(found: Model, truth: Model, atol: float) -> None:
 
 
 @pytest.fixture(scope="module", params=[0, 1, 2])
-def exact(request) -> tuple[Model, dict[Tree, float], Treebank]:
+def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
     """A model, its language, and a treebank with exactly its moments."""
     model = pivot_model(request.param)
     trees = language(model)
@@ -179,7 +179,7 @@ def test_em_stays_at_exact_pivots(exact):
     treebank = exact[-1]
     parameters = Pivot(n_states=5, em=CONVERGED, **EXACT).parameters(treebank)
     split = Split(treebank, parameters.n_states)
-    fit = Fit(split, split.expect_parameters(parameters), UNSMOOTHED)
+    fit = EMFit(split, split.expect_parameters(parameters), UNSMOOTHED)
     first = fit.step()
     np.testing.assert_allclose(split.maximize(fit.expected, UNSMOOTHED).tensors, parameters.tensors, atol=1e-5)
     assert fit.step() == pytest.approx(first, rel=1e-7)
@@ -207,7 +207,7 @@ def test_error_falls_with_the_square_root_of_the_sample():
 
 
 def test_parameters_are_probabilities(sample):
-    treebank = Treebank.of(read_skeletons(sample), LexicalSettings())
+    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
     parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
     assert parameters.n_states.max() == 4
     n_preterminals = len(treebank.nodes.preterminals)
@@ -245,7 +245,7 @@ def test_a_state_that_begins_no_rule_does_as_its_symbol():
 
 
 def test_em_starts_at_the_parameters_of_the_pivots(sample):
-    treebank = Treebank.of(read_skeletons(sample), LexicalSettings())
+    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
     parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
     split = Split(treebank, parameters.n_states)
     start = split.maximize(split.expect_parameters(parameters), UNSMOOTHED)
@@ -259,7 +259,7 @@ def test_em_improves_on_the_pivots(sample):
     """Step 0 is the grammar of the pivots; from there the likelihood rises."""
     pivot = Pivot(n_states=4, tokens_per_state=10, smoothing=StateSmoothing(0.0, 0.0, 1.0, 1.0))
     history = []
-    grammar = replace(pivot, n_iterations=6).fit(sample, sample[:5], on_step=history.append)
+    grammar = replace(pivot, n_iterations=6).fit(sample, held_out=sample[:5], on_step=history.append)
     assert [step.iteration for step in history] == list(range(7))
     assert np.isnan(history[0].log_likelihood)
     assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()

@@ -31,7 +31,7 @@ BAD = [
     (Smoothing, {"c": -1}),
     (Smoothing, {"nu": 1.5}),
     (LexicalSettings, {"rare": -1}),
-    (LexicalSettings, {"least_posterior": 2}),
+    (LexicalSettings, {"min_posterior": 2}),
     (ConvexEM, {"max_iterations": 0}),
     (ConvexEM, {"tolerance": nan}),
     (EM, {"check_every": 0}),

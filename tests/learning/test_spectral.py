@@ -18,15 +18,15 @@ from scipy.sparse import csr_array
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
-from spacy_lpcfg.learning.lexicon.lexical import _RUNG_WEIGHT
+from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
 from spacy_lpcfg.learning.moments.projections import singular_vectors
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, normalize, parse_trees, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
-UNSMOOTHED = Smoothing(c=0.0, nu=1.0, most_lexical=0.0)
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+UNSMOOTHED = Smoothing(c=0.0, nu=1.0, max_lexical=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 WORDS = "abcd"
 
 
@@ -129,7 +129,7 @@ def test_exact_moments_give_a_grammar(exact):
     model, trees, found = exact
     grammar = found.grammar(UNSMOOTHED)
     parser = Parser(grammar, settings=EXHAUSTIVE)
-    known = (1 - 1e-4) / (1 + _RUNG_WEIGHT) ** 4
+    known = (1 - 1e-4) / (1 + _BACKOFF_WEIGHT) ** 4
     for tree, p in trees.items():
         assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=0.02, abs=1e-4)
     for words in list(itertools.product(WORDS, repeat=4))[::5]:
@@ -254,7 +254,7 @@ def test_smoothing_is_that_of_section_3_2(c):
         assert found[i, j, k] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("smoothing", [UNSMOOTHED, Smoothing(c=5.0, nu=0.25, most_lexical=3.0)], ids=str)
+@pytest.mark.parametrize("smoothing", [UNSMOOTHED, Smoothing(c=5.0, nu=0.25, max_lexical=3.0)], ids=str)
 def test_parameters_are_equations_2_and_3(sample, smoothing):
     """Over the nodes of a treebank: rules, words, and roots, with H^a and F^b from all nodes of a symbol."""
     found = Spectral(n_states=3, lexical=PLAIN).estimate(sample[:40])
@@ -281,7 +281,7 @@ def test_parameters_are_equations_2_and_3(sample, smoothing):
         is_seen.setdefault((nodes.symbol[leaf], nodes.words[nodes.word[leaf]]), []).append(leaf)
     for (a, word), places in is_seen.items():
         expected = z[places, : m[a]].mean(axis=0)
-        if len(places) <= smoothing.most_lexical:
+        if len(places) <= smoothing.max_lexical:
             expected = smoothing.nu * expected + (1 - smoothing.nu) * mean_of(z, a)
         expected = expected * len(places) / np.count_nonzero(nodes.symbol == a)
         np.testing.assert_allclose(model.lexical[nodes.symbols[a], word], expected, atol=1e-12)

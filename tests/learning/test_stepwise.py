@@ -9,10 +9,10 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.learning import EM, Clusters, Pivot, StateSmoothing, StepwiseEM
-from spacy_lpcfg.learning.em import Fit, random_start
+from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
 
@@ -25,9 +25,9 @@ def sample() -> list[Tree]:
 
 
 @pytest.fixture
-def fit(sample) -> Fit:
-    split = Split.of(Treebank.of(read_skeletons(sample), LexicalSettings()), 3, tokens_per_state=5)
-    return Fit(split, random_start(split, 1.0, 0), StateSmoothing(), start_smoothing=UNSMOOTHED)
+def fit(sample) -> EMFit:
+    split = Split.of(IndexedTreebank.of(read_skeletons(sample), LexicalSettings()), 3, tokens_per_state=5)
+    return EMFit(split, random_start(split, 1.0, 0), StateSmoothing(), start_smoothing=UNSMOOTHED)
 
 
 def shuffled(trees: list[Tree], seed: int) -> list[Tree]:

@@ -6,17 +6,17 @@ import numpy as np
 from oracles.enumeration import Model
 
 from spacy_lpcfg.learning import LexicalSettings, StateSmoothing
-from spacy_lpcfg.learning.em import Fit, random_start
+from spacy_lpcfg.learning.em import EMFit, random_start
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Latent, Split
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.trees import Tree
 
-PLAIN = LexicalSettings(rare=0, form_weight=0.0, chain_weight=0.0, least_posterior=0.0)
+PLAIN = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 
 
 def split_of(trees: list[Tree], n_states: int, lexical: LexicalSettings = PLAIN) -> Split:
-    return Split.of(Treebank.of(join([skeletons(trees)]), lexical), n_states, tokens_per_state=1)
+    return Split.of(IndexedTreebank.of(join([skeletons(trees)]), lexical), n_states, tokens_per_state=1)
 
 
 def model_of_latent(split: Split, latent: Latent) -> Model:
@@ -49,5 +49,5 @@ def random_latent(split: Split, noise: float, seed: int) -> Latent:
     return split.maximize(random_start(split, noise, seed), UNSMOOTHED)
 
 
-def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> Fit:
-    return Fit(split, random_start(split, noise, seed), smoothing)
+def random_fit(split: Split, smoothing: StateSmoothing, noise: float = 1.0, seed: int = 0) -> EMFit:
+    return EMFit(split, random_start(split, noise, seed), smoothing)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
 
 from spacy_lpcfg.evaluation.calibration import reliability
-from spacy_lpcfg.learning.em import Step
+from spacy_lpcfg.learning.base import Step
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.pictures import (
     calibration_figure,

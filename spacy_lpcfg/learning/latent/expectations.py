@@ -77,7 +77,7 @@ class Expected:
 
 
 @dataclass(frozen=True, eq=False)
-class Posteriors:
+class StatePosteriors:
     """Inside and outside vectors of nodes, by what is known of their trees; rows are padded with zeros to m states.
 
     inside (float32, (n_nodes, m)): scaled to sum 1.
@@ -127,7 +127,7 @@ class Shard:
     def leaves(self) -> np.ndarray:
         return np.flatnonzero(self.left == NONE)
 
-    def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> Posteriors:
+    def posteriors(self, latent: Latent, trees: np.ndarray | None = None) -> StatePosteriors:
         """What the trees say of the states of their nodes.
 
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
@@ -147,7 +147,7 @@ class Shard:
             raise FloatingPointError(
                 "Some tree of the treebank has no probability under the parameters: smooth them, so that none is zero."
             )
-        return Posteriors(inside, outside, counts * latent.tensors, log_likelihood)
+        return StatePosteriors(inside, outside, counts * latent.tensors, log_likelihood)
 
     def sums(
         self, rules: np.ndarray, posteriors: np.ndarray, n_symbols: int, log_likelihood: float = float("nan")
@@ -164,7 +164,7 @@ class Shard:
         )
 
 
-def shard_posteriors(shard: Shard, latent: Latent) -> Posteriors:
+def shard_posteriors(shard: Shard, latent: Latent) -> StatePosteriors:
     """`Shard.posteriors` of all trees, as a function that can be sent."""
     return shard.posteriors(latent)
 

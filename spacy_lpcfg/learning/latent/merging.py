@@ -20,11 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.learning.latent.state_flows import flow
-from spacy_lpcfg.learning.latent.statistics import Expected, Posteriors, Split, StateSmoothing
+from spacy_lpcfg.learning.latent.statistics import Expected, Split, StatePosteriors, StateSmoothing
 from spacy_lpcfg.learning.moments.estimation import groups_of
 
 BLOCK = 4_096  # nodes that are looked at together: what is computed of them fits a cache
-_LEAST_FACTOR = 1e-6  # of a tree's probability; against rounding errors
+_MIN_FACTOR = 1e-6  # of a tree's probability; against rounding errors
 
 
 class Merge(NamedTuple):
@@ -75,7 +75,7 @@ def merge_losses(
     for start in range(0, len(inside), BLOCK):
         i, o = inside[start : start + BLOCK], outside[start : start + BLOCK]
         lost = (i[:, [state]] - i[:, others]) * (share * o[:, [state]] - (1 - share) * o[:, others])
-        losses -= np.log(np.maximum(1 - lost, _LEAST_FACTOR)).sum(axis=0, dtype=np.float64)
+        losses -= np.log(np.maximum(1 - lost, _MIN_FACTOR)).sum(axis=0, dtype=np.float64)
     return losses
 
 
@@ -85,7 +85,7 @@ def _merge(inside: np.ndarray, outside: np.ndarray, counts: np.ndarray, i: int, 
     lost = (inside[:, i] - inside[:, j]) * (share * outside[:, i] - (1 - share) * outside[:, j])
     inside[:, i] += share * (inside[:, j] - inside[:, i])
     outside[:, i] += outside[:, j]
-    outside /= np.maximum(1 - lost, _LEAST_FACTOR)[:, None]
+    outside /= np.maximum(1 - lost, _MIN_FACTOR)[:, None]
     counts[i] += counts[j]
 
 
@@ -100,10 +100,10 @@ def merged(
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
     found = split.sums(posteriors)
-    return flow(split, found, _least_merges(split, posteriors, found.symbols, n_merges))
+    return flow(split, found, _cheapest_merges(split, posteriors, found.symbols, n_merges))
 
 
-def _least_merges(split: Split, posteriors: Posteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
+def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarray, n_merges: int) -> list[np.ndarray]:
     """The merges of all symbols that cost the least, as flows."""
     nodes = split.treebank.nodes
     of_symbols = [

@@ -6,7 +6,7 @@ import logging
 
 import numpy as np
 
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 
 logger = logging.getLogger(__name__)
 
@@ -21,15 +21,17 @@ def check_states(n_states: int, tokens_per_state: float) -> None:
         )
 
 
-def most_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
-    """The most states of symbols: n / tokens_per_state of one seen n times, but 1 to `n_states`; int32 (n_symbols,).
+def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
+    """Returns the maximum number of states of each symbol, int32 (n_symbols,).
+
+    It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`.
 
     counts (float64, (n_symbols,)): how often each was seen.
     """
     return np.clip(counts / tokens_per_state, 1, n_states).astype(np.int32)
 
 
-def log_fewer_states(treebank: Treebank, found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
+def log_fewer_states(treebank: IndexedTreebank, found: np.ndarray, n_states: int, tokens_per_state: float) -> None:
     """Log in one line how many symbols have fewer states than were asked for, and why.
 
     A warning where they are more than half of the treebank's nodes; some symbols of any treebank are rare.
@@ -41,7 +43,7 @@ def log_fewer_states(treebank: Treebank, found: np.ndarray, n_states: int, token
     fewer = np.flatnonzero(found < n_states)
     if not len(fewer):
         return
-    n_alike = int(np.sum(found < most_states(counts, n_states, tokens_per_state)))
+    n_alike = int(np.sum(found < max_states(counts, n_states, tokens_per_state)))
     reasons = {
         f"seen fewer than {tokens_per_state:g} times for each state (tokens_per_state)": len(fewer) - n_alike,
         "with features that tell no more states apart": n_alike,

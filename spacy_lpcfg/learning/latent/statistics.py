@@ -15,11 +15,18 @@ import numpy as np
 
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
-from spacy_lpcfg.learning.latent.expectations import Expected, Latent, Posteriors, Shard, shard_counts, shard_posteriors
-from spacy_lpcfg.learning.latent.state_numbers import most_states
-from spacy_lpcfg.learning.lexicon.lexical import Emissions, Events
+from spacy_lpcfg.learning.latent.expectations import (
+    Expected,
+    Latent,
+    Shard,
+    StatePosteriors,
+    shard_counts,
+    shard_posteriors,
+)
+from spacy_lpcfg.learning.latent.state_numbers import max_states
+from spacy_lpcfg.learning.lexicon.lexical import EmissionEvents, Emissions
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
-from spacy_lpcfg.learning.treebank.assembly import Parameters, Treebank, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.parallel import in_order
 
 
@@ -51,17 +58,17 @@ UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0
 class Split:
     """A treebank and the number of states of its symbols: where each parameter lies, and what is counted for it.
 
-    treebank (Treebank): nodes and counts.
+    treebank (IndexedTreebank): nodes and counts.
     n_states (int32, (n_symbols,)): states of each symbol.
     """
 
-    treebank: Treebank
+    treebank: IndexedTreebank
     n_states: np.ndarray
 
     @classmethod
-    def of(cls, treebank: Treebank, most: int, tokens_per_state: float) -> Split:
-        """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `most`."""
-        return cls(treebank, most_states(treebank.counts.symbols, most, tokens_per_state))
+    def of(cls, treebank: IndexedTreebank, n_states: int, tokens_per_state: float) -> Split:
+        """The split in which a symbol seen n times gets n / tokens_per_state states, but 1 to `n_states`."""
+        return cls(treebank, max_states(treebank.counts.symbols, n_states, tokens_per_state))
 
     def with_states(self, n_states: np.ndarray) -> Split:
         """The same treebank with other numbers of states, int32 (n_symbols,)."""
@@ -71,7 +78,7 @@ class Split:
 
     @property
     def width(self) -> int:
-        """m, the most states of a symbol."""
+        """m, the maximum number of states of a symbol."""
         return int(self.n_states.max())
 
     @cached_property
@@ -100,7 +107,7 @@ class Split:
         return [Shard.of(part) for part in self.treebank.parts()]
 
     @property
-    def events(self) -> Events:
+    def events(self) -> EmissionEvents:
         return self.treebank.events
 
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
@@ -125,18 +132,18 @@ class Split:
                 yield shard, places - first
             first = end
 
-    def posteriors(self, latent: Latent, n_jobs: int | None = None) -> Posteriors:
+    def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
         """What the trees say of the states of all nodes; arguments and errors as of `expect`."""
         calls = ((shard, latent) for shard in self.shards)
         found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
-        return Posteriors(
+        return StatePosteriors(
             inside=np.concatenate([part.inside for part in found]),
             outside=np.concatenate([part.outside for part in found]),
             rules=np.sum([part.rules for part in found], axis=0),
             log_likelihood=sum(part.log_likelihood for part in found),
         )
 
-    def sums(self, posteriors: Posteriors) -> Expected:
+    def sums(self, posteriors: StatePosteriors) -> Expected:
         """The expected counts that posteriors add up to."""
         return self._sums(posteriors.rules, posteriors.inside * posteriors.outside, posteriors.log_likelihood)
 
@@ -185,7 +192,7 @@ class Split:
     ) -> Latent:
         """Smoothed distributions of counts, in the layout of `Latent`; states that were not seen get the mean."""
         totals = self._totals(rules, emissions)
-        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _LEAST_COUNT)
+        shares = totals / np.maximum(totals.sum(axis=1, keepdims=True), _MIN_COUNT)
         emissions = self._shared_words(emissions, shares, smoothing.rare_words)
         rules = self._shared_rules(rules, shares.astype(np.float32), smoothing.rare_rules)
         totals = self._totals(rules, emissions)
@@ -193,7 +200,7 @@ class Split:
         for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
             m = self.n_states[a]
             tensors[start:end] = _distributions(rules[start:end].reshape(m, -1), totals[a, :m], smoothing.rules).ravel()
-        tensors[tensors < _LEAST_ENTRY] = 0.0
+        tensors[tensors < _MIN_ENTRY] = 0.0
         starts = offsets(np.bincount(self.events.pairs[:, 0]))
         for a, (start, end) in enumerate(pairwise(starts)):
             emissions[start:end] = _distributions(emissions[start:end].T, totals[a], smoothing.words).T
@@ -204,7 +211,7 @@ class Split:
         """Counts of words (n_pairs, m), backed off to the shares (n_symbols, m) of their symbols' states."""
         counts = emissions.sum(axis=1, keepdims=True)
         independent = counts * shares[self.events.pairs[:, 0]]
-        return (counts * emissions + weight * independent) / np.maximum(counts + weight, _LEAST_COUNT)
+        return (counts * emissions + weight * independent) / np.maximum(counts + weight, _MIN_COUNT)
 
     def _shared_rules(self, rules: np.ndarray, shares: np.ndarray, weight: float) -> np.ndarray:
         """Counts of rules (n_entries,), backed off to products of the shares (n_symbols, m) of symbols' states."""
@@ -251,8 +258,8 @@ class Split:
 
 
 _OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states
-_LEAST_COUNT = 1e-6  # of a state that is said to have been seen
-_LEAST_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
+_MIN_COUNT = 1e-6  # of a state that is said to have been seen
+_MIN_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 
 
 def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.ndarray:
@@ -260,8 +267,8 @@ def _distributions(counts: np.ndarray, totals: np.ndarray, share: float) -> np.n
 
     counts (float, (m, k)): of the outcomes of each state; totals (float64, (m,)): of all outcomes of each state.
     """
-    seen = totals >= _LEAST_COUNT
-    rows = counts * np.where(seen, 1 / np.maximum(totals, _LEAST_COUNT), 0.0).astype(counts.dtype)[:, None]
+    seen = totals >= _MIN_COUNT
+    rows = counts * np.where(seen, 1 / np.maximum(totals, _MIN_COUNT), 0.0).astype(counts.dtype)[:, None]
     shares = np.where(seen, share, 1.0).astype(counts.dtype)
     if not shares.any():
         return rows

@@ -37,9 +37,9 @@ class LogLinear:
     n_epochs (int): passes over the words.
     rate (float): of AdaGrad, whose squared gradients begin at 1.
     dropout (float): share of a word's features that each pass leaves out.
-    least_count (int): features that fewer words have are left out altogether.
-    least_weight (float): lesser weights are left out.
-    max_words (int): of more words so many are drawn at random to learn from. More would make parses no better, and
+    min_count (int): features that fewer words have are left out altogether.
+    min_weight (float): lesser weights are left out.
+    max_examples (int): of more words so many are drawn at random to learn from. More would make parses no better, and
         cost more than their share, as the weights of their features outgrow the cache.
     seed (int): of the words that are drawn, of their order, and of what is left out.
     """
@@ -47,9 +47,9 @@ class LogLinear:
     n_epochs: int = 6
     rate: float = 0.2
     dropout: float = 0.3
-    least_count: int = 3
-    least_weight: float = 0.05
-    max_words: int = 500_000
+    min_count: int = 3
+    min_weight: float = 0.05
+    max_examples: int = 500_000
     seed: int = 0
 
     def fit(self, words: Words, lexicon: Lexicon, n_symbols: int) -> Classifier:
@@ -58,14 +58,14 @@ class LogLinear:
         lexicon (Lexicon): says which symbols emit a terminal.
         n_symbols (int): of preterminals.
         """
-        if len(words.keys) > self.max_words:
-            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_words, replace=False)
+        if len(words.keys) > self.max_examples:
+            drawn = np.random.default_rng(self.seed).choice(len(words.keys), self.max_examples, replace=False)
             words = Words(*(part[drawn] for part in words))
         keys, features, counts = np.unique(words.keys, return_inverse=True, return_counts=True)
-        kept = counts >= self.least_count
+        kept = counts >= self.min_count
         ids = np.where(kept, np.cumsum(kept) - 1, NONE).astype(np.int32)
         weights = self._weights(words, ids[features].reshape(words.keys.shape), lexicon, kept.sum(), n_symbols)
-        weights[np.abs(weights) < self.least_weight] = 0.0
+        weights[np.abs(weights) < self.min_weight] = 0.0
         return Classifier.of(keys[kept], weights)
 
     def _weights(

@@ -1,8 +1,8 @@
 """The terminals of a treebank, and the smoothed emissions of a grammar.
 
 Emissions are smoothed twice, both times so that they stay distributions over terminals: a word may bear a tag it was
-not seen with as far as its form suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
-What forms emit is then shared among rare words (`rare_words.py`).
+not seen with as far as its signature suggests it; and every symbol of a tag ("NP|NNP") may emit what the tag emits.
+What signatures emit is then shared among rare words (`rare_words.py`).
 """
 
 from __future__ import annotations
@@ -15,40 +15,41 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from spacy_lpcfg.grammar.lexicon import UNKNOWN, Lexicon, is_form, ladder, tag_terminal
+from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.learning import ClassLearner
+from spacy_lpcfg.words.signatures import UNKNOWN, is_signature, signature_backoff
 
 
 @dataclass(frozen=True)
 class LexicalSettings:
     """How words become terminals and emissions are smoothed.
 
-    rare (int): words seen at most this often are emitted by their form.
-    form_weight (float): pseudo-tokens by which a word's form suggests tags that it was not seen with; 0 leaves rare
-        words to their forms (`rare_words.py`).
+    rare (int): words seen at most this often are emitted by their signature.
+    signature_weight (float): pseudo-tokens by which a word's signature suggests tags that it was not seen with; 0
+        leaves rare words to their signatures (`rare_words.py`).
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
-    least_posterior (float): rows less likely than this, given their terminal, are left out.
+    min_posterior (float): rows less likely than this, given their terminal, are left out.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    RAISES (ValueError): For numbers below 0, or a least_posterior that is no share.
+    RAISES (ValueError): For numbers below 0, or a min_posterior that is no share.
     """
 
     rare: int = 3
-    form_weight: float = 0.5
+    signature_weight: float = 0.5
     chain_weight: float = 20.0
-    least_posterior: float = 1e-4
+    min_posterior: float = 1e-4
     word_classes: ClassLearner | None = None
 
     def __post_init__(self) -> None:
-        check_at_least(0, rare=self.rare, form_weight=self.form_weight, chain_weight=self.chain_weight)
-        check_shares(least_posterior=self.least_posterior)
+        check_at_least(0, rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
+        check_shares(min_posterior=self.min_posterior)
 
 
-class Vocabulary:
-    """Terminals of a treebank: words seen more than `rare` times, and the forms of the others.
+class TreebankVocabulary:
+    """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
     word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
 
@@ -61,60 +62,64 @@ class Vocabulary:
             totals[word] += count
         self.once = frozenset(word for word, count in totals.items() if count == 1)
         known = {word for word, count in totals.items() if count > rare}
-        forms: Counter[str] = Counter()
-        for (word, first), count in word_counts.items():
-            rungs = ladder(word, first)
-            if not known.intersection(rungs):
-                forms.update(dict.fromkeys(rungs, count))
-        known.update(form for form, count in forms.items() if count > rare and is_form(form))
+        of_unknown: Counter[str] = Counter()
+        for (word, sentence_initial), count in word_counts.items():
+            names = signature_backoff(word, sentence_initial)
+            if not known.intersection(names):
+                of_unknown.update(dict.fromkeys(names, count))
+        known.update(name for name, count in of_unknown.items() if count > rare and is_signature(name))
         self.terminals = tuple(sorted(known | {UNKNOWN}))
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
-    def rungs(self, word: str, first: bool) -> list[int]:
+    def emitters(self, word: str, sentence_initial: bool) -> list[int]:
         """Ids of the terminals that may emit a word, the most specific first; it is the one that does."""
-        return [self._index[name] for name in ladder(word, first) if name in self._index]
+        return [self._index[name] for name in signature_backoff(word, sentence_initial) if name in self._index]
 
-    def form(self, word: str) -> int:
+    def signature(self, word: str) -> int:
         """Id of the terminal that would emit a known word if it were unknown."""
-        return next(self._index[name] for name in ladder(word, False)[1:] if name in self._index)
+        return next(self._index[name] for name in signature_backoff(word, False)[1:] if name in self._index)
 
     def of_leaves(self, nodes: Skeletons) -> np.ndarray:
         """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
-        table = np.array([[self.rungs(word, first)[0] for word in nodes.words] for first in (False, True)])
+        table = np.array([[self.emitters(word, initial)[0] for word in nodes.words] for initial in (False, True)])
         terminal = np.full(nodes.n_nodes, NONE, dtype=np.int32)
         leaves = nodes.leaves
         terminal[leaves] = table[(nodes.start[leaves] == 0).astype(int), nodes.word[leaves]]
         return terminal
 
     def more_general(self, nodes: Skeletons, terminal: np.ndarray) -> np.ndarray:
-        """The forms of leaves that a form emits, or of all leaves if there are none, int64 (n, 2): leaf, terminal.
+        """Returns the signatures of leaves, (leaf, terminal), int64 (n, 2).
 
-        terminal (int32, (n_nodes,)): of each leaf. Leaves are counted from the first; a leaf's own form is among its.
+        They are of the leaves that a signature emits, or of all leaves if there are none such. A leaf's own signature
+        is among its. Leaves are counted from the first.
+
+        terminal (int32, (n_nodes,)): of each leaf.
         """
         leaves = nodes.leaves
-        forms = np.array([is_form(name) for name in self.terminals])
-        by_form = forms[terminal[leaves]]
+        are_signatures = np.array([is_signature(name) for name in self.terminals])
+        by_signature = are_signatures[terminal[leaves]]
         found = [
-            (leaf, rung)
-            for leaf in np.flatnonzero(by_form if by_form.any() else ~by_form).tolist()
-            for rung in self.rungs(nodes.words[nodes.word[leaves[leaf]]], bool(nodes.start[leaves[leaf]] == 0))
-            if forms[rung]
+            (leaf, emitter)
+            for leaf in np.flatnonzero(by_signature if by_signature.any() else ~by_signature).tolist()
+            for emitter in self.emitters(nodes.words[nodes.word[leaves[leaf]]], bool(nodes.start[leaves[leaf]] == 0))
+            if are_signatures[emitter]
         ]
         return np.array(found, dtype=np.int64).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
+class EmissionEvents:
     """The emissions of a treebank.
 
-    Every leaf counts once for its own terminal. A leaf emitted by a form counts `_RUNG_WEIGHT` times more for that and
-    for every more general form, so that these have emissions as well; should no word be rare, all leaves do.
+    Every leaf counts once for its own terminal. A leaf that a signature emits counts `_BACKOFF_WEIGHT` times more
+    for that signature and for each more general one, so that these have emissions as well. If no word is rare, all
+    leaves do.
 
     pairs (int, (n_pairs, 2)): symbol and terminal, sorted.
-    counts (float64, (n_pairs,)): of the pairs, those of more general forms included.
+    counts (float64, (n_pairs,)): of the pairs, those of more general signatures included.
     of_leaf (int64, (n_leaves,)): the pair of each leaf.
     own (csr_array, (n_pairs, n_leaves)): counts each leaf for its pair.
-    all (csr_array, (n_pairs, n_leaves)): counts it for more general forms of its word as well.
+    all (csr_array, (n_pairs, n_leaves)): counts it for more general signatures of its word as well.
     """
 
     pairs: np.ndarray
@@ -124,12 +129,12 @@ class Events:
     all: csr_array
 
     @classmethod
-    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: Vocabulary) -> Events:
+    def of(cls, nodes: Skeletons, terminal: np.ndarray, vocabulary: TreebankVocabulary) -> EmissionEvents:
         """terminal (int32, (n_nodes,)): of each leaf."""
         n, more = len(nodes.leaves), vocabulary.more_general(nodes, terminal)
         leaf = np.concatenate([np.arange(n), more[:, 0]])
         terminals = np.concatenate([terminal[nodes.leaves], more[:, 1]])
-        weights = np.concatenate([np.ones(n), np.full(len(more), _RUNG_WEIGHT)])
+        weights = np.concatenate([np.ones(n), np.full(len(more), _BACKOFF_WEIGHT)])
         events = np.stack([nodes.symbol[nodes.leaves[leaf]], terminals], axis=1)
         pairs, of = np.unique(events, axis=0, return_inverse=True)
         of, shape = of.reshape(-1), (len(pairs), n)
@@ -146,7 +151,7 @@ class Events:
         return self.all @ values / self.counts[:, None]
 
 
-_RUNG_WEIGHT = 0.01
+_BACKOFF_WEIGHT = 0.01
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
@@ -177,7 +182,7 @@ class Emissions:
 
 def build_lexicon(
     emissions: Emissions,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     preterminals: Sequence[str],
     n_states: np.ndarray,
     settings: LexicalSettings,
@@ -214,7 +219,7 @@ def build_lexicon(
 
 
 _TAG_WEIGHT = 1e-3
-_LEAST_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
+_MIN_KEPT = 1e-3  # of a state's probability, to be scaled up to all of it
 
 
 class _Row(NamedTuple):
@@ -226,7 +231,7 @@ class _Row(NamedTuple):
 
 def _smoothed_rows(
     emissions: Emissions,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     tag_of: np.ndarray,
     n_tags: int,
     settings: LexicalSettings,
@@ -242,7 +247,7 @@ def _smoothed_rows(
         (emissions.counts, (emissions.symbols, emissions.terminals)), shape=(n_symbols, n_terminals)
     ).tocsr()
     to_tags = coo_array((np.ones(n_symbols), (tag_of, np.arange(n_symbols))), shape=(n_tags, n_symbols)).tocsr()
-    by_tag = _tag_emissions((to_tags @ seen).toarray(), vocabulary, settings.form_weight)
+    by_tag = _tag_emissions((to_tags @ seen).toarray(), vocabulary, settings.signature_weight)
     totals = np.asarray(seen.sum(axis=1))
     order = np.argsort(emissions.symbols, kind="stable")
     first = offsets(np.bincount(emissions.symbols, minlength=n_symbols))
@@ -250,7 +255,7 @@ def _smoothed_rows(
         (seen[[a]].toarray()[0] + settings.chain_weight * by_tag[tag_of[a]]) / (totals[a] + settings.chain_weight)
         for a in range(n_symbols)
     ]
-    least = settings.least_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    least = settings.min_posterior * sum(weight * total for weight, total in zip(weights, totals))
     is_proper = emissions.vectors.min(initial=0.0) >= 0 and emissions.means.min(initial=0.0) >= 0
     rows: list[_Row] = []
     for a, weight in enumerate(weights):
@@ -262,7 +267,7 @@ def _smoothed_rows(
         kept[weight.argmax()] = True
         if is_proper:
             sums = vectors.sum(axis=0)
-            lost = vectors[kept].sum(axis=0) < _LEAST_KEPT * sums
+            lost = vectors[kept].sum(axis=0) < _MIN_KEPT * sums
             vectors[:, lost] = np.outer(weight / weight.sum(), sums[lost])
         scale = _scale(weight, kept)
         vectors *= _scale(vectors, kept) if is_proper else scale
@@ -276,12 +281,12 @@ def _scale(values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     return values.sum(axis=0) / np.where(left > 0, left, 1.0)
 
 
-def _tag_emissions(seen: np.ndarray, vocabulary: Vocabulary, form_weight: float) -> np.ndarray:
-    """P(x | tag), (n_tags, n_terminals); of each word `form_weight` tokens are shared as its form suggests."""
+def _tag_emissions(seen: np.ndarray, vocabulary: TreebankVocabulary, signature_weight: float) -> np.ndarray:
+    """P(x | tag), (n_tags, n_terminals); each word lends `signature_weight` tokens to the tags of its signature."""
     suggested = np.zeros_like(seen)
     for x, name in enumerate(vocabulary.terminals):
-        if not is_form(name):
-            form = seen[:, vocabulary.form(name)]
-            suggested[:, x] = form_weight * form / max(form.sum(), 1.0)
+        if not is_signature(name):
+            of_signature = seen[:, vocabulary.signature(name)]
+            suggested[:, x] = signature_weight * of_signature / max(of_signature.sum(), 1.0)
     smoothed = seen + suggested
     return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -1,10 +1,11 @@
 """The tags of rare words: seen too seldom for latent states of their own, they still bear witness of their tags.
 
-A form f emits the unknown words and the rare ones that look like it. Of what f emits under a tag t, the share of a
+A signature f emits the unknown words and the rare ones that look like it. Of what f emits under a tag t, the share of a
 rare word w is proportional to count(w, t) + kappa P(t | f), and that of all unknown words to what words seen once
-have: their count in place of w's (Good 1953). The states of a word stay those of its form.
+have: their count in place of w's (Good 1953). The states of a word stay those of its signature.
 
-The unknown words of a form share what is theirs by their classes: P(class | t), as words that forms emit have them.
+The unknown words of a signature share what is theirs by their classes: P(class | t), as words that signatures emit have
+them.
 """
 
 from __future__ import annotations
@@ -14,35 +15,36 @@ from dataclasses import replace
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.grammar.lexicon import Lexicon, is_form
-from spacy_lpcfg.learning.lexicon.lexical import Vocabulary
+from spacy_lpcfg.grammar.lexicon import Lexicon
+from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.words.classes import WordClasses
+from spacy_lpcfg.words.signatures import is_signature
 
 
 def with_rare_words(
     lexicon: Lexicon,
-    vocabulary: Vocabulary,
+    vocabulary: TreebankVocabulary,
     nodes: Skeletons,
     terminal: np.ndarray,
     tag_of: np.ndarray,
-    form_weight: float,
+    signature_weight: float,
 ) -> Lexicon:
-    """The lexicon in which forms share what they emit among rare words by tag.
+    """The lexicon in which signatures share what they emit among rare words by tag.
 
-    vocabulary (Vocabulary): which words were seen once.
+    vocabulary (TreebankVocabulary): which words were seen once.
     terminal (int32, (n_nodes,)): of each leaf.
     tag_of (int, (n_preterminals,)): tag of each preterminal.
-    form_weight (float): kappa above; 0 leaves all words of a form alike.
+    signature_weight (float): kappa above; 0 leaves all words of a signature alike.
     """
-    if form_weight == 0:
+    if signature_weight == 0:
         return lexicon
     counts, names, terminals = _rare_counts(lexicon, vocabulary, nodes, terminal, tag_of)
-    of_form = _tags_of_terminals(lexicon, nodes, tag_of)[terminals]
-    counts = csr_array(counts.multiply(of_form > 0))
+    of_signature = _tags_of_terminals(lexicon, nodes, tag_of)[terminals]
+    counts = csr_array(counts.multiply(of_signature > 0))
     counts.eliminate_zeros()  # for rows that are left out
     seen = counts.tocoo()
-    factors = 1 + seen.data / (form_weight * of_form[seen.row, seen.col])
+    factors = 1 + seen.data / (signature_weight * of_signature[seen.row, seen.col])
     rare = replace(
         lexicon,
         rare_words=names,
@@ -73,25 +75,25 @@ def with_classes(
 
 
 def _are_forms(lexicon: Lexicon) -> np.ndarray:
-    return np.array([is_form(name) for name in lexicon.terminals])
+    return np.array([is_signature(name) for name in lexicon.terminals])
 
 
 def _rare_counts(
-    lexicon: Lexicon, vocabulary: Vocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
+    lexicon: Lexicon, vocabulary: TreebankVocabulary, nodes: Skeletons, terminal: np.ndarray, tag_of: np.ndarray
 ) -> tuple[csr_array, tuple[str, ...], np.ndarray]:
-    """Tags of rare words, and of words seen once by their form: counts (n_rare, n_tags), names, terminals."""
+    """Tags of rare words, and of words seen once by their signature: counts (n_rare, n_tags), names, terminals."""
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     words, first, of = np.unique(nodes.word[leaves], return_index=True, return_inverse=True)
     own = terminal[leaves[first]]
-    forms, of_form = np.unique(own, return_inverse=True)
-    names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[form] for form in forms)])
+    signatures, of_signature = np.unique(own, return_inverse=True)
+    names = np.array([*(nodes.words[word] for word in words), *(lexicon.terminals[x] for x in signatures)])
     once = np.array([nodes.words[word] in vocabulary.once for word in words], dtype=bool)[of]
-    entries = np.concatenate([of, len(words) + of_form[of[once]]])
+    entries = np.concatenate([of, len(words) + of_signature[of[once]]])
     tags = tag_of[nodes.symbol[np.concatenate([leaves, leaves[once]])]]
     counts = csr_array((np.ones(len(tags)), (entries, tags)), shape=(len(names), len(lexicon.tags)))
     counts.sum_duplicates()
     order = np.argsort(names)
-    return counts[order], tuple(names[order].tolist()), np.concatenate([own, forms])[order].astype(np.int32)
+    return counts[order], tuple(names[order].tolist()), np.concatenate([own, signatures])[order].astype(np.int32)
 
 
 def _tags_of_terminals(lexicon: Lexicon, nodes: Skeletons, tag_of: np.ndarray) -> np.ndarray:

@@ -44,16 +44,16 @@ def _off(rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
 
 
 def simplex_regression(
-    targets: np.ndarray, vertices: np.ndarray, *, least_gain: float, max_iterations: int = 500, review: int = 1
+    targets: np.ndarray, vertices: np.ndarray, *, min_gain: float, max_iterations: int = 500, review: int = 1
 ) -> np.ndarray:
     """The weights gamma >= 0 that sum to one and minimise |gamma V - v|^2, for every target v.
 
     Each step moves weight from the worst vertex that a target has to the best one, as far as helps, for all targets.
 
     targets (float, (n, d)): points v. vertices (float, (m, d)): V.
-    least_gain (float): a target is done when no unit of weight would gain more of half its squared distance, which is
-        then no farther from its least.
-    max_iterations (int): steps at most.
+    min_gain (float): a target is done when no unit of weight would gain more of half its squared distance, which is
+        then no farther from its minimum.
+    max_iterations (int): the maximum number of steps.
     review (int): steps between two looks at which targets are done; they go on until then.
     RETURNS (float64, (n, m)).
     """
@@ -71,7 +71,7 @@ def simplex_regression(
             break
         gains = _pairwise_step(weights, slopes, gram, distances)
         if step % review == 0:
-            is_done = gains <= least_gain
+            is_done = gains <= min_gain
             result[pending[is_done]] = weights[is_done]
             pending, weights, slopes = pending[~is_done], weights[~is_done], slopes[~is_done]
     result[pending] = weights

@@ -1,19 +1,61 @@
 """The matrix decomposition Q[f, g] = sum over h of pi(h) r(f | h) s(g | h) (section 5 of Cohen and Collins 2014).
 
-Several inside features, or several outside ones, make one Q: its rows are the values of all inside features, its
-columns those of all outside features (section 6.2). pi, r and s are then shares of the rows' and columns' totals.
-Differs from the paper: means of features that were seen seldom are drawn to the overall mean, if asked.
+`anchor_states` is steps 2 to 4 of section 5.2, for grammars and for the language model. `decompose` goes on from there
+to the parameters of figure 2.
+
+In a grammar several inside features, or several outside ones, make one Q: its rows are the values of all inside
+features, its columns those of all outside features (section 6.2). pi, r and s are then shares of the rows' and columns'
+totals. Differs from the paper: what `AnchorSettings` says, because counts are samples of Q.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.learning.moments.anchors import fast_anchor_words, simplex_regression, squared_distances
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, conditionals, transition
+
+
+@dataclass(frozen=True)
+class AnchorSettings:
+    """Where `anchor_states` departs from section 5.2.
+
+    shrink (float): occurrences of the overall mean that are added to those of each feature; 0 is the paper.
+    candidates (float): anchors are sought among this many times m of the most frequent features, because the rarest are
+        extreme by chance; infinite for all, as in the paper.
+    affine (bool): whether anchors are to be affinely independent instead of linearly, as vertices around zero are.
+    tolerance (float): `min_gain` of the simplex regression, as a share of the anchors' squared distances.
+    distance ("max" or "mean"): which of these distances.
+    max_iterations, review (int): of the simplex regression.
+    """
+
+    shrink: float = 0.0
+    candidates: float = np.inf
+    affine: bool = False
+    tolerance: float = 1e-4
+    distance: Literal["max", "mean"] = "max"
+    max_iterations: int = 500
+    review: int = 1
+
+    def candidates_of(self, counts: np.ndarray, n_states: int) -> np.ndarray:
+        """Returns the features among which anchors are sought, int64 (k,); never one that was not seen."""
+        n = int(min(self.candidates * n_states, float(np.count_nonzero(counts))))
+        return np.argsort(-counts, kind="stable")[:n] if n < len(counts) else np.arange(n)
+
+
+class AnchorStates(NamedTuple):
+    """The states of features.
+
+    anchors (int64, (m,)): the feature that is the anchor of each state; none where the features tell nothing apart.
+    posteriors (float64, (F, m)): q(h | f); rows sum to one.
+    """
+
+    anchors: np.ndarray
+    posteriors: np.ndarray
 
 
 class Decomposition(NamedTuple):
@@ -28,46 +70,68 @@ class Decomposition(NamedTuple):
     outside: np.ndarray
 
 
-def posteriors(
-    vectors: np.ndarray, counts: np.ndarray, n_states: int, *, shrink: float = 0.0, tolerance: float = 1e-4
-) -> np.ndarray:
-    """q(h | f) of section 5.2, steps 2 to 4: MDP 2, from which pi and r follow by the laws of probability.
+def anchor_states(
+    vectors: np.ndarray, counts: np.ndarray, n_states: int, settings: AnchorSettings = AnchorSettings()
+) -> AnchorStates:
+    """Returns q(h | f) by steps 2 to 4 of section 5.2: MDP 2, from which pi and r follow by the laws of probability.
 
-    vectors (float64, (F, l)): E[phi(g) | f] of every feature f.
+    vectors (float64, (F, l)): E[phi(g) | f] of every feature f; of any value where its count is 0.
     counts (float64, (F,)): how often each was seen.
-    n_states (int): the most states.
-    shrink (float): pseudo-tokens of the overall mean in the vector of each feature.
-    tolerance (float): `least_gain` of the simplex regression, as a share of the anchors' largest squared distance.
-    RETURNS (float64, (F, m)): rows sum to one; m < n_states where the vectors span fewer dimensions.
+    n_states (int): the maximum of m; m is smaller where the vectors span fewer dimensions.
     """
-    mean = counts @ vectors / counts.sum()
-    shrunk = (counts[:, None] * vectors + shrink * mean) / (counts[:, None] + shrink)
-    anchors = fast_anchor_words(shrunk, n_states)
+    shrunk = _shrunk(vectors, counts, settings.shrink)
+    candidates = settings.candidates_of(counts, n_states)
+    anchors = candidates[_vertices(shrunk[candidates], n_states, settings.affine)]
     if len(anchors) < 2:
-        return np.ones((len(vectors), 1))
-    least_gain = tolerance * squared_distances(shrunk[anchors]).max()
-    return simplex_regression(shrunk, shrunk[anchors], least_gain=least_gain)
+        return AnchorStates(anchors, np.ones((len(vectors), 1)))
+    scale = getattr(squared_distances(shrunk[anchors]), settings.distance)()
+    weights = simplex_regression(
+        shrunk,
+        shrunk[anchors],
+        min_gain=settings.tolerance * scale,
+        max_iterations=settings.max_iterations,
+        review=settings.review,
+    )
+    return AnchorStates(anchors, weights)
+
+
+def _shrunk(vectors: np.ndarray, counts: np.ndarray, shrink: float) -> np.ndarray:
+    """Step 2 on samples: the vectors, drawn to their overall mean."""
+    mean = counts @ vectors / counts.sum()
+    weights = counts[:, None] + shrink
+    return (counts[:, None] * vectors + shrink * mean) / np.where(weights > 0, weights, 1.0)
+
+
+def _vertices(vectors: np.ndarray, n_vertices: int, affine: bool) -> np.ndarray:
+    """Step 3: places of vertices of the convex hull, int64 (k,); k < n_vertices in fewer dimensions.
+
+    One more coordinate, the same for all, makes linearly independent what is affinely independent.
+    """
+    if affine:
+        longest = np.linalg.norm(vectors, axis=1).max()
+        vectors = np.column_stack([vectors, np.full(len(vectors), longest if longest > 0 else 1.0)])
+    return fast_anchor_words(vectors, n_vertices)
 
 
 def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, settings: ConvexEM) -> Decomposition:
     """MDP 1 (figure 2): pi and r from the inside features' states, and s for the same states.
 
     q (csr_array, (F, G)): Q, up to a factor.
-    inside (float64, (F, m)): q(h | f), as of `posteriors`.
-    outside (float64 or None, (G, m')): q(h' | g), as of `posteriors` of the transposed problem, to be matched with the
-        inside states by step 3; None for the convex alternative of the remark, which needs no states of its own.
+    inside (float64, (F, m)): q(h | f), as of `anchor_states`.
+    outside (float64 or None, (G, m')): q(h' | g), as of `anchor_states` of the transposed problem, to be matched with
+        the inside states by step 3; None for the convex alternative of the remark, which needs no states of its own.
     """
     of_rows, of_columns = q.sum(axis=1), q.sum(axis=0)
-    pi, r = _bayes(of_rows, inside)
+    pi, r = bayes(of_rows, inside)
     if outside is None:
         return Decomposition(pi, r, conditionals(q, inside, settings))
-    _, s = _bayes(of_columns, outside)
+    _, s = bayes(of_columns, outside)
     ratio = s / (of_columns / of_columns.sum())[:, None]
     return Decomposition(pi, r, s @ transition(q, inside, ratio, settings).T)
 
 
-def _bayes(counts: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """p(h) and p(f | h), of p(f) and p(h | f)."""
+def bayes(counts: np.ndarray, posterior: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns p(h), (m,), and p(f | h), (F, m), from counts of f, (F,), and p(h | f), (F, m)."""
     joint = counts[:, None] * posterior / counts.sum()
     pi = joint.sum(axis=0)
     return pi, joint / pi

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
-from spacy_lpcfg.learning.moments.decomposition import decompose, posteriors
+from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, anchor_states, decompose
 from spacy_lpcfg.learning.moments.projections import singular_vectors
 
 
@@ -91,7 +91,7 @@ def symbol_states(
 
     phi (csr_array, (n, d)), psi (csr_array, (n, d')): scaled features that are to represent inside and outside trees.
     tau (uint64, (n, K)), rho (uint64, (n, L)): pivot features.
-    n_states (int): the most states; fewer where the inside features tell no more apart.
+    n_states (int): the maximum number of states; there are fewer where the inside features tell no more apart.
     others: as of `Pivot`.
     """
     to_f, f = _one_hot(tau)
@@ -99,11 +99,12 @@ def symbol_states(
     if n_states == 1:
         return Side(f, np.ones((to_f.shape[1], 1)), np.ones(1)), Side(g, np.ones((to_g.shape[1], 1)), np.ones(1))
     u, _, v = singular_vectors((phi.T @ psi) / len(tau), n_states, seed)
+    settings = AnchorSettings(shrink=shrink, tolerance=precision)
 
     def solve(to_features: csr_array, representation: np.ndarray) -> np.ndarray:
         counts = to_features.sum(axis=0)
         means = (to_features.T @ representation) / counts[:, None]
-        return posteriors(means, counts, n_states, shrink=shrink, tolerance=precision)
+        return anchor_states(means, counts, n_states, settings).posteriors
 
     of_f = solve(to_f, psi @ v)
     of_g = solve(to_g, phi @ u) if matching == "transition" else None

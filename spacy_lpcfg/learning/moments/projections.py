@@ -15,23 +15,23 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from spacy_lpcfg.checks import check_whole
-from spacy_lpcfg.learning.latent.state_numbers import check_states, most_states
+from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.settings import check_at_least
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 
-_LEAST_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
+_MIN_SINGULAR = 1e-4  # share of the largest singular value under which a direction is noise
 
 
 @dataclass(frozen=True)
 class Projector:
     """How the nodes of every symbol are projected.
 
-    n_states (int): the most dimensions of a symbol's projections.
+    n_states (int): the maximum number of dimensions of a symbol's projections.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
     seed (int): of the randomised singular value decompositions, and of the noise.
@@ -62,7 +62,7 @@ class Projector:
     def templates(self) -> Templates:
         return Templates(self.inside, self.outside, self.leaf)
 
-    def bases(self, treebank: Treebank, n_jobs: int | None = None) -> Bases:
+    def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> Bases:
         """The singular vectors of every symbol; n_jobs as of `in_order`."""
         n_symbols = len(treebank.nodes.symbols)
         calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
@@ -72,7 +72,7 @@ class Projector:
             (inside, outside, *self._scales(sums, inside, outside, symbol, n))
             for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols))
         ]
-        most = most_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
+        most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls_of_symbols = (
             (_scaled_block(sums.products, *each) / n, m, self.seed)
             for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist())
@@ -141,7 +141,7 @@ class Bases:
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
 
-    def project_all(self, treebank: Treebank) -> Projections:
+    def project_all(self, treebank: IndexedTreebank) -> Projections:
         """Those of all nodes of the treebank that the bases were learned from."""
         parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
         y, z = (np.concatenate(side) for side in zip(*parts))
@@ -225,7 +225,7 @@ def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.nda
     """U (d, m), Sigma (m,) and V (d', m) of Omega, with m <= n_states.
 
     omega (csr_array, (d, d')): of one symbol.
-    n_states (int): the most states; fewer where Omega has a smaller rank.
+    n_states (int): the maximum number of states; fewer where Omega has a smaller rank.
     """
     if min(omega.shape) <= 2 * n_states + 10:
         u, sigma, vt = np.linalg.svd(omega.toarray(), full_matrices=False)
@@ -235,6 +235,6 @@ def singular_vectors(omega: csr_array, n_states: int, seed: int) -> tuple[np.nda
         from sklearn.utils.extmath import randomized_svd  # slow to import, and needed for learning alone
 
         u, sigma, vt = randomized_svd(omega, n_states, random_state=seed)
-    rank = max(1, int(np.sum(sigma[:n_states] > _LEAST_SINGULAR * sigma[0])))
+    rank = max(1, int(np.sum(sigma[:n_states] > _MIN_SINGULAR * sigma[0])))
     sigma = np.where(sigma > 0, sigma, 1.0)[:rank]  # Omega is zero where the features of one side are
     return u[:, :rank], sigma, vt[:rank].T

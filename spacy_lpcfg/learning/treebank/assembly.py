@@ -16,10 +16,10 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
+    EmissionEvents,
     Emissions,
-    Events,
     LexicalSettings,
-    Vocabulary,
+    TreebankVocabulary,
     build_lexicon,
     count_words,
 )
@@ -31,11 +31,11 @@ from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
-MOST_PARTS = 64  # each of which is sent what it is counted by
+MAX_PARTS = 64  # each of which is sent what it is counted by
 ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
 
 
-class Reading(Protocol):
+class ReadingSettings(Protocol):
     """The settings of a learner that say how it reads trees."""
 
     @property
@@ -67,12 +67,12 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Treebank:
+class IndexedTreebank:
     """A treebank as every learner sees it: its nodes, their counts, and the terminals of its words.
 
     nodes (Skeletons): all trees.
     counts (Counts): of symbols, roots and rules.
-    vocabulary (Vocabulary): terminals.
+    vocabulary (TreebankVocabulary): terminals.
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
     n_classified (int): the classifier of words in their context learns from this many of the first trees.
@@ -80,7 +80,7 @@ class Treebank:
 
     nodes: Skeletons
     counts: Counts
-    vocabulary: Vocabulary
+    vocabulary: TreebankVocabulary
     terminal: np.ndarray
     lexical: LexicalSettings
     n_classified: int
@@ -93,7 +93,7 @@ class Treebank:
         *,
         word_counts: Counter[tuple[str, bool]] | None = None,
         n_classified: int | None = None,
-    ) -> Treebank:
+    ) -> IndexedTreebank:
         """A treebank of nodes.
 
         word_counts (Counter[tuple[str, bool]] or None): tokens of each word, apart by whether they open a sentence,
@@ -106,19 +106,19 @@ class Treebank:
                 "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
                 "count). Check the path and the format of the treebank."
             )
-        vocabulary = Vocabulary(word_counts or count_words(nodes), lexical.rare)
+        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare)
         terminal = vocabulary.of_leaves(nodes)
         n_trees = len(nodes.roots) if n_classified is None else n_classified
         return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
 
     @classmethod
-    def read(cls, trees: Iterable[Tree] | Treebank, learner: Reading) -> Treebank:
+    def read(cls, trees: Iterable[Tree] | IndexedTreebank, learner: ReadingSettings) -> IndexedTreebank:
         """A treebank as a learner reads it; one that was read before stays what it is.
 
-        trees (Iterable[Tree] or Treebank): trees are read once; raw or normalised.
+        trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
-        if not isinstance(trees, Treebank):
+        if not isinstance(trees, IndexedTreebank):
             nodes = read_skeletons(trees, lang=learner.lang, markov=learner.markov, n_jobs=learner.n_jobs)
             return cls.of(nodes, learner.lexical)
         if trees.lexical != learner.lexical:
@@ -131,7 +131,7 @@ class Treebank:
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""
         n_trees = len(self.nodes.roots)
-        size = max(PART_SIZE, -(-n_trees // MOST_PARTS))
+        size = max(PART_SIZE, -(-n_trees // MAX_PARTS))
         forms = csc_array(self.events.all)
         node = leaf = 0
         for first in range(0, n_trees, size):
@@ -147,9 +147,9 @@ class Treebank:
         return self.counts.symbols / self.counts.symbols.sum()
 
     @cached_property
-    def events(self) -> Events:
+    def events(self) -> EmissionEvents:
         """The words that symbols emit, as they are counted."""
-        return Events.of(self.nodes, self.terminal, self.vocabulary)
+        return EmissionEvents.of(self.nodes, self.terminal, self.vocabulary)
 
     @property
     def emissions(self) -> Emissions:
@@ -194,7 +194,7 @@ class Parameters:
     is_proper: bool
 
 
-def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
+def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
     """A grammar of the learner's latent parameters over the treebank's PCFG."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
@@ -210,7 +210,7 @@ def build_grammar(treebank: Treebank, parameters: Parameters) -> Grammar:
     roots = seen[:, None] * parameters.root_vectors + (root_weights - seen)[:, None] * parameters.means
     tag_of = np.array([lexicon.tags.index(split_chain(name)[-1]) for name in nodes.preterminals])
     lexicon = with_rare_words(
-        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.form_weight
+        lexicon, treebank.vocabulary, nodes, treebank.terminal, tag_of, treebank.lexical.signature_weight
     )
     if treebank.lexical.word_classes is not None:
         classes = treebank.lexical.word_classes.classes()

@@ -10,9 +10,8 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.learning import EM, Clusters, Pivot, Spectral, SplitMerge, TreebankPCFG
-from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, most_states
-from spacy_lpcfg.learning.treebank.assembly import Treebank
-from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states, max_states
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees import Tree, read_trees
 
 SAMPLE = ROOT / "assets" / "sample"
@@ -30,8 +29,8 @@ def ten() -> list[Tree]:
     return list(islice(read_trees([SAMPLE / "train.mrg"]), 10))
 
 
-def test_most_states_are_between_one_and_those_asked_for():
-    found = most_states(np.array([0.0, 19.0, 20.0, 39.0, 40.0, 1e9]), 16, 20.0)
+def test_max_states_are_between_one_and_those_asked_for():
+    found = max_states(np.array([0.0, 19.0, 20.0, 39.0, 40.0, 1e9]), 16, 20.0)
     assert found.tolist() == [1, 1, 1, 1, 2, 16]
 
 
@@ -49,7 +48,7 @@ def test_every_learner_says_once_that_ten_trees_are_too_few(learner, ten, caplog
 
 def fewer(ten, caplog, found, n_states):
     """What is logged of a treebank in which three tokens make a state."""
-    treebank = Treebank.read(Query(ten, TreebankPCFG()))
+    treebank = IndexedTreebank.read(ten, TreebankPCFG())
     with caplog.at_level(logging.INFO, logger="spacy_lpcfg"):
         log_fewer_states(treebank, found(treebank.counts.symbols), n_states, 3.0)
     return caplog.records
@@ -59,12 +58,12 @@ def test_features_that_tell_no_more_apart_are_another_reason(ten, caplog):
     (record,) = fewer(ten, caplog, lambda counts: np.where(counts > 15, 2, 1), 3)
     assert "features that tell no more states apart" in record.getMessage()
     assert "'NP' 2 (seen 24 times)" in record.getMessage()
-    n_alike = sum(count >= 6 for count in Treebank.read(Query(ten, TreebankPCFG())).counts.symbols)
+    n_alike = sum(count >= 6 for count in IndexedTreebank.read(ten, TreebankPCFG()).counts.symbols)
     assert f", {n_alike} with features" in record.getMessage()
 
 
 def test_rare_symbols_alone_are_no_warning(ten, caplog):
-    (record,) = fewer(ten, caplog, lambda counts: most_states(counts, 2, 3.0), 2)
+    (record,) = fewer(ten, caplog, lambda counts: max_states(counts, 2, 3.0), 2)
     assert record.levelno == logging.INFO
     assert "'NP'" not in record.getMessage()
 

@@ -23,7 +23,7 @@ from spacy_lpcfg.grammar.windows import TAG, TEMPLATES, Windows, shape
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.lexicon._loglinear import adagrad_epoch
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, boundaries, read_words
-from spacy_lpcfg.learning.treebank.assembly import Treebank, build_lexicon
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, build_lexicon
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees, split_chain
@@ -36,8 +36,8 @@ WORDS = st.lists(
 
 
 @pytest.fixture(scope="module")
-def treebank() -> Treebank:
-    return Treebank.of(read_skeletons(islice(read_trees([SAMPLE / "train.mrg"]), 600)), LexicalSettings())
+def treebank() -> IndexedTreebank:
+    return IndexedTreebank.of(read_skeletons(islice(read_trees([SAMPLE / "train.mrg"]), 600)), LexicalSettings())
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def test_learner_repeats_itself_and_leaves_out_what_is_rare(treebank):
     one, two = (LogLinear(n_epochs=2).fit(words, lexicon, n_symbols) for _ in range(2))
     for name in ("features", "offsets", "outputs", "weights"):
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-    small = LogLinear(n_epochs=2, least_count=20, least_weight=0.5).fit(words, lexicon, n_symbols)
+    small = LogLinear(n_epochs=2, min_count=20, min_weight=0.5).fit(words, lexicon, n_symbols)
     assert np.abs(small.weights).min() >= 0.499
     keys, counts = np.unique(words.keys, return_counts=True)
     assert set(small.features) <= set(keys[counts >= 20])
@@ -195,13 +195,13 @@ def test_fit_learns_from_some_of_many_words(treebank):
     """The feature that every word has is seen as often as there are words to learn from, and no other so often."""
     lexicon = one_state_lexicon(treebank)
     words = read_words(treebank.nodes, treebank.terminal, lexicon, treebank.symbol_weights)
-    n_symbols, learner = len(treebank.nodes.preterminals), LogLinear(n_epochs=1, least_weight=0.0)
+    n_symbols, learner = len(treebank.nodes.preterminals), LogLinear(n_epochs=1, min_weight=0.0)
     always = words.keys[0, TEMPLATES.index(())]
     for n in (100, len(words.keys)):
-        few = replace(learner, most_words=n, least_count=n).fit(words, lexicon, n_symbols)
+        few = replace(learner, max_examples=n, min_count=n).fit(words, lexicon, n_symbols)
         assert few.features.tolist() == [always]
     all_words, no_more = (
-        replace(learner, most_words=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
+        replace(learner, max_examples=n).fit(words, lexicon, n_symbols) for n in (10**9, len(words.keys))
     )
     np.testing.assert_array_equal(all_words.weights, no_more.weights)
 

@@ -21,9 +21,9 @@ LINES = (
 )
 
 
-def learn(form_weight: float = KAPPA) -> Grammar:
+def learn(signature_weight: float = KAPPA) -> Grammar:
     """`go` and `ox` are rare; `ox` was seen once."""
-    lexical = LexicalSettings(form_weight=form_weight, chain_weight=0.0, least_posterior=0.0)
+    lexical = LexicalSettings(signature_weight=signature_weight, chain_weight=0.0, min_posterior=0.0)
     return TreebankPCFG(lexical).fit(parse_trees(LINES))
 
 
@@ -69,8 +69,8 @@ def test_rare_words_bring_out_their_tags():
     """In a context that allows both tags, and where forms alone would choose the commoner one."""
     lines = ["(S (DT the) (NN zib))", "(S (DT the) (VB zab))", *[f"(S (DT the) (NN zob{x}))" for x in "abcdefgh"]]
     trees = list(parse_trees(lines))
-    for form_weight, tag in ((0.0, "NN"), (KAPPA, "VB")):
-        lexical = LexicalSettings(form_weight=form_weight, rare=1)
+    for signature_weight, tag in ((0.0, "NN"), (KAPPA, "VB")):
+        lexical = LexicalSettings(signature_weight=signature_weight, rare=1)
         parser = Parser(TreebankPCFG(lexical).fit(trees), settings=EXHAUSTIVE)
         assert parser.parse(["the", "zab"]).tags == ["DT", tag]
 

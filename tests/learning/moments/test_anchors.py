@@ -69,7 +69,7 @@ def test_anchors_are_fewer_where_rows_span_fewer_dimensions(rows, n):
 def test_simplex_regression_is_the_quadratic_programme(seed, m, d):
     rng = np.random.default_rng(seed)
     vertices, targets = rng.normal(size=(m, d)), 1.5 * rng.normal(size=(6, d))
-    found = simplex_regression(targets, vertices, max_iterations=20_000, least_gain=1e-12)
+    found = simplex_regression(targets, vertices, max_iterations=20_000, min_gain=1e-12)
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
     for gamma, target in zip(found, targets):
@@ -83,7 +83,7 @@ def test_simplex_regression_finds_the_weights_of_mixtures(seed, m):
     rng = np.random.default_rng(seed)
     weights = mixtures(rng, m, 20)
     vertices = np.eye(m) + 0.3 * rng.random((m, m))
-    found = simplex_regression(weights @ vertices, vertices, max_iterations=20_000, least_gain=1e-18)
+    found = simplex_regression(weights @ vertices, vertices, max_iterations=20_000, min_gain=1e-18)
     np.testing.assert_allclose(found, weights, atol=1e-7)
 
 
@@ -91,8 +91,8 @@ def test_simplex_regression_finds_the_weights_of_mixtures(seed, m):
 def test_simplex_regression_stops_within_its_tolerance(review):
     rng = np.random.default_rng(0)
     vertices, targets = rng.normal(size=(16, 16)), rng.normal(size=(200, 16))
-    exact = simplex_regression(targets, vertices, max_iterations=10_000, least_gain=1e-13)
-    rough = simplex_regression(targets, vertices, least_gain=0.05, review=review)
+    exact = simplex_regression(targets, vertices, max_iterations=10_000, min_gain=1e-13)
+    rough = simplex_regression(targets, vertices, min_gain=0.05, review=review)
     error = np.sum((rough @ vertices - targets) ** 2, axis=1) - np.sum((exact @ vertices - targets) ** 2, axis=1)
     assert (error / 2 <= 0.05).all()
     assert error.max() > 1e-9
@@ -107,5 +107,5 @@ def test_squared_distances_are_those_of_two_points():
 @pytest.mark.parametrize("vertices", [np.zeros((3, 2)), np.ones((3, 2)), np.ones((1, 2))], ids=str)
 def test_simplex_regression_bears_equal_vertices(vertices):
     with np.errstate(all="raise"):
-        found = simplex_regression(np.array([[0.5, 2.0], [0.0, 0.0]]), vertices, least_gain=1e-9)
+        found = simplex_regression(np.array([[0.5, 2.0], [0.0, 0.0]]), vertices, min_gain=1e-9)
     np.testing.assert_allclose(found.sum(axis=1), 1.0)

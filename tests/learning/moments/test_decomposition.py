@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
-from spacy_lpcfg.learning.moments.decomposition import decompose, posteriors
+from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, _vertices, anchor_states, decompose
 
 EXACT = ConvexEM(max_iterations=20_000, tolerance=1e-15)
 
@@ -42,8 +42,9 @@ def test_theorem_2(way, seed, m):
     pi, r, s = rng.dirichlet(np.full(m, 5.0)), separable(rng, m + 6, m), separable(rng, m + 5, m)
     q = (r * pi) @ s.T
     v, w = representation(q, m)
-    inside = posteriors(v, q.sum(axis=1), m, tolerance=1e-20)
-    outside = posteriors(w, q.sum(axis=0), m, tolerance=1e-20) if way == "transition" else None
+    precise = AnchorSettings(tolerance=1e-20)
+    inside = anchor_states(v, q.sum(axis=1), m, precise).posteriors
+    outside = anchor_states(w, q.sum(axis=0), m, precise).posteriors if way == "transition" else None
     found = decompose(csr_array(q), inside, outside, EXACT)
     order = matching(found.inside, r)
     np.testing.assert_allclose(found.pi[order], pi, atol=1e-6)
@@ -56,17 +57,35 @@ def test_more_states_than_there_are_are_not_found():
     r, s = separable(rng, 9, 2), separable(rng, 8, 2)
     q = r @ s.T / 2
     v, _ = representation(q, 5)
-    assert posteriors(v, q.sum(axis=1), 5).shape == (9, 2)
+    assert anchor_states(v, q.sum(axis=1), 5).posteriors.shape == (9, 2)
 
 
 def test_features_alike_are_one_state():
-    assert (posteriors(np.ones((4, 3)), np.ones(4), 3) == 1).all()
-    assert (posteriors(np.zeros((4, 3)), np.ones(4), 3) == 1).all()
+    assert (anchor_states(np.ones((4, 3)), np.ones(4), 3).posteriors == 1).all()
+    assert (anchor_states(np.zeros((4, 3)), np.ones(4), 3).posteriors == 1).all()
 
 
 def test_rare_features_are_no_anchors_when_they_are_shrunk():
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
     counts = np.array([100.0, 100.0, 1.0])
-    assert posteriors(vectors, counts, 2)[2].max() == 1
-    shrunk = posteriors(vectors, counts, 2, shrink=50.0)
+    assert anchor_states(vectors, counts, 2).posteriors[2].max() == 1
+    shrunk = anchor_states(vectors, counts, 2, AnchorSettings(shrink=50.0)).posteriors
     assert shrunk[0].max() == shrunk[1].max() == 1 > shrunk[2].max()
+
+
+def test_rare_features_are_no_anchors_when_they_are_no_candidates():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    found = anchor_states(vectors, np.array([100.0, 100.0, 1.0]), 2, AnchorSettings(candidates=1.0))
+    assert sorted(found.anchors) == [0, 1]
+    unseen = anchor_states(vectors, np.array([100.0, 100.0, 0.0]), 2)
+    assert sorted(unseen.anchors) == [0, 1]
+
+
+def test_affine_vertices_are_one_more_than_dimensions_and_chosen_again():
+    """The point farthest from the mean is no vertex of the best two, which are on both sides of it."""
+    triangle = np.array([[0.0, 2.0], [1.0, -1.0], [-1.0, -1.0], [0.0, 0.0]])
+    assert sorted(_vertices(triangle, 4, True)) == [0, 1, 2]
+    assert len(_vertices(triangle, 4, False)) == 2
+    points = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 4.5], *[[0.0, -0.5]] * 9])
+    assert sorted(_vertices(points, 2, True)) == [0, 1]
+    assert _vertices(np.zeros((4, 3)), 3, True).tolist() == [0]

@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.learning.treebank.assembly import Treebank
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, paired_sum
 from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, Context, feature_table
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
@@ -22,17 +21,17 @@ TEMPLATES = Templates(("left", "right", "n_words"), ("parent", "n_left", "tag_af
 
 
 @pytest.fixture(scope="module")
-def treebank() -> Treebank:
-    return Treebank.read(Query(islice(read_trees(SAMPLE), 30), TreebankPCFG()))
+def treebank() -> IndexedTreebank:
+    return IndexedTreebank.read(islice(read_trees(SAMPLE), 30), TreebankPCFG())
 
 
-def of_parts(treebank: Treebank) -> Cooccurrence:
+def of_parts(treebank: IndexedTreebank) -> Cooccurrence:
     return paired_sum(
         (Cooccurrence.of(Context(part.nodes, part.terminal), TEMPLATES) for part in treebank.parts()), add
     )
 
 
-def side(treebank: Treebank, templates: dict, names: tuple[str, ...], nodes: np.ndarray) -> dict[int, dict]:
+def side(treebank: IndexedTreebank, templates: dict, names: tuple[str, ...], nodes: np.ndarray) -> dict[int, dict]:
     """The features of nodes as dictionaries, by loops."""
     table = feature_table(Context(treebank.nodes, treebank.terminal), templates, names)
     return {

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.grammar.lexicon import ladder
-from spacy_lpcfg.learning.lexicon.lexical import Vocabulary, count_words
+from spacy_lpcfg.learning.lexicon.lexical import TreebankVocabulary, count_words
 from spacy_lpcfg.learning.moments.projections import scaled
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,
@@ -24,6 +23,7 @@ from spacy_lpcfg.learning.treebank.features import (
 )
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons, join, skeletons
 from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.words.signatures import signature_backoff
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
@@ -32,7 +32,7 @@ FIGURE_1 = "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))"
 class Slow:
     """Every feature of a node as section 3.1 of Cohen et al. (2013) words it; None stands for what is not there."""
 
-    def __init__(self, nodes: Skeletons, vocabulary: Vocabulary) -> None:
+    def __init__(self, nodes: Skeletons, vocabulary: TreebankVocabulary) -> None:
         self.nodes, self.vocabulary = nodes, vocabulary
 
     def label(self, node):
@@ -43,7 +43,9 @@ class Slow:
 
     def terminal(self, node):
         word = self.nodes.words[self.nodes.word[node]]
-        return next(name for name in ladder(word, self.nodes.start[node] == 0) if name in self.vocabulary.terminals)
+        return next(
+            name for name in signature_backoff(word, self.nodes.start[node] == 0) if name in self.vocabulary.terminals
+        )
 
     def is_leaf(self, node):
         return self.nodes.left[node] == NONE
@@ -112,7 +114,7 @@ class Slow:
 
 def read(trees) -> tuple[Context, Slow]:
     nodes = join([skeletons(trees)])
-    vocabulary = Vocabulary(count_words(nodes), rare=1)
+    vocabulary = TreebankVocabulary(count_words(nodes), rare=1)
     return Context(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
 
 

@@ -1,0 +1,66 @@
+"""The contract of learners: from trees to a model that parses.
+
+A learner is a frozen dataclass of settings. `fit` does not change it: the same settings, trees and seed give the same
+model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+from spacy_lpcfg.trees.tree import Tree
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.parsing.protocol import ParsingModel
+
+OnStep = Callable[[Any], None]
+"""What is called after a step of learning: with a `Step` of a grammar, or a `LearningEpoch` of a network."""
+
+
+@runtime_checkable
+class Learner(Protocol):
+    """What learns a model from trees."""
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> ParsingModel:
+        """Returns the model that is learned from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised.
+        held_out (Iterable[Tree] or None): other trees, by which a learner that goes by steps chooses the best one. A
+            learner without early stopping ignores them.
+        on_step (callable or None): called after every step; `list.append` keeps the history. A learner without steps
+            ignores it.
+        RAISES (ValueError): If there are no trees.
+        """
+        ...
+
+
+class Step(NamedTuple):
+    """What one iteration of EM found and cost.
+
+    iteration (int): 1 for the first; 0 for parameters before any.
+    log_likelihood (float): of the treebank, under the parameters that came into the iteration; nan before any.
+    f1 (float): on the held-out trees, in percent, of the grammar that came out of it; nan if it was not looked at.
+    seconds (float): CPU seconds of this process without those of parsing the held-out trees; the first step counts all
+        that came before it.
+    grammar (int): 1 for the first of several grammars, or for the only one.
+    """
+
+    iteration: int
+    log_likelihood: float
+    f1: float
+    seconds: float
+    grammar: int = 1
+
+    def to_values(self) -> dict[str, float | None]:
+        """Returns the values by name, as JSON can have them: None for what is not known."""
+        return {name: None if value != value else value for name, value in self._asdict().items()}
+
+
+def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:
+    """Returns what to call with the steps of a grammar that comes after `n_before` others."""
+    if on_step is None:
+        return None
+    return lambda step: on_step(step._replace(grammar=step.grammar + n_before))

@@ -1,0 +1,136 @@
+"""Signatures of unknown words: letter case, shape and suffix.
+
+A signature stands for all unknown words that look alike. Every word has several, from the most specific to the one of
+all words. A model backs off from one to the next until it knows one.
+
+- `signature_backoff` is for grammars: capitals, digits, hyphens, suffix and position in the sentence, in the manner of
+  the Berkeley Parser's signatures.
+- `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
+  2000).
+
+Saved models hold the names of signatures, so that a change of a name is a change of their format.
+"""
+
+from __future__ import annotations
+
+UNKNOWN = "<form>"
+"""The signature of all words."""
+MAX_SUFFIX = 4
+_SUFFIX_MARK = " -"
+_SUFFIXES = sorted(
+    [
+        "s",
+        "ed",
+        "ing",
+        "ion",
+        "er",
+        "est",
+        "ly",
+        "ity",
+        "y",
+        "al",
+        "ous",
+        "ive",
+        "able",
+        "ible",
+        "ment",
+        "ness",
+        "ist",
+        "ism",
+        "ize",
+        "izing",
+        "ate",
+        "ful",
+        "less",
+        "ish",
+        "ic",
+        "ical",
+        "ian",
+        "an",
+        "en",
+        "ance",
+        "ence",
+        "ant",
+        "ent",
+        "or",
+        "th",
+    ],
+    key=len,
+    reverse=True,
+)
+
+
+def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
+    """Returns the names under which a grammar may emit a word, from the most specific to `UNKNOWN`.
+
+    word (str): the token.
+    sentence_initial (bool): whether it opens its sentence, where a capital says little.
+    RETURNS (list[str]): the word, its lower case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
+    """
+    names = [word]
+    if sentence_initial and word[:1].isupper():
+        names.append(word.lower())
+    case, shape, suffix = letter_case(word, sentence_initial), token_shape(word), _suffix(word.lower())
+    for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
+        name = "<" + " ".join(("form", *filter(None, parts))) + ">"
+        if name not in (names[-1], UNKNOWN):
+            names.append(name)
+    return [*names, UNKNOWN]
+
+
+def is_signature(name: str) -> bool:
+    """Returns whether a terminal of a grammar is a signature, not a word."""
+    return name.startswith("<form")
+
+
+def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
+    """Returns a word's signatures for a network, from the one of all words to that of the longest suffix.
+
+    word (str): the token.
+    sentence_initial (bool): whether it opens its sentence, where a capital says little.
+    RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
+    """
+    lower = word.lower()
+    kind = f"{letter_case(word, sentence_initial)} {token_shape(word)}"
+    longest = min(MAX_SUFFIX, len(word) - 1)
+    return ["", kind, *(f"{kind}{_SUFFIX_MARK}{lower[-length:]}" for length in range(1, longest + 1))]
+
+
+def shorter_signature(signature: str) -> str:
+    """Returns the next more general of the `suffix_signatures`: one letter less, then no suffix, then ""."""
+    kind, _, suffix = signature.partition(_SUFFIX_MARK)
+    if len(suffix) > 1:
+        return f"{kind}{_SUFFIX_MARK}{suffix[1:]}"
+    return kind if suffix else ""
+
+
+def letter_case(word: str, sentence_initial: bool) -> str:
+    """Returns "CAPS", "Cap", "Init" for a capital that opens a sentence, "miXed", or "" for no capitals."""
+    if word[:1].isupper():
+        if len(word) > 1 and word.isupper():
+            return "CAPS"
+        return "Init" if sentence_initial else "Cap"
+    return "miXed" if any(char.isupper() for char in word) else ""
+
+
+def token_shape(word: str) -> str:
+    """Returns what a word has beside letters: "punct", "num", "alnum", "dash", "dot", or "" for nothing.
+
+    "punct" is for words without any letter or digit.
+    """
+    if not any(char.isalnum() for char in word):
+        return "punct"
+    if any(char.isdigit() for char in word):
+        return "alnum" if any(char.isalpha() for char in word) else "num"
+    if "-" in word[1:-1]:
+        return "dash"
+    return "dot" if "." in word or "@" in word or "/" in word else ""
+
+
+def _suffix(lower: str) -> str:
+    """Returns the longest known suffix of a word in lower case; "low" for none."""
+    if lower.isalpha() or "-" in lower:
+        for suffix in _SUFFIXES:
+            if lower.endswith(suffix) and len(lower) >= len(suffix) + 3:
+                return suffix
+    return "low"

@@ -1,0 +1,61 @@
+"""Signatures of unknown words: from the most specific to the one of all words, and back."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from spacy_lpcfg.words.signatures import MAX_SUFFIX, UNKNOWN, shorter_signature, signature_backoff, suffix_signatures
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence_initial", "names"),
+    [
+        ("walking", False, ["walking", "<form ing>", "<form>"]),
+        ("Walking", False, ["Walking", "<form Cap ing>", "<form Cap>", "<form>"]),
+        ("Walking", True, ["Walking", "walking", "<form Init ing>", "<form Init>", "<form>"]),
+        ("NATO", True, ["NATO", "nato", "<form CAPS low>", "<form CAPS>", "<form>"]),
+        ("eBay", False, ["eBay", "<form miXed y>", "<form miXed>", "<form>"]),
+        ("mother-in-law", False, ["mother-in-law", "<form dash low>", "<form dash>", "<form>"]),
+        ("B-52", False, ["B-52", "<form CAPS alnum low>", "<form CAPS alnum>", "<form alnum>", "<form>"]),
+        ("...", True, ["...", "<form punct low>", "<form punct>", "<form>"]),
+        ("ing", False, ["ing", "<form low>", "<form>"]),  # too short for its suffix
+        ("", False, ["", "<form punct low>", "<form punct>", "<form>"]),
+    ],
+)
+def test_signature_backoff_goes_from_the_word_to_the_signature_of_all(word, sentence_initial, names):
+    assert signature_backoff(word, sentence_initial) == names
+
+
+def test_signature_backoff_tells_numbers_from_words():
+    assert "<form num>" in signature_backoff("1,234.5", False)
+    assert "<form alnum>" in signature_backoff("1980s", False)
+    assert "<form dot>" in signature_backoff("www.a.org", False)
+
+
+@given(st.text(), st.booleans())
+@example("\ud800", True)
+@example("<form>", False)
+@example("<tag NN>", True)
+@settings(max_examples=100)
+def test_signature_backoff_of_any_text(word, sentence_initial):
+    names = signature_backoff(word, sentence_initial)
+    assert names[0] == word
+    assert names[-1] == UNKNOWN
+    assert len(names) <= 6
+    assert all(name.startswith("<form") for name in names[2:])
+    assert len(set(names[1:])) == len(names[1:])
+
+
+def test_suffix_signatures_from_short_to_long():
+    assert suffix_signatures("Walked", False) == ["", "Cap ", "Cap  -d", "Cap  -ed", "Cap  -ked", "Cap  -lked"]
+    assert suffix_signatures("3.5", True) == ["", " num", " num -5", " num -.5"]
+    assert suffix_signatures("", False)[0] == ""
+
+
+@given(st.text(), st.booleans())
+@example("- -", False)
+@settings(max_examples=100)
+def test_shorter_signature_is_the_one_before(word, sentence_initial):
+    found = suffix_signatures(word, sentence_initial)
+    assert len(found) <= 2 + MAX_SUFFIX
+    assert [shorter_signature(each) for each in found[1:]] == found[:-1]
