@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain
 from threading import RLock
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Optional, cast
+from typing import Any, ClassVar, Literal, Optional
 
 from spacy.language import Language
 from spacy.training import Example, validate_examples
@@ -361,7 +361,7 @@ class LPCFGParser(ParsingPipe):
             self.model.shims[0].grammar_of(self._fit.grammar)
         else:
             steps: list[Step] = []
-            self.grammar = cast(Learned, self.learner.fit(chain([first], treebank), on_step=steps.append))
+            self.grammar = self.learner.fit(chain([first], treebank), on_step=steps.append)
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
             if nlp is not None and steps:
                 nlp.meta["fit"] = [step.to_values() for step in steps]

@@ -7,9 +7,9 @@ was never seen has those of its signature, and of its class, if classes of words
 
 So a sentence is a sequence of words that the grammar knows and of signatures, each of which stands for all words of its
 signature that the grammar does not know. The probabilities of these add up to 1 at every place. The first word of a
-sentence is read by its lower case if the grammar knows that better: a word that it does not know at all counts as the lower
-case, and a rare one shares the probability of the lower case evenly with it. What the signature of the rare word keeps for
-it is there the signature's.
+sentence is read by its lower case if the grammar knows that better: a word that it does not know at all counts as the
+lower case, and a rare one shares the probability of the lower case evenly with it. What the signature keeps for the
+rare word counts there for the unknown words of this signature.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
-from spacy_lpcfg.words.signatures import is_signature, signature_backoff
+from spacy_lpcfg.words.signatures import UNKNOWN, is_signature, signature_backoff
 
 NO_TAG = -1
 _NOT_RARE = -1
