@@ -12,9 +12,9 @@ from paths import ROOT
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.grammar.lexicon import is_form, ladder
 from spacy_lpcfg.learning import EM, Pivot, TreebankPCFG
 from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.words.signatures import is_signature, signature_backoff
 
 SAMPLE = ROOT / "assets" / "sample" / "train.mrg"
 LINES = [
@@ -72,7 +72,7 @@ def test_first_words_are_read_as_documented():
     for name in names:
         lower = name.lower()
         if name in grammar.lexicon.rare_words and name[:1].isupper() and lower in grammar.lexicon.terminals:
-            form = next(rung for rung in ladder(name, False) if is_form(rung) and rung in names)
+            form = next(rung for rung in signature_backoff(name, False) if is_signature(rung) and rung in names)
             expected[form] += within[name]
             n_readers = 1 + sum(other.lower() == lower != other for other in names)
             expected[name] = within[lower] / n_readers
