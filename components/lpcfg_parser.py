@@ -413,7 +413,7 @@ class LPCFGParser(ParsingPipe):
         before = vars(shim).copy()
         yield
         try:
-            if not shim.is_unread:
+            if not shim.is_unread and self.grammar is not None:
                 self.grammar.check_decoding(self.decoding)
         except ValueError as error:
             vars(shim).update(before)

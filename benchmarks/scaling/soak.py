@@ -40,7 +40,7 @@ from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 from spacy_lpcfg.trees import read_trees, unescape_token
 
-SAMPLE = Path(__file__).resolve().parents[1] / "assets" / "sample" / "train.mrg"
+SAMPLE = Path(__file__).resolve().parents[2] / "assets" / "sample" / "train.mrg"
 ODD = [
     "",
     " ",

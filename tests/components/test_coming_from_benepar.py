@@ -11,7 +11,6 @@ import spacy
 from spacy_lpcfg.components.constituents import NonConstituentError
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import from_nltk, parse_trees, to_nltk
 
 TIME = "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))) (. .))"
@@ -105,7 +104,7 @@ def test_benepar_nltk_interface(nlp):
     pytest.importorskip("nltk", reason="NLTK is not here: pip install 'spacy-lpcfg[viz]'")
     parser = nlp.get_pipe("lpcfg_parser").ready_parser()
     words, tags = ['"', "Fly", "safely", ".", '"'], ["``", "VB", "RB", ".", "''"]
-    assert str(parser.parse(Query(words, tags)).tree) == FLY
+    assert str(parser.parse(words, tags).tree) == FLY
     assert str(to_nltk(parser.parse(words).tree)) == FLY
     sentences = [
         ["The", "time", "for", "action", "is", "now", "."],

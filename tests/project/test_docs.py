@@ -108,6 +108,8 @@ def check_command(words: list[str]) -> None:
         assert (ROOT / words[2]).is_file(), words
     elif words[0] == "python" and words[1:2] and words[1].endswith(".py"):
         _check_script(ROOT / words[1], words[2:])
+    elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks."):
+        _check_script(ROOT / f"{words[2].replace('.', '/')}.py", words[3:])
 
 
 def _check_options(words: list[str]) -> None:

@@ -7,9 +7,9 @@ from itertools import islice
 import pytest
 import spacy
 from commands import SAMPLE, process
-from paths import ROOT
 
-BENCHMARKS = ROOT / "benchmarks"
+from benchmarks.scaling import soak
+
 MODELS = pytest.mark.parametrize("model", ["pcfg_model", "isbn_model", "bracketer_model"])
 
 LEARN = """
@@ -29,22 +29,12 @@ print("bracketer", hashlib.sha256(SpectralBracketer().fit(lambda: iter(sentences
 
 
 @pytest.fixture(scope="module")
-def soak():
-    sys.path.insert(0, str(BENCHMARKS))
-    try:
-        import soak
-    finally:
-        sys.path.remove(str(BENCHMARKS))
-    return soak
-
-
-@pytest.fixture(scope="module")
-def texts(soak):
+def texts():
     """Texts of every kind but those that take long."""
     return [text for text in islice(soak.Drawn(soak.sample_sentences()), 150) if len(text) < 1000] + soak.ODD
 
 
-def test_texts_are_the_same_for_a_seed(soak):
+def test_texts_are_the_same_for_a_seed():
     texts = soak.Drawn(["Yes ."], seed=1)
     first = list(islice(texts, 300))
     assert list(islice(texts, 300)) == first
@@ -53,7 +43,7 @@ def test_texts_are_the_same_for_a_seed(soak):
 
 
 @MODELS
-def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, request, soak, texts):
+def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, request, texts):
     nlp = soak.pipeline(request.getfixturevalue(model))
     before = soak.trees_of(nlp, texts[:40])
     run = soak.soak(nlp, iter(texts), len(texts), batch=30)
@@ -66,13 +56,13 @@ def test_nasty_texts_fail_nowhere_and_leave_the_trees_as_they_were(model, reques
 
 
 @MODELS
-def test_threads_that_share_a_pipeline_find_the_trees_of_one(model, request, soak, texts):
+def test_threads_that_share_a_pipeline_find_the_trees_of_one(model, request, texts):
     alone = soak.trees_of(soak.pipeline(request.getfixturevalue(model)), texts)
     shared = soak.pipeline(request.getfixturevalue(model))  # of which no thread has made any parser yet
     assert soak.trees_by_threads(shared, texts, 2) == [alone, alone]
 
 
-def test_threads_share_every_batch_of_a_soak(spectral_model, soak):
+def test_threads_share_every_batch_of_a_soak(spectral_model):
     sentences = soak.Drawn(soak.sample_sentences(), shares={"sentence": 1.0})
     nlp = soak.pipeline(spectral_model)
     run = soak.soak(nlp, iter(sentences), 250, batch=40, n_threads=4)
