@@ -104,13 +104,18 @@ def follow(group: Any, start: int = 0, end: int | None = 0) -> None:
     """
     doc, attrs = group._doc_ref(), _ATTRS.__get__(group)
     offsets = attrs.get(_OFFSETS)
-    if doc is None or offsets is None:
+    if doc is None or not _are_places(offsets):
         return
     is_same = len(offsets) == len(doc)
     if is_same and start != end:
         is_same = [token.idx for token in doc[start:end]] == offsets[start:end].tolist()
     if not is_same:
         _fit(group, doc, attrs)
+
+
+def _are_places(offsets: Any) -> bool:
+    """Whether it is what `_offsets` gives, and not a damaged attribute, or none."""
+    return isinstance(offsets, np.ndarray) and offsets.ndim == 1 and offsets.dtype.kind == "i"
 
 
 def _offsets(doc: Doc) -> np.ndarray:
