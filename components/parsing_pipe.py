@@ -104,7 +104,7 @@ class ParsingPipe(LearnedPipe):
     what: ClassVar[str]
     command: ClassVar[str]
     gold_key: Any
-    decoding: str
+    decoding: Any  # each parser has choices of its own
     checks: ClassVar[Mapping[str, Check]] = {
         "spans_key": TEXT,
         "gold_key": TEXT,

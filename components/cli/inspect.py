@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
 
 import typer
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.isbn import ISBN
+    from spacy_lpcfg.parsing.protocol import ParsingModel
 
 Found: TypeAlias = dict[str, Any]
 
@@ -77,7 +78,7 @@ def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
     from spacy_lpcfg.components.isbn_parser import ISBNParser
 
     model = pipe.isbn if isinstance(pipe, ISBNParser) else pipe.learned
-    return list(model.single_models())
+    return cast("list[Grammar | ISBN]", list(cast("ParsingModel", model).single_models()))
 
 
 def _sizes(member: "Grammar | ISBN") -> Found:

@@ -2,7 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.cells import Allowed
+from spacy_lpcfg.chart.cells import CellMask
 from spacy_lpcfg.chart.context import Context
 from spacy_lpcfg.grammar.grammar import Grammar
 
@@ -17,7 +17,7 @@ def build_forest(
     terminals: NDArray[np.int32],
     tags: NDArray[np.int32],
     context: Context,
-    allowed: Allowed,
+    allowed: CellMask,
     *,
     beam: float,
     threshold: float,
@@ -29,7 +29,7 @@ def best_cover(
     terminals: NDArray[np.int32],
     tags: NDArray[np.int32],
     context: Context,
-    allowed: Allowed,
+    allowed: CellMask,
     *,
     beam: float,
     most_applications: int,

@@ -38,7 +38,9 @@ class EnsembleParser(Parser):
         self._state_bytes = np.sum([state_bytes(grammar) for grammar in ensemble.grammars], axis=0)
 
     @classmethod
-    def of(cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object) -> EnsembleParser:
+    def of(  # type: ignore[override]
+        cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object
+    ) -> EnsembleParser:
         """The parser that `Ensemble.parser` makes."""
         return cls(ensemble, settings=replace(chart or ChartSettings(), decoding=decoding))
 

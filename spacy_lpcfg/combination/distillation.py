@@ -20,6 +20,7 @@ from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import count_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
@@ -140,9 +141,9 @@ class Distillation:
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
-def as_learned(model: Member | Combined) -> ParsingModel:
+def as_learned(model: Member | Combined) -> Grammar | Ensemble | Combined:
     """A network, or a mirror image, as a combination of one; anything else as it is."""
-    return Combined((model,), (1.0,)) if model.is_network or model.is_mirrored else model
+    return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
 
 
 @dataclass(frozen=True, eq=False)
