@@ -13,13 +13,13 @@ from paths import ROOT
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.checks import MOST_SHOWN, check_whole, shown
-from spacy_lpcfg.combination import CombinedParser
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.finals import Finals
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.parsing.distribution import ListedDistribution
+from spacy_lpcfg.parsing.protocol import check_decoding
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import StorageError, pack, unpack
 from spacy_lpcfg.trees import Tree, TreebankError, binarize, parse_trees, read_trees
@@ -103,9 +103,9 @@ def test_shown_cuts_what_is_long():
         lambda: Tree(LONG, (Tree("A", word="a"),), LONG),
         lambda: Tree.from_spans(["a"], ["A"], [(0, 9, LONG)]),
         lambda: EM(n_iterations=LONG),
-        lambda: LexicalSettings(least_posterior=[LONG]),
+        lambda: LexicalSettings(min_posterior=[LONG]),
         lambda: Pivot(matching=LONG),
-        lambda: CombinedParser(None, decoding=LONG),
+        lambda: check_decoding(LONG),
     ],
 )
 def test_messages_cut_what_they_quote(wrong):
