@@ -272,8 +272,12 @@ class Parser(SentenceParser):
 
     @cached_property
     def backoff(self) -> Parser:
-        """The parser of sentences without a tree under wider settings; of an ensemble, by its first grammar alone."""
-        return Parser(with_backoff(self.grammar), settings=self.settings)
+        """The parser of sentences without a tree under wider settings; of an ensemble, by its first grammar alone.
+
+        Its grammar is not proper, and has no most probable tree: it chooses the one of least expected loss instead.
+        """
+        decoding = "mbr" if self.settings.decoding == "most-probable" else self.settings.decoding
+        return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding))
 
     def tag_of_unparsed(self, word: str) -> str:
         """The likeliest tag of a word that is no sentence of the grammar."""

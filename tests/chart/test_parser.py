@@ -15,7 +15,8 @@ from oracles.enumeration import Model, all_trees, brackets, cancellation, items,
 from paths import ROOT
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
-from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.grammar import Ensemble
+from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import normalize, read_trees, split_chain
@@ -430,3 +431,26 @@ def test_threads_share_a_parser(parser, golds):
     for alone, together in zip([*one, *one], two):
         assert (together.spans, together.tags) == (alone.spans, alone.tags)
         assert together.span_scores.tobytes() == alone.span_scores.tobytes()
+
+
+def test_most_probable_tree_is_the_first_of_n_best(golds):
+    grammar = Pivot(n_states=4, n_iterations=1).fit(golds)
+    parser = grammar.parser(decoding="most-probable")
+    n_other = 0
+    for gold in golds[:40]:
+        parse, best = parser.parse(gold.words), parser.n_best(gold.words, 1)
+        assert (parse.tree, parse.status) == (best[0].tree, "parsed")
+        assert parse.log_probability >= best[0].log_probability
+        posteriors = parser.posteriors(gold.words).brackets
+        assert parse.span_scores == pytest.approx([posteriors.get(span, 0.0) for span in parse.spans], abs=1e-6)
+        n_other += Parser(grammar).parse(gold.words).tree != parse.tree
+    assert n_other > 0
+    few = TreebankPCFG().fit(golds[:2]).parser(decoding="most-probable")
+    assert few.parse(["was"] * 30).status in ("backed-off", "glued")  # the grammar has no tree that could be probable
+
+
+def test_most_probable_tree_needs_one_proper_grammar(golds):
+    spectral = Spectral(n_states=2).fit(golds)
+    for model in (spectral, Ensemble((spectral,))):
+        with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
+            model.parser(decoding="most-probable")
