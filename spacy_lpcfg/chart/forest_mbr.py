@@ -9,7 +9,7 @@ import numpy as np
 from spacy_lpcfg.chart._decode import best_tree
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.result import PARSED, Parse, Posteriors
+from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
@@ -24,7 +24,7 @@ def forest_mbr(
     grammar (Grammar): whose symbols are the forest's.
     words (sequence of str): in the treebank's spelling.
     posteriors (Posteriors): of brackets and tags; what they leave out has none.
-    bracket_cost (float): taken from the posterior of each bracket, as of `Settings`.
+    bracket_cost (float): taken from the posterior of each bracket, as in `ChartSettings`.
     RETURNS (Parse): its scores are the posteriors; its log-probability is nan.
     """
     items = forest.item_table().tolist()
@@ -35,15 +35,7 @@ def forest_mbr(
     nodes = [found[item] for item in best_tree(forest, gains[forest.edge_table()[:, 0]], gains)]
     spans = [span for own, _ in nodes for span in own]
     tags = [tag for _, tag in nodes if tag]
-    return Parse(
-        words=words,
-        tags=tags,
-        spans=spans,
-        span_scores=np.array([p.get(span, 0.0) for span in spans], dtype=np.float32),
-        tag_scores=np.array([of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, tags)], dtype=np.float32),
-        log_probability=float("nan"),
-        status=PARSED,
-    )
+    return posteriors.parse_of(words, tags, spans)
 
 
 def _parts(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:

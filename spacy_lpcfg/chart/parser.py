@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -49,6 +50,20 @@ class ForestReading(Reading):
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
         """The tree of the forest with the least expected loss by these posteriors."""
         return forest_mbr(self.forest, self.grammar, self.words, posteriors, bracket_cost=bracket_cost)
+
+
+class ForestScores(NamedTuple):
+    """What the edges and items of a forest count for when a tree is chosen.
+
+    marginals (Marginals): of the forest.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): the marginals, or without them the coarse posteriors.
+    status (str): "parsed", or "coarse" where the latent weights of every tree add up to nothing.
+    """
+
+    marginals: Marginals
+    edges: np.ndarray
+    items: np.ndarray
+    status: str
 
 
 class Parser(SentenceParser):
@@ -109,9 +124,10 @@ class Parser(SentenceParser):
         forest = self.forest(query, likely=likely)
         if not forest.n_items:
             return Reading(Posteriors.of(self.parse(query)))
-        marginals, _, items, _ = self._scores(forest)
-        found = posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
-        return ForestReading(found, self.grammar, query.words, marginals.forest)
+        scores = self._scores(forest)
+        forest = scores.marginals.forest
+        found = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
+        return ForestReading(found, self.grammar, query.words, forest)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
@@ -149,8 +165,11 @@ class Parser(SentenceParser):
         forest = self.forest(Query.of(query))
         if not forest.n_items:
             return []
-        marginals, nodes, *_ = self._choose(forest)
-        return states_of(self.grammar, marginals.forest.item_table(), marginals, nodes) if marginals.total else []
+        scores = self._scores(forest)
+        marginals = scores.marginals
+        if not marginals.total:
+            return []
+        return states_of(self.grammar, marginals.forest.item_table(), marginals, self._choose(scores))
 
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) of a tree with its tags; exact.
@@ -297,12 +316,10 @@ class Parser(SentenceParser):
 
     def decode(self, query: Query, forest: Forest) -> Parse:
         """The tree of a forest that has one, as the settings say."""
-        if self.settings.decoding == "most-probable":
-            parse = self._most_probable(query, forest)
-            if parse is not None:
-                return parse
-        marginals, nodes, items, status = self._choose(forest)
-        brackets = Brackets(marginals.forest, self._labels, nodes, items)
+        scores = self._scores(forest)
+        if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
+            return self._most_probable(query, forest, scores)
+        brackets = Brackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
         own = [self.grammar.tags[tag] for tag in brackets.tags()]
         labels = self.grammar.labels
         return Parse(
@@ -311,46 +328,32 @@ class Parser(SentenceParser):
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),
-            log_probability=marginals.log_probability if self.is_proper else float("nan"),
-            status=status,
+            log_probability=scores.marginals.log_probability if self.is_proper else float("nan"),
+            status=scores.status,
         )
 
-    def _most_probable(self, query: Query, forest: Forest) -> Parse | None:
-        """The tree of `n_best(1)`; None if the latent weights of every tree add up to nothing."""
-        marginals, _, items, _ = self._scores(forest)
-        if marginals.total <= 0:
-            return None
-        tree = self._distribution(query, forest, marginals).n_best(1)[0].tree
-        posteriors = posteriors_of(forest.item_table(), _as_probabilities(items), self.grammar)
-        spans = tree.spans()
-        return Parse(
-            words=query.words,
-            tags=tree.tags,
-            spans=spans,
-            span_scores=np.array([posteriors.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
-            tag_scores=np.array([of.get(tag, 0.0) for tag, of in zip(tree.tags, posteriors.tags)], dtype=np.float32),
-            log_probability=marginals.log_probability,
-            status=PARSED,
-        )
+    def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
+        """The tree of `n_best(1)`."""
+        tree = self._distribution(query, forest, scores.marginals).n_best(1)[0].tree
+        posteriors = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
+        log_probability = scores.marginals.log_probability
+        return posteriors.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
 
-    def _choose(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
-        """Marginals of a forest, items of the tree to decode in pre-order, and numbers of items and their origin."""
-        marginals, edges, items, status = self._scores(forest)
-        forest = marginals.forest
-        scores = edges, items
+    def _choose(self, scores: ForestScores) -> np.ndarray:
+        """Items of the tree to decode, in pre-order."""
+        forest, gains = scores.marginals.forest, (scores.edges, scores.items)
         if self.settings.decoding == "mbr":
-            scores = bracket_scores(forest, self._labels, items, self.settings.bracket_cost)
-        return marginals, best_tree(forest, *scores), items, status
+            gains = bracket_scores(forest, self._labels, scores.items, self.settings.bracket_cost)
+        return best_tree(forest, *gains)
 
-    def _scores(self, forest: Forest) -> tuple[Marginals, np.ndarray, np.ndarray, str]:
-        """Marginals of a forest, of its edges and items as numbers to decode by, and where they are from."""
+    def _scores(self, forest: Forest) -> ForestScores:
         marginals = self.marginals(forest)
         edges, items, status = marginals.edges(), marginals.items(), PARSED
         if not (marginals.total and np.isfinite(edges).all() and np.isfinite(items).all()):
             edges, items, status = marginals.forest.edge_posteriors(), marginals.forest.item_posteriors(), COARSE
         if self.settings.absolute:
             edges, items = np.abs(edges), np.abs(items)
-        return marginals, edges, items, status
+        return ForestScores(marginals, edges, items, status)
 
 
 def _as_probabilities(scores: np.ndarray) -> np.ndarray:

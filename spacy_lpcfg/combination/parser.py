@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker
@@ -16,7 +14,7 @@ from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Decoding, Reading, Sentence, SentenceParser
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors, with_given
+from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
@@ -89,15 +87,8 @@ class CombinedParser(SentenceParser):
         found = self._mean(self._readings(query))
         spans = self._spans(query, found)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        return Parse(
-            words=query.words,
-            tags=with_given(own, query.certain_tags),
-            spans=spans,
-            span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
-            tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, own)], dtype=np.float32),
-            log_probability=float("nan"),
-            status=_status(spans, found, query.constraints),
-        )
+        status = _status(spans, found, query.constraints)
+        return found.parse_of(query.words, own, spans, given=query.certain_tags, status=status)
 
     def _spans(self, query: Query, found: Posteriors) -> list[Span]:
         """The brackets of the tree."""
@@ -111,7 +102,7 @@ class CombinedParser(SentenceParser):
         return _constrained_mbr(found.brackets, n_words, self.combined.bracket_cost, constraints)
 
     def forest_mbr(self, query: Sentence) -> Parse:
-        """The tree of least expected loss, as of "mbr", among those that a grammar has.
+        """The tree of least expected loss, as by "mbr", among those that a grammar has.
 
         RETURNS (Parse): of the first grammar or ensemble that reads from left to right and has a tree over the whole
             sentence; the tree that `parse` gives if there is none, of status "glued" if there is such a grammar.

@@ -76,6 +76,31 @@ class Posteriors:
         of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
         return cls(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags, is_of_one=True)
 
+    def parse_of(
+        self,
+        words: Sequence[str],
+        own_tags: Sequence[str],
+        spans: list[Span],
+        *,
+        given: Sequence[str | None] | None = None,
+        log_probability: float = float("nan"),
+        status: str = PARSED,
+    ) -> Parse:
+        """A tree with these posteriors as the scores of its brackets and tags, 0 for those that they leave out.
+
+        own_tags (sequence of str): (n_words,), the parser's, which are scored.
+        given (sequence of str or None): (n_words,), the tags that stand in their place, None where there is none.
+        """
+        return Parse(
+            words=words,
+            tags=with_given(own_tags, given),
+            spans=spans,
+            span_scores=np.array([self.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
+            tag_scores=np.array([of.get(tag, 0.0) for of, tag in zip(self.tags, own_tags)], dtype=np.float32),
+            log_probability=log_probability,
+            status=status,
+        )
+
     def mirrored(self) -> Posteriors:
         """Those of the sentence read from right to left; over the same words labels keep their order."""
         n_words = len(self.tags)
@@ -149,6 +174,6 @@ class StateVectors(NamedTuple):
     log_scale: float
 
 
-def with_given(own: list[str], given: Sequence[str | None] | None) -> list[str]:
+def with_given(own: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
     """A parser's own tags, but given ones where there are any."""
-    return own if given is None else [tag or name for tag, name in zip(given, own)]
+    return list(own) if given is None else [tag or name for tag, name in zip(given, own)]
