@@ -1,4 +1,4 @@
-"""What is tried in turn for the tree of a sentence, from the model's own tree to glued pieces."""
+"""What is tried in turn for a sentence that the grammar has no tree for; wider beams were tried (`Parser.forest`)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
     from spacy_lpcfg.chart.parser import Parser
 
 
-def first_parse(parser: Parser, query: Query) -> Parse:
-    """The tree by the first of `FALLBACKS` that has one; the last one always has."""
-    forest = parser.forest(query)
+def first_fallback(parser: Parser, query: Query, forest: Forest) -> Parse:
+    """The tree by the first of `FALLBACKS` that has one; the last one always has.
+
+    forest (Forest): empty.
+    """
     return next(parse for attempt in FALLBACKS if (parse := attempt(parser, query, forest)) is not None)
-
-
-def _own(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """A tree of the grammar; the forest itself was tried under wider settings too (`Parser.forest`)."""
-    return parser.decode(query, forest) if forest.n_items else None
 
 
 def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
@@ -76,7 +73,6 @@ def _glued(parser: Parser, query: Query, forest: Forest) -> Parse | None:
 
 
 FALLBACKS: tuple[Callable[[Parser, Query, Forest], Parse | None], ...] = (
-    _own,
     _single_word,
     _halves,
     _backed_off,

@@ -16,7 +16,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
 from spacy_lpcfg.chart.context import Context, ContextModel
 from spacy_lpcfg.chart.distribution import ForestDistribution
-from spacy_lpcfg.chart.fallbacks import first_parse
+from spacy_lpcfg.chart.fallbacks import first_fallback
 from spacy_lpcfg.chart.forest_mbr import forest_mbr
 from spacy_lpcfg.chart.posteriors import posteriors_of, states_of
 from spacy_lpcfg.chart.prefix import Prefixes
@@ -116,7 +116,9 @@ class Parser(SentenceParser):
         done for other sentences without a tree.
         RAISES (ValueError): As `Query`.
         """
-        return first_parse(self, Query.of(query))
+        query = Query.of(query)
+        forest = self.forest(query)
+        return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
     def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
         """The posteriors, and the forest that pruning left; arguments as for `forest`."""
@@ -213,8 +215,7 @@ class Parser(SentenceParser):
         return float(self._prefix_logs(Query.of(query).words)[-1])
 
     def _prefix_logs(self, words: Sequence[str]) -> np.ndarray:
-        lexicon = self.grammar.lexicon
-        return self._prefixes.log_probabilities(lexicon.terminals_of(words), lexicon.tag_factors(words))
+        return self._prefixes.log_probabilities(*self.grammar.lexicon.look_up(words))
 
     @cached_property
     def _prefixes(self) -> Prefixes:
@@ -265,14 +266,14 @@ class Parser(SentenceParser):
     def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, Context]:
         """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each."""
         lexicon = self.grammar.lexicon
-        terminals = lexicon.terminals_of(query.words)
+        terminals, tag_factors = lexicon.look_up(query.words)
         no_tags = np.full(len(query.words), NO_TAG, dtype=np.int32)
         given = no_tags if query.tags is None or query.tag_weight == 1 else lexicon.tags_of(query.tags)
         context = self._context.context(
             query.words,
             terminals,
             given,
-            tag_factors=lexicon.tag_factors(query.words),
+            tag_factors=tag_factors,
             tag_weight=query.tag_weight,
             tag_threshold=settings.tag_threshold,
             boundary_threshold=settings.boundary_threshold,
@@ -320,8 +321,8 @@ class Parser(SentenceParser):
         if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
         brackets = Brackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
-        own = [self.grammar.tags[tag] for tag in brackets.tags()]
-        labels = self.grammar.labels
+        tags, labels = self.grammar.tags, self.grammar.labels
+        own = [tags[tag] for tag in brackets.tags()]
         return Parse(
             words=query.words,
             tags=with_given(own, query.certain_tags),

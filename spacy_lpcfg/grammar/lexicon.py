@@ -107,6 +107,10 @@ class Lexicon:
         unknown = self._index[UNKNOWN]
         return [self._index.get(word, unknown) for word in words]
 
+    def look_up(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The `terminals_of` a sentence and their `tag_factors`."""
+        return self.terminals_of(words), self.tag_factors(words)
+
     def tag_factors(self, words: Sequence[str]) -> np.ndarray:
         """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
         factors = np.ones((len(words), len(self.tags)))

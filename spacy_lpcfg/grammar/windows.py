@@ -50,7 +50,7 @@ class Windows:
         """
         parts = np.zeros((len(words) + 2 * REACH, TAG + 1), dtype=np.uint64)
         inner = parts[REACH:-REACH]
-        inner[:, :TAG] = np.frombuffer(b"".join(map(_parts, words)), dtype=np.uint64).reshape(-1, TAG)
+        inner[:, :TAG] = np.frombuffer(b"".join(_parts.each(words)), dtype=np.uint64).reshape(-1, TAG)
         inner[:, TAG] = self._tags[tags]
         return window_keys(parts, _TEMPLATE_TABLE, REACH)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache, wraps
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from functools import lru_cache, partial, update_wrapper
+from typing import Generic, TypeVar
 
 Result = TypeVar("Result")
 
@@ -17,16 +17,22 @@ def is_remembered(text: str) -> bool:
     return len(text) <= LONGEST
 
 
-def remembered(n: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """A decorator for functions of one or several texts, that keeps the last n results for texts that are not long."""
+class Remembered(Generic[Result]):
+    """A function of one or several texts, which keeps the last n results for texts that are not long."""
 
-    def decorate(function: Callable[..., Result]) -> Callable[..., Result]:
-        cached = lru_cache(maxsize=n)(function)
+    def __init__(self, function: Callable[..., Result], n: int) -> None:
+        self._function = function
+        self._cached = lru_cache(maxsize=n)(function)
+        update_wrapper(self, function)
 
-        @wraps(cached)
-        def ask(*texts: str) -> Result:
-            return (cached if all(map(is_remembered, texts)) else function)(*texts)
+    def __call__(self, *texts: str) -> Result:
+        return (self._cached if all(map(is_remembered, texts)) else self._function)(*texts)
 
-        return ask
+    def each(self, texts: Iterable[str]) -> list[Result]:
+        """The results for texts one by one."""
+        return [(self._cached if len(text) <= LONGEST else self._function)(text) for text in texts]
 
-    return decorate
+
+def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
+    """A decorator that makes a function a `Remembered` one."""
+    return partial(Remembered, n=n)
