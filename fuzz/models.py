@@ -22,8 +22,7 @@ from spacy_lpcfg.combination import Combined, Mirrored, model_from_bytes
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.language_model import EM as AggregateEM
-from spacy_lpcfg.language_model import LanguageModel, fit, interpolate
+from spacy_lpcfg.language_model import AggregateEM, LanguageModel, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees

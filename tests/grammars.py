@@ -187,7 +187,7 @@ def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def random_grammar(seed: int, *, proper: bool = True, **shape: Any) -> Grammar:
-    """A random model over a random PCFG with the same rules; `shape` as of `random_model`."""
+    """A random model over a random PCFG with the same rules; `shape` as in `random_model`."""
     model = random_model(seed, proper=proper, **shape)
     return grammar_of(model, one_state(model, seed), is_proper=proper)
 

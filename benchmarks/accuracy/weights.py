@@ -131,7 +131,7 @@ def f1(found: Sequence[Parse], golds: list[Tree]) -> float:
 
 
 def error(scores: np.ndarray, right: np.ndarray, temperature: float) -> float:
-    """The expected calibration error in percent; arguments as of `reliability`."""
+    """The expected calibration error in percent; same arguments as `reliability`."""
     return 100 * reliability(tempered(scores, temperature), right).expected_error
 
 

@@ -27,10 +27,10 @@ import numpy as np
 
 from benchmarks import measure
 from spacy_lpcfg.language_model import (
-    EM,
+    AggregateEM,
+    AggregatePivot,
+    AggregatePivotEM,
     LanguageModel,
-    Pivot,
-    PivotEM,
     PivotSettings,
     fit,
     interpolate,
@@ -100,9 +100,9 @@ class Result:
 def learn(texts: Texts, method: str, m: int) -> Result:
     """The model of one method with the number of iterations that is best on the development text's first half."""
     learner = {
-        "EM": EM(n_states=m, n_iterations=MOST_ITERATIONS),
-        "pivot": Pivot(n_states=m),
-        "pivot+EM": PivotEM(n_states=m, n_iterations=MOST_ITERATIONS),
+        "EM": AggregateEM(n_states=m, n_iterations=MOST_ITERATIONS),
+        "pivot": AggregatePivot(n_states=m),
+        "pivot+EM": AggregatePivotEM(n_states=m, n_iterations=MOST_ITERATIONS),
     }[method]
     model, history = fit(texts.train, learner, dev=texts.choose)
     first = 1 if method == "pivot+EM" else 0  # the paper's has one iteration at least
@@ -157,7 +157,7 @@ def table(results: Sequence[Result]) -> list[measure.Row]:
 def test_table(texts: Texts, best: dict[str, Result]) -> list[measure.Row]:
     """Perplexity under the best model of each method, n-grams and mixtures, and those two again of more words."""
     chosen = best["pivot+EM"]
-    knowing_all, _ = fit(texts.train, PivotEM(n_states=chosen.m, n_iterations=chosen.iterations), rare=0)
+    knowing_all, _ = fit(texts.train, AggregatePivotEM(n_states=chosen.m, n_iterations=chosen.iterations), rare=0)
     models = {method: each.model for method, each in best.items()} | mixed(texts, chosen.model)
     models |= {name + KNOWING_ALL: model for name, model in mixed(texts, knowing_all).items()}
     return [test_row(texts, name, model, best.get(name)) for name, model in models.items()]
@@ -207,7 +207,7 @@ def tuning(texts: Texts) -> dict[str, list[measure.Row]]:
 
 def first_half(texts: Texts, settings: PivotSettings) -> float:
     """The least perplexity of pivot + EM."""
-    _, history = fit(texts.train, PivotEM(TUNED_STATES, settings=settings, n_iterations=2), dev=texts.choose)
+    _, history = fit(texts.train, AggregatePivotEM(TUNED_STATES, settings=settings, n_iterations=2), dev=texts.choose)
     return min(iteration.dev.perplexity for iteration in history[1:])
 
 

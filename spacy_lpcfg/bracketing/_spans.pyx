@@ -249,7 +249,7 @@ cdef class SpanScores:
     def decode(self, bytes symbols, const int32_t[::1] segments, int split):
         """The best tree of a sentence of n >= 2 words without what is left out, and without the whole sentence.
 
-        symbols (bytes of length n), segments (int32, (n,)): of the words; split (int): as of `best_trees`.
+        symbols (bytes of length n), segments (int32, (n,)): of the words; split (int): see `best_trees`.
         RETURNS (tuple): spans (list of (int, int)) in pre-order; the logistic function of their scores (list of float).
         """
         cdef const uint8_t* text = symbols

@@ -67,7 +67,7 @@ class Bracketer(Stored):
         return Brackets(tuple(spans), tuple(scores))
 
     def bracket_all(self, sentences: Iterable[Sentence], *, max_words: int = MAX_WORDS) -> list[Brackets]:
-        """The brackets of many sentences; arguments and errors as of `bracket`."""
+        """The brackets of many sentences; same arguments and errors as `bracket`."""
         return [self.bracket(words, tags, max_words=max_words) for words, tags in sentences]
 
     def is_cut(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> bool:

@@ -42,7 +42,7 @@ def covariances(
     """The table of a text, in memory that does not grow with it.
 
     groups (int32, (N_UNIVERSAL,)): the anchor of every universal tag.
-    n_jobs (int or None): as of joblib, whose `parallel_config` chooses where chunks are summed; None for its own, or 1.
+    n_jobs (int or None): as in joblib, whose `parallel_config` chooses where chunks are summed; None for its own, or 1.
     """
     n, vectors = int(groups.max()) + 1, embedding.vectors
     table = Covariances.zeros(max_distance, n, vectors.shape[1])
@@ -68,7 +68,7 @@ def _of_chunk(
 def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offsets: np.ndarray) -> None:
     """Add all pairs of words of some sentences to a table, in place.
 
-    vectors (float32, (n, p)), anchors (int32, (n,)), offsets (int64): of the words and sentences, as of `Chunk`.
+    vectors (float32, (n, p)), anchors (int32, (n,)), offsets (int64): of the words and sentences, as in `Chunk`.
     """
     n_anchors = table.counts.shape[1]
     left_to_go = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(vectors))
@@ -100,7 +100,7 @@ def sequence_covariances(vectors: np.ndarray) -> np.ndarray:
 def shared_covariances(means: np.ndarray, groups: np.ndarray, tags: np.ndarray) -> np.ndarray:
     """Those of a sentence by the table, float64 (n, n, p, p); those of a word with itself are left at 0.
 
-    means (float64, (D, A, A, p, p)): as of `smooth`. groups (int32, (N_UNIVERSAL,)): the anchors of tags.
+    means (float64, (D, A, A, p, p)): see `smooth`. groups (int32, (N_UNIVERSAL,)): the anchors of tags.
     tags (int, (n,)): universal tags of the words.
     """
     n, anchors = len(tags), groups[tags]

@@ -44,7 +44,7 @@ class SpectralBracketer:
     apart (float): distance that punctuation between two words adds.
     sequences (SequenceSettings or None): tag sequences with distances of their own.
     self_training (SelfTraining or None): what comes after the spectral trees.
-    n_jobs (int or None): processes that sum covariances, as of joblib; None for those of `joblib.parallel_config`, or
+    n_jobs (int or None): processes that sum covariances, as in joblib; None for those of `joblib.parallel_config`, or
         1. The result is the same for any number.
     """
 

@@ -28,7 +28,7 @@ class SelfTraining:
     n_words (int): the most frequent words are symbols of their own.
     in_trees, elsewhere (float): pseudo-counts of every yield and context as a bracket, and as none.
     first_verb (float): as `first` of `TopScores`; None for the paper's rule of the top bracket.
-    is_flat (bool): as of `SpanModel`.
+    is_flat (bool): see `SpanModel`.
     """
 
     n_rounds: int = 8
@@ -51,7 +51,7 @@ class SelfTraining:
 class Text(NamedTuple):
     """Sentences of three or more words to train on, one after the other.
 
-    lengths (int32, (n_sentences,)); symbols (uint8, (n,)), segments (int32, (n,)): of the words, as of `Plain`.
+    lengths (int32, (n_sentences,)); symbols (uint8, (n,)), segments (int32, (n,)): of the words, as in `Plain`.
     splits (int32, (n_sentences,)): the top brackets.
     """
 
@@ -62,7 +62,7 @@ class Text(NamedTuple):
 
 
 class SpanTable(NamedTuple):
-    """Scores of yields and contexts by key; fields as of `SpanModel`."""
+    """Scores of yields and contexts by key; same fields as `SpanModel`."""
 
     keys: np.ndarray
     values: np.ndarray
@@ -90,7 +90,7 @@ def train(
 ) -> SpanTable:
     """Scores of yields and contexts after some rounds.
 
-    in_tree (uint8, (n_spans,)): the trees to begin with, as of `tree_mask`.
+    in_tree (uint8, (n_spans,)): the trees to begin with, as in `tree_mask`.
     on_round (callable or None): called with the number of rounds that are done.
     """
     views = [_View.of(keys) for keys in span_keys(text.lengths, text.symbols, text.segments)]

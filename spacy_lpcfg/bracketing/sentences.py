@@ -18,7 +18,7 @@ from spacy_lpcfg.bracketing.tags import (
 )
 from spacy_lpcfg.words.remembered import remembered
 
-Sentence = tuple[Sequence[str], Sequence[str]]  # words and tags, as of a TaggedSentence
+Sentence = tuple[Sequence[str], Sequence[str]]  # words and tags, as in a TaggedSentence
 UNIVERSAL_IDS = {tag: number for number, tag in enumerate(UNIVERSAL)}
 N_UNIVERSAL = len(UNIVERSAL)
 
@@ -81,7 +81,7 @@ class Plain(NamedTuple):
 
 
 def plain(words: Sequence[str], tags: Sequence[str]) -> Plain:
-    """A sentence without its punctuation; errors as of `describe`."""
+    """A sentence without its punctuation; same errors as `describe`."""
     tokens = describe(words, tags)
     places = tuple(place for place, token in enumerate(tokens) if token.is_word)
     segments, segment, last = [], 0, -1

@@ -128,7 +128,7 @@ def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, prior: float = 2.0) -> TopScores:
     """Learn from sentences and their symbols: the only verb of a sentence against the verbs of those with more.
 
-    first (float): as of `TopScores`.
+    first (float): see `TopScores`.
     prior (float): pseudo-counts of each of the two, distributed as the other.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)

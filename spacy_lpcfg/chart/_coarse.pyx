@@ -148,7 +148,7 @@ cdef class _Chart:
     cdef vector[Application] sorted
     cdef vector[int32_t] next_edge       # (n_items of the forest + 1,)
     cdef vector[double] merits           # (n_symbols,): of the cell at hand
-    cdef const int32_t[:, ::1] cells     # as of `CellMask`
+    cdef const int32_t[:, ::1] cells     # as in `CellMask`
     cdef const char[:, ::1] allowed
 
     def __cinit__(self, CoarseGrammar grammar):
@@ -452,7 +452,7 @@ def build_forest(
 
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
-    context (Context): what the words around say of tags and boundaries.
+    context (SentenceContext): what the words around say of tags and boundaries.
     allowed (CellMask): what may stand in the cells.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.
@@ -507,7 +507,7 @@ def best_cover(
 ):
     """Where to cut a sentence that has no parse: into as few pieces with a root of their own as possible.
 
-    Among equally many pieces the likeliest are taken. Arguments as of `build_forest`.
+    Among equally many pieces the likeliest are taken. The same arguments as `build_forest`.
     RETURNS (list[int]): the cuts; all words apart in the worst case.
     """
     cdef int n = terminals.shape[0]

@@ -99,7 +99,7 @@ cdef class PrefixChart:
     cdef vector[float] next                  # (size,)
 
     def __init__(self, FineGrammar grammar, RuleIndex index, full, double threshold):
-        """full (Grammar): of which the others are tables; threshold (float): as of `Prefixes`."""
+        """full (Grammar): of which the others are tables; threshold (float): see `Prefixes`."""
         cdef int a
         cdef int64_t place = 0
         self.grammar, self.index, self.threshold = grammar, index, threshold
@@ -111,9 +111,9 @@ cdef class PrefixChart:
         self.size = <int>place
         self.sums.assign(index.n_symbols, 0)
         self.right_place.assign(index.n_symbols, -1)
-        self.pairs.assign(grammar.most_states * grammar.most_states, 0)
-        self.scratch.assign(8 * grammar.most_states, 0)
-        self.mixed.assign(grammar.most_states, 0)
+        self.pairs.assign(grammar.max_states * grammar.max_states, 0)
+        self.scratch.assign(8 * grammar.max_states, 0)
+        self.mixed.assign(grammar.max_states, 0)
         self.n = 0
 
     def predict(self, const double[::1] weights):
@@ -133,7 +133,7 @@ cdef class PrefixChart:
     def push(self, int terminal, const double[::1] tag_factors):
         """Add a word, and the constituents that end with it.
 
-        terminal (int), tag_factors (float64, (n_tags,)): as of the lexicon.
+        terminal (int), tag_factors (float64, (n_tags,)): from the lexicon.
         RETURNS (float): probability of the word after those before it.
         """
         cdef double total

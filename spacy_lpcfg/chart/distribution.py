@@ -27,7 +27,7 @@ class ForestDistribution:
     with its tags; its probability sums all latent states, and all ways in which the grammar's binary rules build it.
 
     grammar (Grammar), fine (FineGrammar), sets (SymbolSets): of one proper grammar.
-    words (sequence of str), tags (sequence of str or None): as of `Parser.parse`.
+    words (sequence of str), tags (sequence of str or None): see `Parser.parse`.
     forest (Forest), marginals (Marginals): of the sentence, with a tree.
     """
 

@@ -14,7 +14,7 @@ from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_s
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
-from spacy_lpcfg.chart.context import Context, ContextModel
+from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.fallbacks import first_fallback
 from spacy_lpcfg.chart.forest_mbr import forest_mbr
@@ -255,15 +255,15 @@ class Parser(SentenceParser):
         forest = build(most_applications=settings.most_applications)
         if self._has_room(forest, APPLICATION_BYTES * settings.most_applications):
             return forest
-        return build(most_applications=0)  # none, as of a chart that is too large
+        return build(most_applications=0)  # empty, as for a chart that is too large
 
-    def _has_room(self, forest: Forest, most_bytes: int) -> bool:
+    def _has_room(self, forest: Forest, max_bytes: int) -> bool:
         """Whether the vectors over the states of a forest's items take no more than so many bytes."""
-        if forest.n_items * int(self._state_bytes.max()) <= most_bytes:
+        if forest.n_items * int(self._state_bytes.max()) <= max_bytes:
             return True
-        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= most_bytes
+        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
-    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, Context]:
+    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]:
         """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each."""
         lexicon = self.grammar.lexicon
         terminals, tag_factors = lexicon.look_up(query.words)

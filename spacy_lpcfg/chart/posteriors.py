@@ -14,7 +14,7 @@ LEAST = 1e-3
 def posteriors_of(items: np.ndarray, marginals: np.ndarray, grammar: Grammar) -> Posteriors:
     """Posteriors of the brackets and tags of a forest, of those that are `LEAST` likely.
 
-    items (int32, (n_items, 4)): as of `Forest.item_table`.
+    items (int32, (n_items, 4)): see `Forest.item_table`.
     marginals (float, (n_items,)): of the items.
     """
     n_words = int(items[:, 1].max())

@@ -53,7 +53,7 @@ class Prefixes:
     def log_probabilities(self, terminals: np.ndarray, tag_factors: np.ndarray) -> np.ndarray:
         """ln P(a sentence begins with the first k words), for k from 0 to n, and last ln P(the n words are a sentence).
 
-        terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): as of the lexicon.
+        terminals (int32, (n,)), tag_factors (float64, (n, n_tags)): from the lexicon.
         RETURNS (float64, (n + 2,)): nats, falling from 0 but for rounding; -inf from where the grammar has no sentence
             that goes on so.
         RAISES (ValueError): If trees below some states of the grammar never end.
@@ -96,7 +96,7 @@ class Prefixes:
         """Weight of all finite trees below each state of each symbol, float64 (n_states in all,).
 
         The least solution of x = words + rules(x, x), by Newton's method from 0 (Etessami and Yannakakis 2009). Where
-        parameters add up to more than 1, if only by rounding, there may be none: then at most 1, as of probabilities.
+        parameters add up to more than 1, if only by rounding, there may be none: then at most 1, as for probabilities.
         """
         words = self._emissions()
         found = words.copy()

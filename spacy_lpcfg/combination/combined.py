@@ -28,8 +28,9 @@ class Combined(ParsingModel):
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
-    temperature (float): as of `Grammar`; those of members do not matter.
-    RAISES (ValueError): On another number of weights, or such as are no shares; on a beam or temperature that is none.
+    temperature (float): see `Grammar`; those of members do not matter.
+    RAISES (ValueError): If the numbers of weights and members differ, or if a weight, the beam or the temperature is
+        out of range.
     """
 
     members: tuple[Member, ...]
@@ -118,7 +119,7 @@ def model_from_bytes(data: bytes) -> ParsingModel:
 
 
 def model_from_disk(path: str | os.PathLike[str]) -> ParsingModel:
-    """What the `to_disk` of a grammar, an ensemble or a combination wrote; errors as of `model_from_bytes`.
+    """What the `to_disk` of a grammar, an ensemble or a combination wrote; same errors as `model_from_bytes`.
 
     RAISES (StorageError): For too large a file.
     """

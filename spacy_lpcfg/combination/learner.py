@@ -48,7 +48,7 @@ class MirroredLearner:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Mirrored:
-        """Learn from trees; arguments and errors as of the learner."""
+        """Learn from trees; same arguments and errors as the learner."""
         kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
         golds = None if held_out is None else map(mirror, held_out)
         return Mirrored(self.backwards.fit(kept, held_out=golds, on_step=on_step))
@@ -71,9 +71,9 @@ class Combination:
         one ISBN, since each searches by itself, and those of different directions more than those of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int), temperature (float): as of `Combined`.
+    bracket_cost (float), beam (int), temperature (float): see `Combined`.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
-    RAISES (ValueError): If there is nothing to learn, on weights that are no shares, or a temperature that is none.
+    RAISES (ValueError): If there are no learners, or if a weight or the temperature is out of range.
     """
 
     learners: Sequence[MemberLearner]
@@ -115,7 +115,7 @@ class Combination:
         held_out (iterable of Tree or None): trees by which each learner that goes by steps chooses the best one.
         on_step (callable or None): called at the end with the steps of each grammar that is learned by EM, networks
             counted as `spacy-lpcfg inspect` counts members.
-        RAISES (ValueError): If there are none, or on settings that cannot be.
+        RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         kept, golds = list(trees), None if held_out is None else list(held_out)
         found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept, golds) for learner in self.learners)

@@ -32,7 +32,7 @@ def parse_text(
     treebank lacks.
 
     text (iterable of sequence of str): sentences as words; max_words (int): of a sentence that is not left out.
-    n_jobs (int): threads, as of joblib.
+    n_jobs (int): threads, as in joblib.
     """
     parse = learned.parser(chart=_FAST, search=_NARROW).forest_mbr
     known, root_label = learned.words, learned.root_label

@@ -35,10 +35,10 @@ def preset(
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
         sentences of 2 to 30 words; "balanced" one pivot grammar and one network each way; "accurate" diverse grammars,
         four or, of more than 7,000 trees, two, and two networks each way.
-    text (iterable of sequence of str or None): sentences as words, as of `Distillation`; the fast one needs them, and
+    text (iterable of sequence of str or None): sentences as words, as in `Distillation`; the fast one needs them, and
         the others learn a second time from what they say of them, if there are any.
     seed (int): different ones have no member in common.
-    n_jobs (int): as of `Combination` and `Distillation`.
+    n_jobs (int): see `Combination` and `Distillation`.
     lang (str): language of the head rules.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     RAISES (ValueError): On another name, or if the fast one has no text.

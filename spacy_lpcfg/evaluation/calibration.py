@@ -84,7 +84,7 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
 
 
 def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
-    """The temperature of least expected calibration error; arguments as of `reliability`.
+    """The temperature of least expected calibration error; same arguments as `reliability`.
 
     Guo et al. fit it by likelihood, which bets on the few brackets that are all but certain; this is what is reported.
 

@@ -230,7 +230,7 @@ def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Param
 def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
     """Read a file that holds one sentence a line, as EVALB does.
 
-    path (path): The file, as of `read_trees`.
+    path (path): The file, as in `read_trees`.
     YIELDS (tuple of Tree): The trees on a line: one, or several side by side, or none where
         the line has no words, only brackets or nothing, as parsers write when they find no tree.
     RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.

@@ -19,7 +19,7 @@ def paired_permutation_test(
         do not count.
     n_shuffles (int): random assignments; seed (int): of them.
     RETURNS (float): two-sided p-value, from 1 / (n_shuffles + 1) to 1.
-    RAISES (ValueError): If there are not as many of the one as of the other, or for numbers that cannot be.
+    RAISES (ValueError): If the two have different lengths, or if a number is out of range.
     """
     check_whole(1, n_shuffles=n_shuffles)
     check_whole(0, seed=seed)

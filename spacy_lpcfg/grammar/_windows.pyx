@@ -46,7 +46,7 @@ def sum_weights(
     keys (int32, (n_words, n_templates)): features of each word; those that are not known weigh nothing.
     features (int32, (n_features,)): keys of the known features, sorted.
     buckets (int32, (n_buckets + 1,)): features whose key, shifted right, is b are `buckets[b]:buckets[b + 1]`.
-    offsets, outputs, weights: rows of the features, as of `Classifier`.
+    offsets, outputs, weights: rows of the features, as in `Classifier`.
     """
     sums_ = np.zeros((keys.shape[0], n_outputs), dtype=np.float32)
     cdef float[:, ::1] sums = sums_

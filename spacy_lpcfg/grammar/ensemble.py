@@ -29,7 +29,7 @@ class Ensemble(ParsingModel):
         binarisation, by any learners. The first prunes for the others.
     combine (str): whether the decoding "max-rule" chooses the tree by the "product" of the grammars' marginals of
         rules, or by their "sum"; other decodings do not use it.
-    temperature (float): as of `Grammar`; those of the grammars do not matter.
+    temperature (float): see `Grammar`; those of the grammars do not matter.
     RAISES (ValueError): If there are no grammars, or they share less than that, or on another way to combine, or on a
         temperature that is not finite and above 0.
     """
@@ -163,7 +163,7 @@ def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:
 
 
 def grammar_from_disk(path: str | os.PathLike[str]) -> Grammar | Ensemble:
-    """What `to_disk` of either wrote; errors as of `grammar_from_bytes`, and StorageError for too large a file."""
+    """What `to_disk` of either wrote; same errors as `grammar_from_bytes`, and StorageError for too large a file."""
     return grammar_from_bytes(read_file(path))
 
 

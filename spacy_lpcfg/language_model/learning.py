@@ -23,11 +23,11 @@ logger = logging.getLogger("spacy_lpcfg")
 
 
 @dataclass(frozen=True)
-class EM:
+class AggregateEM:
     """EM from random distributions.
 
     n_states (int): m; seed (int): of the start; n_iterations (int): the maximum.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 256
@@ -43,11 +43,11 @@ class EM:
 
 
 @dataclass(frozen=True)
-class Pivot:
+class AggregatePivot:
     """The pivot algorithm, and no EM after it.
 
     n_states (int): m; seed (int): of the decomposition; settings (PivotSettings): of the same.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 128
@@ -65,7 +65,7 @@ class Pivot:
 
 
 @dataclass(frozen=True)
-class PivotEM(Pivot):
+class AggregatePivotEM(AggregatePivot):
     """EM from the pivot algorithm's estimate (section 6.3 of Cohen and Collins 2014)."""
 
     n_iterations: int = 1
@@ -78,8 +78,8 @@ def _check(n_states: int, n_iterations: int) -> None:
         )
 
 
-METHODS = {"em": EM, "pivot": Pivot, "pivot-em": PivotEM}
-LanguageModelLearner = EM | Pivot
+METHODS = {"em": AggregateEM, "pivot": AggregatePivot, "pivot-em": AggregatePivotEM}
+LanguageModelLearner = AggregateEM | AggregatePivot
 
 
 class Iteration(NamedTuple):
@@ -118,7 +118,7 @@ def fit(
     """Learn a language model of a text.
 
     sentences (sequence of sentences): each a sequence of words.
-    learner (EM, Pivot or PivotEM): how to learn.
+    learner (AggregateEM, AggregatePivot or AggregatePivotEM): how to learn.
     dev (iterable of sentences): a text that chooses how many iterations of the learner's to make; EM ends when it is
         worse twice in a row. Without one all are made.
     rare (int): words that are seen at most so often in the text are unknown.

@@ -36,7 +36,7 @@ class PivotSettings:
     softening (float): share of every p(h | f) that p(h) takes.
     tolerance (float): `min_gain` of the simplex regression, as a share of the pivots' mean squared distance.
     concave_iterations (int): of EM for r(h | w1) alone. The paper does not say how many; many overfit rare w1.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     candidates: float = 12.0
@@ -140,7 +140,7 @@ def pivot_aggregate(
 ) -> Aggregate:
     """The pivot algorithm for the language model: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
 
-    Arguments as of `row_states`.
+    The same arguments as `row_states`.
     """
     matrix = bigrams.matrix(bigrams.counts).T.tocsr()
     prior, words = bayes(_totals(matrix), row_states(matrix, n_states, seed=seed, settings=settings).posteriors)

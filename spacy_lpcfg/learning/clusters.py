@@ -48,9 +48,9 @@ class Clusters:
     kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
-    dropout, noise (float): of the features, for diverse grammars of several seeds, as of `projections.noisy`.
+    dropout, noise (float): of the features, for diverse grammars of several seeds, as in `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
@@ -78,11 +78,11 @@ class Clusters:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the clusters as step 0."""
+        """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the clusters as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """EM at the clusters; arguments as of `fit`."""
+        """EM at the clusters; same arguments as `fit`."""
         from threadpoolctl import threadpool_limits
 
         treebank = IndexedTreebank.read(trees, self)
@@ -107,7 +107,7 @@ def cluster(
     """The cluster of each node among those of its symbol, from 0 without gaps, int32 (n_nodes,).
 
     A symbol has as many clusters as its projections have dimensions, or fewer where its nodes are too much alike.
-    n_jobs (int or None): as of `in_order`; the result is the same for any number.
+    n_jobs (int or None): see `in_order`; the result is the same for any number.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
     groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states)

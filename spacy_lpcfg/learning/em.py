@@ -34,7 +34,7 @@ class EMFit:
     split (Split): a treebank, and the states of its symbols.
     start (Expected): counts whose relative frequencies are the first parameters.
     smoothing (StateSmoothing): of all parameters.
-    n_jobs (int or None): as of `Split.expect`.
+    n_jobs (int or None): see `Split.expect`.
     start_smoothing (StateSmoothing or None): of the first parameters; None for `smoothing`.
     start_grammar (callable or None): gives the grammar of the start; None for that of its counts.
     """
@@ -96,7 +96,7 @@ def best_grammar(
     start (callable): gives EM at its start.
     n_iterations (int): with held-out trees the maximum.
     first (int): the first iteration that counts; 0 is the start.
-    others: as of `EM`.
+    others: see `EM`.
     RAISES (ValueError): If n_iterations is less than `first`.
     """
     if n_iterations < first:
@@ -140,7 +140,7 @@ class EM:
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
@@ -179,7 +179,7 @@ class EM:
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """EM at its random start; arguments as of `fit`."""
+        """EM at its random start; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)

@@ -50,7 +50,7 @@ class Ensembles:
     learners (sequence of Seeded): with the same settings of the lexicon and of binarisation.
     n_seeds (int or None): grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
         more than 7,000 trees, which leave less to chance and take longer.
-    combine (str): "product" or "sum", as of `Ensemble`.
+    combine (str): "product" or "sum", as in `Ensemble`.
     RAISES (ValueError): If there is nothing to learn, on another way to combine, or for learners that read a treebank
         differently.
     """
@@ -124,7 +124,7 @@ class Ensembles:
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which each learner that goes by steps chooses the best one.
         on_step (callable or None): called with the steps of each grammar that is learned by EM.
-        RAISES (ValueError): If there are none, or on settings that cannot be.
+        RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         treebank = IndexedTreebank.read(trees, self)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > _MANY_TREES else 2)

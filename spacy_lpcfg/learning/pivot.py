@@ -40,7 +40,7 @@ from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
     PAPER_LEAF,
     PAPER_OUTSIDE,
-    Context,
+    FeatureContext,
     FeatureTable,
     feature_table,
     mix,
@@ -59,10 +59,10 @@ class Pivot:
     n_states (int): the maximum number of latent states of a symbol (m).
     n_iterations (int): of EM after the pivots (section 6.3), or 0; with held-out trees the maximum.
     seed (int): of the randomised singular value decompositions, and of the noise.
-    n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
+    n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other, in EM.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as of `Spectral`.
+    inside, outside, leaf (tuple[str, ...]): feature templates of the CCA representation, as in `Spectral`.
     more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
         of `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
     kappa (float or None): of the scaling of the representation's features; None for no scaling.
@@ -75,10 +75,10 @@ class Pivot:
     precision (float): of the simplex regression.
     merge (float): share of the states beyond each symbol's first that are merged before EM, those that the trees hardly
         tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
-    dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as of
+    dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as in
         `projections.noisy`.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
@@ -124,11 +124,11 @@ class Pivot:
         held_out: Iterable[Tree] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
-        """Learn from trees; arguments and errors as of `EM.fit`, with the grammar of the pivots as step 0."""
+        """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the pivots as step 0."""
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """EM at the parameters of the pivots (section 6.3); arguments as of `fit`."""
+        """EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         parameters = self.parameters(treebank)
         split = Split(treebank, parameters.n_states)
@@ -194,7 +194,7 @@ class Pivot:
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
         """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
-        context = Context(nodes, terminal)
+        context = FeatureContext(nodes, terminal)
         tau, rho = ("rule", *self.more_inside), ("rule_above", *self.more_outside)
         asked = (INSIDE, self.inside), (INSIDE, self.leaf), (OUTSIDE, self.outside), (INSIDE, tau), (OUTSIDE, rho)
         tables = [feature_table(context, templates, names) for templates, names in asked]
@@ -280,7 +280,9 @@ def _emissions(treebank: IndexedTreebank, states: States) -> Emissions:
         inside = states.inside(symbol, nodes.leaves[at])
         ratios[at, : states.n_states[symbol]] = inside.ratios[inside.columns[:, 0]]
     vectors, (symbols, terminals) = events.means(ratios), events.pairs.T
-    sums = group_means(vectors, symbols, len(nodes.preterminals), events.counts)  # one, but for the rungs' weights
+    sums = group_means(
+        vectors, symbols, len(nodes.preterminals), events.counts
+    )  # 1 but for signatures
     is_state = np.arange(ratios.shape[1]) < states.n_states[: len(sums), None]
     vectors /= np.where(is_state, sums, 1.0)[symbols]
     return Emissions(symbols, terminals, events.counts, vectors, is_state.astype(np.float64))

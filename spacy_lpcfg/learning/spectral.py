@@ -52,7 +52,7 @@ class Spectral:
 
     n_states (int): the maximum number of latent states of a symbol (m).
     seed (int): of the randomised singular value decompositions.
-    n_jobs (int or None): parallel jobs, as of joblib; None for those of `joblib.parallel_config`, or 1.
+    n_jobs (int or None): parallel jobs, as in joblib; None for those of `joblib.parallel_config`, or 1.
     smoothing (Smoothing): of the moments.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
@@ -60,7 +60,7 @@ class Spectral:
     inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
@@ -95,7 +95,7 @@ class Spectral:
         return self.estimate(trees).grammar(self.smoothing)
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
-        """The moments of trees, of which grammars of any smoothing can be made; arguments as of `fit`."""
+        """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         from threadpoolctl import threadpool_limits
 

@@ -50,7 +50,7 @@ class SplitMerge:
     split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges. Few are best: by
         twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
@@ -94,7 +94,7 @@ class SplitMerge:
         return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
 
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
-        """EM after the last round; arguments as of `fit`."""
+        """EM after the last round; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
@@ -133,7 +133,7 @@ def split_states(
     """Two of each state that is frequent enough, with counts that differ by some noise.
 
     expected (Expected): counts of `split`.
-    max_states (int): of a symbol, which are left to its most frequent ones; others: as of `SplitMerge`.
+    max_states (int): of a symbol, which are left to its most frequent ones; others: see `SplitMerge`.
     """
     flows = [
         halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)

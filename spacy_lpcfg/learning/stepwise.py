@@ -58,7 +58,7 @@ class StepwiseEM:
     ) -> Grammar:
         """Learn from trees what there is before any batch.
 
-        trees (Iterable[Tree]): as of `online`.
+        trees (Iterable[Tree]): see `online`.
         held_out, on_step: ignored: steps are those of `OnlineFit`, and nothing is stopped early.
         RAISES (ValueError): If there are none.
         """
@@ -68,7 +68,7 @@ class StepwiseEM:
         """Begin.
 
         trees (Iterable[Tree]): all that there will be in batches, read once; raw or normalised.
-        RAISES (ValueError): If there are none, or for settings that cannot be.
+        RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)
         fit = self.start.start(trees)
@@ -82,7 +82,7 @@ class OnlineFit:
 
     fit (EMFit): of the trees.
     trees (Sequence[Tree]): all.
-    alpha (float): as of `StepwiseEM`.
+    alpha (float): see `StepwiseEM`.
     """
 
     def __init__(self, fit: EMFit, trees: Sequence[Tree], alpha: float) -> None:

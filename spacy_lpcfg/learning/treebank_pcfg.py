@@ -20,7 +20,7 @@ class TreebankPCFG:
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
-    n_jobs (int or None): processes that read the trees; None as of `joblib.parallel_config`, or 1.
+    n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
     lexical: LexicalSettings = LexicalSettings()

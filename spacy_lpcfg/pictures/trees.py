@@ -28,7 +28,7 @@ def tree_svg(tree: Tree) -> str:
 
 
 def tree_html(tree: Tree) -> str:
-    """The SVG of a tree in an element that scrolls where the page is too narrow; errors as of `tree_svg`."""
+    """The SVG of a tree in an element that scrolls where the page is too narrow; same errors as `tree_svg`."""
     return f'<div style="overflow-x: auto">{tree_svg(tree)}</div>'
 
 

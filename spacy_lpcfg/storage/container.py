@@ -48,7 +48,7 @@ class Stored:
 
     @classmethod
     def from_disk(cls: type[AnyStored], path: PathLike) -> AnyStored:
-        """Read from a file; errors as of `from_bytes`."""
+        """Read from a file; same errors as `from_bytes`."""
         return cls.from_bytes(read_file(path))
 
 
@@ -65,7 +65,7 @@ def read_file(path: PathLike) -> bytes:
 
 
 def check_file(path: PathLike) -> None:
-    """Check what somebody else is going to read; errors as of `read_file`."""
+    """Check what somebody else is going to read; same errors as `read_file`."""
     _check_status(path, os.stat(path))
 
 

@@ -346,7 +346,7 @@ def _without_names(tree: Tree) -> Tree | None:
 
 
 def read_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 file, plain or compressed with gzip (told by the content); errors as of `decode_lines`."""
+    """The lines of a UTF-8 file, plain or compressed with gzip (told by the content); same errors as `decode_lines`."""
     with open(path, "rb") as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
         yield from decode_lines(gzip.GzipFile(fileobj=file) if is_zipped else file, os.fspath(path))

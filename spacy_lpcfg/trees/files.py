@@ -19,7 +19,7 @@ class TreeFiles:
     """The trees of files, anew at every iteration; learners read several files in parallel.
 
     paths (tuple of str): bracketed files, gzipped or not, in their order. On a cluster all machines have them there.
-    on_error (callable or None): as of `read_trees`; called where the learner runs.
+    on_error (callable or None): see `read_trees`; called where the learner runs.
     """
 
     paths: tuple[str, ...]
@@ -32,7 +32,7 @@ class TreeFiles:
         """The files of paths.
 
         paths (path or iterable of paths): files; folders, of which all files below them in `SUFFIXES` count, sorted;
-            patterns as of `glob`, sorted.
+            patterns as for `glob`, sorted.
         RAISES (FileNotFoundError): As of `files_of`.
         """
         return cls(tuple(files_of(paths)), on_error)
@@ -42,7 +42,7 @@ class TreeFiles:
 
 
 def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:
-    """The files of paths, which are files, folders or patterns as of `TreeFiles.of`.
+    """The files of paths, which are files, folders or patterns as for `TreeFiles.of`.
 
     suffixes (tuple of str): of the files of a folder that count.
     RAISES (FileNotFoundError): For a path that is nothing of these, or where no file is, and for a link to nothing.

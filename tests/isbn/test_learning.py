@@ -24,7 +24,7 @@ QUICK = ISBNLearner(n_states=6, n_epochs=3, batch_size=2, cut_off=1)
 
 
 def dense_adam(weights, gradients, rates, weight_decay, averaging):
-    """Adam on all rows at every step, as in Algorithm 1 of Kingma and Ba, with a decay as of `_adam.pyx`; weights and
+    """Adam on all rows at every step, as in Algorithm 1 of Kingma and Ba, with a decay as in `_adam.pyx`; weights and
     their average after each step."""
     first, second, average, found = np.zeros_like(weights), np.zeros_like(weights), weights.copy(), []
     for t, (gradient, rate) in enumerate(zip(gradients, rates), 1):

@@ -24,13 +24,13 @@ from spacy_lpcfg.components.cli.learn_lm import _as_json
 from spacy_lpcfg.components.surprisal import token_surprisal
 from spacy_lpcfg.language_model import (
     EDGE,
-    EM,
     METHODS,
     UNKNOWN,
     Aggregate,
+    AggregateEM,
+    AggregatePivotEM,
     LanguageModel,
     LanguageModelError,
-    PivotEM,
     PivotSettings,
     TextVocabulary,
     fit,
@@ -230,11 +230,11 @@ def test_fit_of_one_line_has_fewer_states_and_says_why(method, caplog):
 
 def test_fit_needs_a_sentence():
     with pytest.raises(ValueError, match="at least one sentence to learn from"):
-        fit([], EM())
+        fit([], AggregateEM())
 
 
 def test_fit_keeps_the_best_iteration_on_the_development_text():
-    model, history = fit(TEXT, EM(n_states=6, n_iterations=60), dev=DEV)
+    model, history = fit(TEXT, AggregateEM(n_states=6, n_iterations=60), dev=DEV)
     bits = [iteration.dev.bits for iteration in history]
     assert model.perplexity(DEV).bits == min(bits)
     assert len(bits) == np.argmin(bits) + 3
@@ -243,10 +243,10 @@ def test_fit_keeps_the_best_iteration_on_the_development_text():
 
 
 def test_fit_by_pivots_is_repeatable_and_ahead_of_em():
-    learner = PivotEM(n_states=4, settings=SMALL)
+    learner = AggregatePivotEM(n_states=4, settings=SMALL)
     model, history = fit(TEXT, learner, dev=DEV)
     assert model.to_bytes() == fit(TEXT, learner, dev=DEV).model.to_bytes()
-    _, random = fit(TEXT, EM(n_states=4, n_iterations=10), dev=DEV)
+    _, random = fit(TEXT, AggregateEM(n_states=4, n_iterations=10), dev=DEV)
     assert history[0].dev.perplexity < random[10].dev.perplexity
 
 
@@ -287,7 +287,7 @@ def test_kneser_ney_refuses_what_it_cannot_number():
 
 
 def test_interpolation_is_at_least_as_good_as_its_parts():
-    model, _ = fit(TEXT, EM(n_states=4, n_iterations=20), dev=DEV)
+    model, _ = fit(TEXT, AggregateEM(n_states=4, n_iterations=20), dev=DEV)
     mixture = interpolate(model, TEXT, DEV)
     assert mixture.weights.sum() == pytest.approx(1.0)
     trigrams = model.vocabulary.trigrams(DEV)
@@ -300,7 +300,7 @@ def test_interpolation_is_at_least_as_good_as_its_parts():
 
 @pytest.mark.parametrize("is_mixture", [False, True])
 def test_language_model_probabilities_sum_to_one(is_mixture):
-    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    model, _ = fit(TEXT, AggregatePivotEM(n_states=4, settings=SMALL))
     model = interpolate(model, TEXT, DEV) if is_mixture else model
     n = len(model.vocabulary)
     for context in [(1, 1), (1, 5), (2, 7), (0, 0), (n - 1, 0)]:
@@ -310,7 +310,7 @@ def test_language_model_probabilities_sum_to_one(is_mixture):
 
 def test_language_model_perplexity_by_hand():
     """One state is the unigram model: of a, b, a, b, </s> and a, a, </s> each has 4, 2 and 2 of 8 tokens."""
-    model, _ = fit([["a", "b", "a", "b"], ["a", "a"]], EM(n_states=1, n_iterations=1))
+    model, _ = fit([["a", "b", "a", "b"], ["a", "a"]], AggregateEM(n_states=1, n_iterations=1))
     np.testing.assert_allclose(model.surprisal(["a", "b", "zebra"]), [1.0, 2.0, np.nan, 2.0], rtol=1e-6)
     found = model.perplexity([["a", "b", "zebra"], ["a"]])
     assert (found.n_tokens, found.n_unknown) == (5, 1)
@@ -321,7 +321,7 @@ def test_language_model_perplexity_by_hand():
 
 
 def test_language_model_survives_storage(tmp_path):
-    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    model, _ = fit(TEXT, AggregatePivotEM(n_states=4, settings=SMALL))
     for each in (model, interpolate(model, TEXT, DEV)):
         each.to_disk(tmp_path / "model")
         again = LanguageModel.from_disk(tmp_path / "model")
@@ -330,7 +330,7 @@ def test_language_model_survives_storage(tmp_path):
 
 
 def test_language_model_refuses_damaged_and_foreign_bytes():
-    model, _ = fit(TEXT, EM(n_states=2, n_iterations=1))
+    model, _ = fit(TEXT, AggregateEM(n_states=2, n_iterations=1))
     data = model.to_bytes()
     for bad in (data[:-7], data[:-40] + bytes(40), b"no model", pack("grammar", 1, {}), pack("language model", 2, {})):
         with pytest.raises(LanguageModelError):
@@ -417,7 +417,7 @@ def test_language_model_is_an_lpcfg_of_right_branching_trees():
 
 
 def test_token_surprisal_of_a_doc():
-    model, _ = fit(TEXT, PivotEM(n_states=4, settings=SMALL))
+    model, _ = fit(TEXT, AggregatePivotEM(n_states=4, settings=SMALL))
     doc = spacy.blank("en")("w1 w2  zebra\nw3 w1")
     alone = token_surprisal(doc, model)
     words = [i for i, token in enumerate(doc) if not token.is_space]
@@ -461,7 +461,7 @@ def test_cli_keeps_the_history_beside_the_language_model(texts, dev):
     learn = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 3)
     run(*learn, *held_out, "-o", texts / "lm")
     kept = json.loads((texts / "lm" / "history.json").read_text("utf-8"))
-    expected = fit(TEXT, EM(n_states=4, n_iterations=3), dev=DEV if dev else ()).history
+    expected = fit(TEXT, AggregateEM(n_states=4, n_iterations=3), dev=DEV if dev else ()).history
     assert [step["iteration"] for step in kept] == [0, 1, 2, 3]
     assert [step["log_likelihood"] for step in kept] == [step.log_likelihood for step in expected]
     assert [step["dev_perplexity"] for step in kept] == [step.dev and step.dev.perplexity for step in expected]

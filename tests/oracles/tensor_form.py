@@ -36,7 +36,7 @@ def tree_weight(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
 
 
 def tree_log_probability(grammar: Grammar, tree: Tree, *, markov: int = 0) -> float:
-    """Natural log of the probability of a tree of any size; arguments as of `tree_weight`.
+    """Natural log of the probability of a tree of any size; same arguments as `tree_weight`.
 
     grammar (Grammar): proper.
     RETURNS (float): -inf for a tree that the grammar cannot make.

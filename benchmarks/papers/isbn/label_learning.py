@@ -37,8 +37,8 @@ def fit_labels(
 
     train, dev (Sequences): to learn from, and those by whose likelihood the best epoch is chosen.
     like (DynamicSBN): of the sizes that the learned one has, and in nothing else.
-    approximation (str): as of `Network`.
-    n_epochs (int), learn_rate (float): as of `Ascent`.
+    approximation (str): see `Network`.
+    n_epochs (int), learn_rate (float): see `Ascent`.
     precision (float): of the prior of each weight, an inverse variance; biases have no prior.
     seed (int): of the parameters to begin with, and of the order of sequences.
     RAISES (ValueError): If the approximation is none.

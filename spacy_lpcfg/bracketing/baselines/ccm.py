@@ -140,7 +140,7 @@ class Spans:
         """The spans of sentences.
 
         tags (int, (n_sentences, n_words)): of the words
-        yields (int, (n_sentences, n_words + 1, n_words + 1)): as of `YieldIndex.ids`
+        yields (int, (n_sentences, n_words + 1, n_words + 1)): see `YieldIndex.ids`
         n_tags (int): known tags; that number stands for the edge of a sentence, and the next for unknown tags
         """
         n_words = tags.shape[1]
@@ -167,7 +167,7 @@ class YieldIndex:
         return self._offsets[-1] + 1
 
     def learn(self, groups: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Number all sequences within sentences; the numbers as of `ids`.
+        """Number all sequences within sentences; the same numbers as `ids`.
 
         groups (sequence of int arrays (n_sentences, n_words)): sentences by length, of known tags.
         """

@@ -101,7 +101,7 @@ class Shard:
     parent, left, right (int32, (n,)): nodes; -1 for none.
     rule (int32, (n,)): of each inner node; -1 for leaves.
     order (int32, (n,)): of the nodes, narrow ones first, those of one rule together.
-    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): as of `Part`.
+    pair (int64, (n_leaves,)), forms (csr_array, (n_pairs, n_leaves)): see `Part`.
     """
 
     symbol: np.ndarray

@@ -68,7 +68,7 @@ def merge_losses(
 ) -> np.ndarray:
     """The log-likelihood that is lost when a state is merged with one of the others, float64 (len(others),).
 
-    inside, outside, counts: as of `merges`; others (int, (k,)): states.
+    inside, outside, counts: see `merges`; others (int, (k,)): states.
     """
     share = (counts[others] / (counts[state] + counts[others])).astype(np.float32)  # p_j; p_i is the rest
     losses = np.zeros(len(others))
@@ -96,7 +96,7 @@ def merged(
 
     expected (Expected): counts whose relative frequencies, smoothed, are the parameters by which states are judged.
     n_merges (int): of all symbols together; no more than there can be.
-    n_jobs (int or None): as of `Split.expect`.
+    n_jobs (int or None): see `Split.expect`.
     """
     posteriors = split.posteriors(split.maximize(expected, smoothing), n_jobs)
     found = split.sums(posteriors)

@@ -113,7 +113,7 @@ class Split:
     def expect(self, latent: Latent, n_jobs: int | None = None, trees: np.ndarray | None = None) -> Expected:
         """The E step.
 
-        n_jobs (int or None): as of joblib, of threads if its `parallel_config` says nothing else; None for those of
+        n_jobs (int or None): as in joblib, of threads if its `parallel_config` says nothing else; None for those of
             the latter, or 1. The result is the same for any number.
         trees (int, (k,), or None): places of the trees that count, each once; None for all.
         RAISES (FloatingPointError): If a tree has no probability.
@@ -133,7 +133,7 @@ class Split:
             first = end
 
     def posteriors(self, latent: Latent, n_jobs: int | None = None) -> StatePosteriors:
-        """What the trees say of the states of all nodes; arguments and errors as of `expect`."""
+        """What the trees say of the states of all nodes; same arguments and errors as `expect`."""
         calls = ((shard, latent) for shard in self.shards)
         found = list(in_order(shard_posteriors, calls, n_jobs=n_jobs, prefer="threads"))
         return StatePosteriors(

@@ -78,7 +78,7 @@ def adagrad_epoch(
     features (int32, (n, n_templates)): of each word; -1 for none.
     terminals, symbols (int32, (n,)): of each word; a symbol that does not emit its terminal is passed over.
     boundaries (int8, (n, 2)): whether spans begin, and end.
-    row_offsets, row_symbols (int32): the symbols that emit each terminal, as of `Lexicon`.
+    row_offsets, row_symbols (int32): the symbols that emit each terminal, as in `Lexicon`.
     weights (float32, (n_features, n_symbols + 2)): changed in place.
     squares (float32, (n_features, n_symbols + 2)): what the squared gradients have added up to, above 0; likewise.
     rate (float): a step is rate * gradient / sqrt(squares).

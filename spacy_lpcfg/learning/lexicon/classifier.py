@@ -18,7 +18,7 @@ from spacy_lpcfg.trees.transforms import split_chain
 class Words(NamedTuple):
     """The words of a treebank as a classifier learns from them, n in all.
 
-    keys (int32, (n, n_templates)): features, as of `Windows`.
+    keys (int32, (n, n_templates)): features, as in `Windows`.
     terminals, symbols (int32, (n,)).
     boundaries (int8, (n, 2)): whether a span of several words begins with the word, and whether a constituent of
         several words ends with it.

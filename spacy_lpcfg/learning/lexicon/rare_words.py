@@ -66,7 +66,7 @@ def with_classes(
 ) -> Lexicon:
     """The lexicon in which unknown words share what is theirs by their classes.
 
-    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): as of `with_rare_words`.
+    terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): see `with_rare_words`.
     """
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
     pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist()))

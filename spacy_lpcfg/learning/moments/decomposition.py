@@ -117,8 +117,8 @@ def decompose(q: csr_array, inside: np.ndarray, outside: np.ndarray | None, sett
     """MDP 1 (figure 2): pi and r from the inside features' states, and s for the same states.
 
     q (csr_array, (F, G)): Q, up to a factor.
-    inside (float64, (F, m)): q(h | f), as of `anchor_states`.
-    outside (float64 or None, (G, m')): q(h' | g), as of `anchor_states` of the transposed problem, to be matched with
+    inside (float64, (F, m)): q(h | f), as in `anchor_states`.
+    outside (float64 or None, (G, m')): q(h' | g), as in `anchor_states` of the transposed problem, to be matched with
         the inside states by step 3; None for the convex alternative of the remark, which needs no states of its own.
     """
     of_rows, of_columns = q.sum(axis=1), q.sum(axis=0)

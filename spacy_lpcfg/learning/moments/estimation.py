@@ -148,6 +148,6 @@ def groups_of(labels: np.ndarray, n_groups: int) -> list[np.ndarray]:
 
 
 def group_means(values: np.ndarray, groups: np.ndarray, n_groups: int, weights: np.ndarray | None = None) -> np.ndarray:
-    """Mean of the rows of each group; arguments and result as of `group_sums`."""
+    """Mean of the rows of each group; same arguments and result as `group_sums`."""
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
     return group_sums(values, groups, n_groups, weights) / np.where(totals > 0, totals, 1.0)[:, None]

@@ -92,7 +92,7 @@ def symbol_states(
     phi (csr_array, (n, d)), psi (csr_array, (n, d')): scaled features that are to represent inside and outside trees.
     tau (uint64, (n, K)), rho (uint64, (n, L)): pivot features.
     n_states (int): the maximum number of states; there are fewer where the inside features tell no more apart.
-    others: as of `Pivot`.
+    others: see `Pivot`.
     """
     to_f, f = _one_hot(tau)
     to_g, g = _one_hot(rho)

@@ -20,7 +20,7 @@ from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
-from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, Context, FeatureTable
+from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureContext, FeatureTable
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 
@@ -35,10 +35,10 @@ class Projector:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
     seed (int): of the randomised singular value decompositions, and of the noise.
-    inside, outside, leaf (tuple[str, ...]): feature templates, as of `Spectral`.
-    dropout, noise (float): of each symbol's features, as of `noisy`.
+    inside, outside, leaf (tuple[str, ...]): feature templates, as in `Spectral`.
+    dropout, noise (float): of each symbol's features, as in `noisy`.
 
-    RAISES (ValueError): For settings that cannot be.
+    RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int
@@ -63,7 +63,7 @@ class Projector:
         return Templates(self.inside, self.outside, self.leaf)
 
     def bases(self, treebank: IndexedTreebank, n_jobs: int | None = None) -> Bases:
-        """The singular vectors of every symbol; n_jobs as of `in_order`."""
+        """The singular vectors of every symbol; n_jobs: see `in_order`."""
         n_symbols = len(treebank.nodes.symbols)
         calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
         sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
@@ -106,7 +106,7 @@ class Projector:
 
 
 def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
-    return Cooccurrence.of(Context(nodes, terminal), templates)
+    return Cooccurrence.of(FeatureContext(nodes, terminal), templates)
 
 
 def _scaled_block(
@@ -137,7 +137,7 @@ class Bases:
 
     def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
-        phi, psi = node_values(Context(nodes, terminal), self.templates)
+        phi, psi = node_values(FeatureContext(nodes, terminal), self.templates)
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
 
@@ -185,7 +185,7 @@ def scales(squares: np.ndarray, n: float, kappa: float | None) -> np.ndarray:
 
 
 def noisy(features: csr_array, dropout: float, noise: float, rng: np.random.Generator) -> csr_array:
-    """Features (csr_array, (n, d)) with noise, in place; others as of `noise_factors`."""
+    """Features (csr_array, (n, d)) with noise, in place; others: see `noise_factors`."""
     features.data *= noise_factors(features.shape[1], dropout, noise, rng)[features.indices]
     return features
 
@@ -202,7 +202,7 @@ def noise_factors(d: int, dropout: float, noise: float, rng: np.random.Generator
 
 
 def check_noise(dropout: float, noise: float) -> None:
-    """RAISES (ValueError): For settings of `noisy` that cannot be."""
+    """RAISES (ValueError): If a setting of `noisy` is out of range."""
     if not 0 <= dropout < 1:
         raise ValueError(f"Expected a dropout of at least 0 and below 1, got {dropout}.")
     check_at_least(0, noise=noise)
@@ -216,7 +216,7 @@ def check_templates(**templates: Sequence[str]) -> None:
 
 
 def check_kappa(kappa: float | None) -> None:
-    """RAISES (ValueError): For a kappa of `scales` that cannot be."""
+    """RAISES (ValueError): If kappa is out of range; see `scales`."""
     if kappa is not None:
         check_at_least(0, kappa=kappa)
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, Context, FeatureTable, feature_table, mix
+from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, FeatureContext, FeatureTable, feature_table, mix
 
 Sum = TypeVar("Sum")
 
@@ -21,7 +21,7 @@ _OF_SYMBOL = 1 << 32  # mixed with a symbol gives no key, as it is no template's
 
 
 class Templates(NamedTuple):
-    """Names of feature templates, as of `Spectral`: of nodes with children, of all nodes, and of leaves."""
+    """Names of feature templates, as in `Spectral`: of nodes with children, of all nodes, and of leaves."""
 
     inside: tuple[str, ...]
     outside: tuple[str, ...]
@@ -45,7 +45,7 @@ class Values(NamedTuple):
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
-def node_values(context: Context, templates: Templates) -> tuple[Values, Values]:
+def node_values(context: FeatureContext, templates: Templates) -> tuple[Values, Values]:
     """Inside and outside features of the nodes of a shard."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
@@ -56,7 +56,7 @@ def node_values(context: Context, templates: Templates) -> tuple[Values, Values]
     return Values(*map(np.concatenate, zip(*inside))), outside
 
 
-def _values(context: Context, table: FeatureTable, nodes: np.ndarray) -> Values:
+def _values(context: FeatureContext, table: FeatureTable, nodes: np.ndarray) -> Values:
     """The features of some nodes; the keys of numbers are the largest."""
     table, n_values = table.rows(nodes), table.values.shape[1]
     numbers = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))
@@ -70,7 +70,7 @@ def _values(context: Context, table: FeatureTable, nodes: np.ndarray) -> Values:
 class Features(NamedTuple):
     """The features of one side, sorted by name.
 
-    names, keys (uint64, (d,)): as of `Values`; symbols (int32, (d,)).
+    names, keys (uint64, (d,)): see `Values`; symbols (int32, (d,)).
     squares (float64, (d,)): sums of squared values, which are counts but for numbers.
     """
 
@@ -109,7 +109,7 @@ class Cooccurrence:
     products: csr_array
 
     @classmethod
-    def of(cls, context: Context, templates: Templates) -> Cooccurrence:
+    def of(cls, context: FeatureContext, templates: Templates) -> Cooccurrence:
         """Those of a shard."""
         of_inside, of_outside = node_values(context, templates)
         symbol, n_nodes = context.nodes.symbol, context.nodes.n_nodes

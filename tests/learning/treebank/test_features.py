@@ -16,7 +16,7 @@ from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
     PAPER_LEAF,
     PAPER_OUTSIDE,
-    Context,
+    FeatureContext,
     FeatureTable,
     feature_table,
     mix,
@@ -112,14 +112,14 @@ class Slow:
         }
 
 
-def read(trees) -> tuple[Context, Slow]:
+def read(trees) -> tuple[FeatureContext, Slow]:
     nodes = join([skeletons(trees)])
     vocabulary = TreebankVocabulary(count_words(nodes), rare=1)
-    return Context(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
+    return FeatureContext(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
 
 
 @pytest.fixture(scope="module")
-def sample() -> tuple[Context, Slow]:
+def sample() -> tuple[FeatureContext, Slow]:
     return read(islice(read_trees([SAMPLE]), 40))
 
 
