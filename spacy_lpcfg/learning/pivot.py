@@ -280,9 +280,7 @@ def _emissions(treebank: IndexedTreebank, states: States) -> Emissions:
         inside = states.inside(symbol, nodes.leaves[at])
         ratios[at, : states.n_states[symbol]] = inside.ratios[inside.columns[:, 0]]
     vectors, (symbols, terminals) = events.means(ratios), events.pairs.T
-    sums = group_means(
-        vectors, symbols, len(nodes.preterminals), events.counts
-    )  # 1 but for signatures
+    sums = group_means(vectors, symbols, len(nodes.preterminals), events.counts)  # 1 but for signatures
     is_state = np.arange(ratios.shape[1]) < states.n_states[: len(sums), None]
     vectors /= np.where(is_state, sums, 1.0)[symbols]
     return Emissions(symbols, terminals, events.counts, vectors, is_state.astype(np.float64))

@@ -229,6 +229,16 @@ def test_docs_reference_has_all_public_names():
         assert [name for name in listed[package] if not hasattr(import_module(package), name)] == []
 
 
+def test_docs_a_learner_needs_public_names_alone():
+    code = "".join(block.code for block in blocks(DOCS / "add-a-learner.md") if block.language == "python")
+    imported = re.findall(r"^from (spacy_lpcfg\S*) import (.+)$", code, re.MULTILINE)
+    assert imported
+    for package, names_ in imported:
+        assert set(names_.split(", ")) <= set(import_module(package).__all__)
+    learner = code[code.index("@dataclass") : code.index("@spacy.registry")]
+    assert len([line for line in learner.splitlines() if line.strip() and '"""' not in line]) <= 25
+
+
 def reference() -> dict[str, list[str]]:
     """The names that the page of the reference has of each module."""
     text = (DOCS / "api.md").read_text("utf-8")
