@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from spacy_lpcfg.bracketing.sentences import Plain, Sentence, plain
 from spacy_lpcfg.bracketing.span_model import SpanModel
 from spacy_lpcfg.bracketing.storage import BracketerError, pack_parts, unpack_parts
 from spacy_lpcfg.bracketing.top import heuristic_split
+from spacy_lpcfg.parsing.segmentation import cut_where
 from spacy_lpcfg.storage.container import Stored
 
 __all__ = ["Bracketer", "BracketerError", "Brackets"]
@@ -118,13 +120,8 @@ class Bracketer(Stored):
 
 def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
     """Stretches of at most `longest` words, cut at the last punctuation in reach, if there is any."""
-    n, pieces, start = len(segments), [], 0
-    while n - start > longest:
-        cuts = [i for i in range(start + 1, start + longest) if segments[i] != segments[i - 1]]
-        end = cuts[-1] if cuts else start + longest
-        pieces.append((start, end))
-        start = end
-    return [*pieces, (start, n)]
+    cuts = cut_where([False, *(before != after for before, after in pairwise(segments))], longest)
+    return list(pairwise([0, *cuts, len(segments)]))
 
 
 def _part(words: Sequence[str], sentence: Plain, start: int, end: int) -> tuple[Sequence[str], Plain]:

@@ -26,16 +26,26 @@ from spacy_lpcfg.parsing.result import (
 from spacy_lpcfg.trees.tree import Span, Tree
 
 
-def cut_points(words: Sequence[str], longest: int) -> list[int]:
-    """Where to cut a sentence into pieces of at most `longest` words: at the last punctuation in their second half."""
+def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
+    """Where to cut a sentence into pieces, each as long as may be.
+
+    can_cut (sequence of bool): (n_words,), whether there is a good place to cut before each word.
+    max_words (int): the length of a piece, and where it is cut if there is no good place.
+    min_words (int): the least length of a piece that is cut at a good place.
+    RETURNS (list[int]): the first word of each piece but the first.
+    """
     cuts, start = [], 0
-    while len(words) - start > longest:
-        marks = [
-            i + 1 for i in range(start + longest // 2, start + longest) if not any(char.isalnum() for char in words[i])
-        ]
-        start = marks[-1] if marks else start + longest
+    while len(can_cut) - start > max_words:
+        places = (i for i in range(start + max_words, start + min_words - 1, -1) if can_cut[i])
+        start = next(places, start + max_words)
         cuts.append(start)
     return cuts
+
+
+def cut_points(words: Sequence[str], max_words: int) -> list[int]:
+    """Where to cut a sentence into pieces of at most `max_words`: after the last punctuation in their second half."""
+    after_mark = [False, *(not any(char.isalnum() for char in word) for word in words[:-1])]
+    return cut_where(after_mark, max_words, min_words=max_words // 2 + 1)
 
 
 def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
