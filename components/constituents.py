@@ -41,7 +41,7 @@ import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.asked import pipe_of
+from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.tree_group import group_at, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
@@ -393,7 +393,7 @@ class Constituent:
         Raises ValueError if there is no such component.
         """
         sentence = self._sentence
-        pipe = pipe_of(sentence.doc, sentence.key)
+        pipe = find_pipe(sentence.doc, sentence.key)
         if pipe is None:
             raise ValueError(
                 f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "

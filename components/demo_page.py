@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_lpcfg.components.learned import LearnedPipe
+    from spacy_lpcfg.components.model_pipe import ModelPipe
 
 TITLE = "spacy-lpcfg"
 MOST_CHARACTERS = 1000
@@ -33,11 +33,11 @@ class DemoPage:
     """Makes the page of a text.
 
     nlp (Language): the pipeline
-    component (LearnedPipe): that of its components which parses
+    component (ModelPipe): that of its components which parses
     n_best (int): trees of each sentence
     """
 
-    def __init__(self, nlp: Language, component: LearnedPipe, *, n_best: int = 5) -> None:
+    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
         self.nlp = nlp
         self.component: Any = component
         self.n_best = n_best

@@ -18,7 +18,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from spacy_lpcfg.components.learned import LearnedShim, StoredModel, bytes_of, read_learned
+from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
@@ -108,7 +108,7 @@ class ISBNModel(StoredModel):
 _MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
-class ISBNShim(LearnedShim):
+class ISBNShim(ModelShim):
     """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
 
     Raises ISBNError for damaged bytes.

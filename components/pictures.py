@@ -48,7 +48,7 @@ def sentences(doc: Doc, key: str) -> Iterator[Sentence]:
 def ask(component: Any, question: str, doc: Doc, *arguments: Any) -> list[Any]:
     """What a component answers of each sentence of a Doc.
 
-    component (LearnedPipe): of a pipeline
+    component (ModelPipe): of a pipeline
     question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc and the arguments
 
     Raises ValueError if the component cannot say it.

@@ -21,17 +21,16 @@ from thinc.api import Model
 from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
-from spacy_lpcfg.components.learned import (
-    LearnedPipe,
-    LearnedShim,
+from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.model_pipe import (
+    ModelPipe,
+    ModelShim,
     holder,
     refuse_sample,
     set_sentence_starts,
 )
-from spacy_lpcfg.components.learners import VocabVectors
-from spacy_lpcfg.components.settings import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
@@ -100,7 +99,7 @@ def make_spectral_bracketer(
     )
 
 
-class BracketerShim(LearnedShim):
+class BracketerShim(ModelShim):
     """A Bracketer, if there is one yet."""
 
     @staticmethod
@@ -141,7 +140,7 @@ class Saved(dict[str, Any]):
         super().update(new)
 
 
-class SpectralBracketerPipe(LearnedPipe):
+class SpectralBracketerPipe(ModelPipe):
     """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
 
     vocab (Vocab): of the pipeline

@@ -96,7 +96,8 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
         "latent": list(relations.latent),
         "decisions": list(relations.decisions),
     }
-    component = nlp.add_pipe("isbn_parser", config={"model": model, **({} if beam is None else {"beam": beam})})
+    pruning = {} if beam is None else {"beam": beam}
+    component = nlp.add_pipe("isbn_parser", config={"model": model, "pruning": pruning})
     assert isinstance(component, ISBNParser)
     component.isbn = isbn
     nlp.meta["fit"] = isbn.meta["history"]

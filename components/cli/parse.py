@@ -153,7 +153,7 @@ def _set_beam(pipe: "Pipe", beam: int) -> None:
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     if isinstance(pipe, ISBNParser):
-        pipe.beam = beam
+        pipe.pruning = replace(pipe.pruning, beam=beam)
     elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
         pipe.grammar = replace(pipe.grammar, beam=beam)
     else:

@@ -232,10 +232,10 @@ class Parser(SentenceParser):
             threshold=settings.threshold,
             edge_threshold=settings.edge_threshold,
         )
-        forest = build(most_applications=settings.most_applications)
-        if self._has_room(forest, APPLICATION_BYTES * settings.most_applications):
+        forest = build(max_applications=settings.max_applications)
+        if self._has_room(forest, APPLICATION_BYTES * settings.max_applications):
             return forest
-        return build(most_applications=0)  # none, as of a chart that is too large
+        return build(max_applications=0)  # none, as of a chart that is too large
 
     def _has_room(self, forest: Forest, most_bytes: int) -> bool:
         """Whether the vectors over the states of a forest's items take no more than so many bytes."""

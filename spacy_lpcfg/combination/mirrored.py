@@ -9,7 +9,7 @@ import numpy as np
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.isbn.parser import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.protocol import Answer, Decoding, Reading, Sentence, SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, mirrored_spans

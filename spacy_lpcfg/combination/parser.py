@@ -11,7 +11,7 @@ import numpy as np
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker
-from spacy_lpcfg.isbn.parser import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import Decoding, Reading, Sentence, SentenceParser

@@ -18,7 +18,7 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 if TYPE_CHECKING:
     from spacy_lpcfg.chart.settings import ChartSettings
-    from spacy_lpcfg.isbn.parser import BeamSettings
+    from spacy_lpcfg.isbn.settings import BeamSettings
 
 Sentence = Query | Sequence[str]
 """What parsers take: a query, or the bare words of a sentence in the spelling of the treebank."""

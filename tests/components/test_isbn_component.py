@@ -23,7 +23,8 @@ from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.isbn import ISBNError, events_of
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -36,7 +37,7 @@ TINY = {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}
 def pipeline(model=None, **config):
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe(NAME, config={"beam": 3, **config, "model": {**TINY, **(model or {})}})
+    nlp.add_pipe(NAME, config={"pruning": {"beam": 3}, **config, "model": {**TINY, **(model or {})}})
     return nlp
 
 
@@ -366,14 +367,14 @@ def test_isbn_parser_takes_given_tags(nlp, with_networks):
 
 
 def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
-    doc = with_networks(set_tags=False, spans_key="mine")(TEXTS[0])
+    doc = with_networks(output={"set_tags": False}, spans_key="mine")(TEXTS[0])
     assert not doc.has_annotation("TAG")
     assert trees(doc, "mine") == trees(nlp(TEXTS[0]), ISBN_KEY)
-    assert (with_networks(threshold=1)(TEXTS[0]).spans[ISBN_KEY].attrs["scores"] >= 1).all()
+    assert (with_networks(output={"threshold": 1})(TEXTS[0]).spans[ISBN_KEY].attrs["scores"] >= 1).all()
     parser = with_networks().get_pipe(NAME)
-    searches = [(parser.beam, parser.branching, parser.decoding), (1, 1, "most-probable")]
+    searches = [(parser.pruning, parser.decoding), (BeamSettings(beam=1, branching=1), "most-probable")]
     found = []
-    for parser.beam, parser.branching, parser.decoding in searches:
+    for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
         assert parser.parser.parser.settings == parser.settings
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
@@ -381,14 +382,14 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
 
 
 def test_isbn_parser_settings_are_checked():
-    for name, value in {"tags": "prior", "decoding": "best", "beam": "wide", "threshold": "high"}.items():
+    for name, value in {"tags": "prior", "decoding": "best", "pruning": 3, "output": "all"}.items():
         with pytest.raises(ValueError, match=name):
             pipeline(**{name: value})
     with pytest.raises(ValueError, match="Expected branching"):
-        pipeline(branching=0)
-    for name in ("beam", "max_words", "temperature"):
-        made = refused_or_read(lambda name=name: pipeline(**{name: "10"}), f"Expected {name}")
-        assert made is None or getattr(made.get_pipe("isbn_parser"), name) == 10
+        pipeline(pruning={"branching": 0})
+    for group, name in {"pruning": "beam", "limits": "max_words", "output": "temperature"}.items():
+        made = refused_or_read(lambda group=group, name=name: pipeline(**{group: {name: "10"}}), f"Expected {name}")
+        assert made is None or getattr(getattr(made.get_pipe("isbn_parser"), group), name) == 10
     for name, value in {"n_states": 0, "approximation": "exact", "cut_off": 0}.items():
         with pytest.raises(ValueError, match=name):
             pipeline({name: value})
@@ -419,7 +420,7 @@ def test_isbn_parser_stands_beside_another_parser(nlp):
 
 
 def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_networks):
-    for made, setting in ((nlp, False), (with_networks(surprisal=True), True)):
+    for made, setting in ((nlp, False), (with_networks(output={"surprisal": True}), True)):
         doc = made("Ilse opened  the bakery. Did you lock it?\n")
         attrs = doc.spans[ISBN_KEY].attrs
         assert ("surprisal" in attrs) == setting
