@@ -223,8 +223,8 @@ class ISBNParser(ParsingPipe):
         labels (list of str): categories that trees may have; None allows all
         isbn (callable): gives ready networks, of the settings of the model; the examples are not used
 
-        Without trees in the examples what was learned stays. Raises ValueError if there is neither, if the corpus is
-        streamed, or if the treebank has other categories.
+        Without trees in the examples what was learned stays.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
         """
         if isbn is not None:
             self.isbn = isbn()
@@ -256,7 +256,8 @@ class ISBNParser(ParsingPipe):
         losses (dict): gets the negative log-likelihood of the batch per word added, in nats, mean over the networks
 
         The derivations of a reference Doc are kept as long as the Doc lives. Trees with labels or tags that were not
-        in the corpus of `initialize` are left out, with a warning. Raises ValueError before `initialize`.
+        in the corpus of `initialize` are left out, with a warning.
+        RAISES (ValueError): Before `initialize`
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)

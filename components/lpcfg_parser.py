@@ -303,8 +303,8 @@ class LPCFGParser(ParsingPipe):
         grammar (callable): gives a ready grammar; the examples are not used
 
         Without trees in the examples a grammar that is already there stays, with a warning, and so
-        does the one that comes with the package. Raises ValueError if there is neither, if the corpus
-        is streamed, or if the treebank has other categories.
+        does the one that comes with the package.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
         """
         self._fit = None
         if grammar is not None:
@@ -345,8 +345,8 @@ class LPCFGParser(ParsingPipe):
         losses (dict): gets the negative log-likelihood of the batch per word added, in nats, or 0
 
         An online learner begins in `initialize`, which spaCy leaves out for a component that comes
-        from a trained pipeline: such a one keeps its grammar, with a warning. Raises ValueError for
-        trees that `initialize` did not get.
+        from a trained pipeline: such a one keeps its grammar, with a warning.
+        RAISES (ValueError): For trees that `initialize` did not get
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -374,7 +374,7 @@ class LPCFGParser(ParsingPipe):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within, a grammar is loaded; if it cannot be decoded as is set, that before it comes back."""
+        """Within, a grammar is loaded; if it has no such `decoding`, the grammar before it comes back."""
         shim = self.model.shims[0]
         before = vars(shim).copy()
         yield

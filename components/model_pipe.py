@@ -29,7 +29,7 @@ _NO_SENTENCES = (
 
 
 class ModelShim(Shim):
-    """What was learned, if anything was yet, as the part of a thinc Model that is not thinc's."""
+    """What was learned, if anything was yet: the part of a thinc Model that is not thinc's."""
 
     _model: Any
 
@@ -83,7 +83,10 @@ class StoredModel(Model):
         return self.shims[0].to_bytes()
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Raises ValueError for damaged or foreign bytes."""
+        """Load the Model.
+
+        RAISES (ValueError): For damaged or foreign bytes
+        """
         self.shims[0].from_bytes(bytes_data)
         return self
 
@@ -91,7 +94,10 @@ class StoredModel(Model):
         write_atomically(path, self.to_bytes())
 
     def from_disk(self, path: PathLike) -> Model:
-        """Raises ValueError for a damaged, foreign or too large file."""
+        """Load the Model.
+
+        RAISES (ValueError): For a damaged, foreign or too large file
+        """
         return self.from_bytes(read_file(path))
 
 
@@ -148,7 +154,10 @@ class ModelPipe(TrainablePipe):
             self._warned.add(text)
 
     def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ModelPipe":
-        """Load the component; raises `error` for damaged or foreign data, and is then as it was."""
+        """Load the component.
+
+        RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was
+        """
         with self._as_before():
             try:
                 if "model" not in exclude:
@@ -158,7 +167,10 @@ class ModelPipe(TrainablePipe):
                 raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
 
     def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "ModelPipe":
-        """Load the component; raises `error` for a damaged or foreign folder, and is then as it was."""
+        """Load the component.
+
+        RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was
+        """
         with self._as_before():
             try:
                 if "model" not in exclude:

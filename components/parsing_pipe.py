@@ -28,7 +28,7 @@ from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 
-Answer = TypeVar("Answer")
+Found = TypeVar("Found")
 
 
 class TextParser:
@@ -117,6 +117,14 @@ class ParsingPipe(ModelPipe):
     }
 
     @property
+    def cfg(self) -> Any:
+        """Nothing: all settings are in the pipeline's config.
+
+        spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
+        """
+        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
+
+    @property
     def parser(self) -> TextParser | None:
         """The parser by what was learned; None before training."""
         raise NotImplementedError
@@ -176,8 +184,7 @@ class ParsingPipe(ModelPipe):
 
         docs (iterable of Doc): with or without sentence boundaries
         RETURNS (list of DocParse): one a Doc
-
-        Raises ValueError if nothing was learned yet; never because of a text.
+        RAISES (ValueError): If nothing was learned yet; never because of a text
         """
         parser = self.ready_parser()
         found = []
@@ -188,7 +195,10 @@ class ParsingPipe(ModelPipe):
         return found
 
     def ready_parser(self) -> TextParser:
-        """The parser within its bounds; raises ValueError if nothing was learned yet."""
+        """The parser within its limits.
+
+        RAISES (ValueError): If nothing was learned yet
+        """
         parser = self.parser
         if parser is None:
             raise ValueError(
@@ -242,8 +252,8 @@ class ParsingPipe(ModelPipe):
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
         several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
-        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not. Raises
-        ValueError if n is no whole number of at least 1.
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not.
+        RAISES (ValueError): If n is no whole number of at least 1
         """
         check_number(n)
         return self._ask(doc, lambda parser, query: parser.n_best(query, n))
@@ -251,8 +261,8 @@ class ParsingPipe(ModelPipe):
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together. Raises ValueError if n is no whole
-        number of at least 1, or seed of at least 0.
+        Sentence number i is drawn by `seed` + i. Not for several models together.
+        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0
         """
         check_number(n, seed)
         seeds = count(seed)
@@ -274,8 +284,8 @@ class ParsingPipe(ModelPipe):
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
         lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
-        cannot make the words or the tree. Not for several models together. Raises ValueError unless trees fit
-        sentences.
+        cannot make the words or the tree. Not for several models together.
+        RAISES (ValueError): Unless trees fit sentences
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
@@ -305,7 +315,7 @@ class ParsingPipe(ModelPipe):
     def _distributions(self, doc: Doc) -> list[Distribution | None]:
         return self._ask(doc, lambda parser, query: parser.distribution(query))
 
-    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
+    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Found]) -> list[Found | None]:
         """The parser's answer for each sentence of a Doc."""
         parser, queries = self._sentences(doc)
         return [question(parser.parser, query) if query else None for query in queries]

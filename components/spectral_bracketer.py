@@ -131,7 +131,10 @@ class Saved(dict[str, Any]):
     """What spaCy saves of the component beside its model; what it loads is put in by `update`."""
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Raises BracketerError, and changes nothing, for anything but a mapping of str to str."""
+        """Take new values.
+
+        RAISES (BracketerError): For anything but a mapping of str to str; nothing changes
+        """
         new = dict(*args, **kwargs)
         mapping = new.get("mapping", {})
         is_mapping = isinstance(mapping, dict) and all(type(text) is str for pair in mapping.items() for text in pair)
@@ -232,8 +235,9 @@ class SpectralBracketerPipe(ModelPipe):
         sentences (callable): gives a tagged text to learn from instead; it is called several times
         bracketer (callable): gives a ready bracketer; nothing is learned
 
-        Without words in the text a bracketer that is already there stays. Raises ValueError if there is neither, if the
-        corpus is streamed, or if there is too little text; Untagged if it has no tags.
+        Without words in the text a bracketer that is already there stays.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if there is too little text
+        RAISES (Untagged): If the text has no tags
         """
         if labels is not None and LABEL not in labels:
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
@@ -258,8 +262,7 @@ class SpectralBracketerPipe(ModelPipe):
 
         sentences (callable): gives a tagged text, anew at every call
         progress (callable): told the name of each step, and how far it has come
-
-        Raises ValueError if there is too little text.
+        RAISES (ValueError): If there is too little text
         """
         mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
         self.bracketer = self._learner().fit(mapped, seed=self.seed, progress=progress)
@@ -307,8 +310,8 @@ class SpectralBracketerPipe(ModelPipe):
 
         docs (iterable of Doc): tagged, with or without sentence boundaries
         RETURNS (list of DocBrackets): one a Doc
-
-        Raises ValueError if there is no bracketer yet; Untagged; never because of a text.
+        RAISES (ValueError): If there is no bracketer yet; never because of a text
+        RAISES (Untagged): If a Doc has no tags
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
@@ -333,10 +336,9 @@ class SpectralBracketerPipe(ModelPipe):
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """The brackets of a sentence outside of any Doc.
 
-        words, tags (sequence of str): with punctuation; tags as of the text that was learned from
+        words, tags (sequence of str): with punctuation; tags are those of the text that was learned from
         RETURNS (Brackets): spans over the words, in pre-order, and a score for each
-
-        Raises ValueError if there is no bracketer yet, or not as many tags as words.
+        RAISES (ValueError): If there is no bracketer yet, or not as many tags as words
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))

@@ -64,8 +64,7 @@ def register_surprisal() -> None:
 
 def surprisal_of(token: Token) -> float:
     """The surprisal of a token in bits; nan for white space.
-
-    Raises ValueError if the Doc has none and there is no component that shares its vocabulary and wrote its trees.
+    RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees
     """
     doc = token.doc
     keys = [key for key in dict.fromkeys((*KEYS, *sorted(doc.spans))) if key in doc.spans]

@@ -55,19 +55,19 @@ def number(which: str, holds: Callable[[Any], bool]) -> Check:
     return Check(f"a number {which}", lambda value: _is_finite(value) and holds(value), _UNQUOTED)
 
 
-def whole(least: int, most: int | None = None) -> Check:
-    """A whole number of at least `least`, and of at most `most` unless that is None."""
-    which = f"of at least {least}" if most is None else f"from {least} to {most:,}"
+def whole(minimum: int, maximum: int | None = None) -> Check:
+    """A whole number of at least `minimum`, and of at most `maximum` unless that is None."""
+    which = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
     return Check(
         f"a whole number {which}",
-        lambda value: _is_whole(value) and least <= value and (most is None or value <= most),
+        lambda value: _is_whole(value) and minimum <= value and (maximum is None or value <= maximum),
         _UNQUOTED,
     )
 
 
-def at_least(least: float) -> Check:
-    """A finite number of at least `least`."""
-    return number(f"of at least {least:g} and finite", lambda value: value >= least)
+def at_least(minimum: float) -> Check:
+    """A finite number of at least `minimum`."""
+    return number(f"of at least {minimum:g} and finite", lambda value: value >= minimum)
 
 
 def one_of(*choices: str) -> Check:
@@ -110,14 +110,14 @@ SEED = whole(0)
 # Checks of arguments -----------------------------------------------------------------------------
 
 
-def check_whole(least: int, **settings: Any) -> None:
+def check_whole(minimum: int, **settings: Any) -> None:
     """RAISES (ValueError): For a setting that is no whole number, or a truth value, or less."""
-    whole(least)(**settings)
+    whole(minimum)(**settings)
 
 
-def check_at_least(least: float, **settings: Any) -> None:
+def check_at_least(minimum: float, **settings: Any) -> None:
     """RAISES (ValueError): For a setting that is no number, infinite, or less."""
-    at_least(least)(**settings)
+    at_least(minimum)(**settings)
 
 
 def check_shares(**settings: Any) -> None:

@@ -34,7 +34,7 @@ def learn_isbn(
         typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
     ] = None,
     approximation: Annotated[
-        Approximation, typer.Option(help="How the latent units' means are had.")
+        Approximation, typer.Option(help="How the means of latent units are computed.")
     ] = Approximation.feed_forward,
     states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
     networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,

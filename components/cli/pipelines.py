@@ -194,6 +194,6 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 
 
 def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
-    """Write the pipeline beside its place, and put it there when it is complete; errors as of `saving_folder`."""
+    """Write the pipeline beside its place, and put it there when it is complete; errors as in `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)

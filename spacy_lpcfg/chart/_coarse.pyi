@@ -3,7 +3,7 @@ from numpy.typing import NDArray
 
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask
-from spacy_lpcfg.chart.context import Context
+from spacy_lpcfg.chart.context import SentenceContext
 from spacy_lpcfg.grammar.grammar import Grammar
 
 class RuleTable:
@@ -16,7 +16,7 @@ def build_forest(
     grammar: CoarseGrammar,
     terminals: NDArray[np.int32],
     tags: NDArray[np.int32],
-    context: Context,
+    context: SentenceContext,
     allowed: CellMask,
     *,
     beam: float,
@@ -28,7 +28,7 @@ def best_cover(
     grammar: CoarseGrammar,
     terminals: NDArray[np.int32],
     tags: NDArray[np.int32],
-    context: Context,
+    context: SentenceContext,
     allowed: CellMask,
     *,
     beam: float,

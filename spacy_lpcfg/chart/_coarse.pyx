@@ -26,7 +26,7 @@ cdef extern from *:
     """
     int lowest_bit(uint64_t) nogil
 
-cdef size_t MOST_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
+cdef size_t MAX_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
 cdef double TINY = 1e-200        # mantissas below this are dropped even without a beam
 cdef double LOG_2 = log(2.0)
 cdef double A_PIECE = 1e6        # more than any log-probability of a piece
@@ -118,7 +118,7 @@ cdef class CoarseGrammar:
         return chart
 
     cdef void give_back(self, _Chart chart):
-        if chart.applications.capacity() <= MOST_IDLE:
+        if chart.applications.capacity() <= MAX_IDLE:
             self.idle.append(chart)
 
 
@@ -452,7 +452,7 @@ def build_forest(
 
     terminals (int32, (n_words,)): terminal of each word.
     tags (int32, (n_words,)): given tag of each word, or -1.
-    context (Context): what the words around say of tags and boundaries.
+    context (SentenceContext): what the words around say of tags and boundaries.
     allowed (CellMask): what may stand in the cells.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.

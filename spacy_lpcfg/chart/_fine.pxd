@@ -34,7 +34,7 @@ cdef class FineGrammar:
     cdef const float[::1] root_vectors
     cdef const float[::1] row_vectors
     cdef const int64_t[::1] row_offsets
-    cdef int most_states          # in whole blocks
+    cdef int max_states          # in whole blocks
     cdef read_tensors(self, tensors)
 
 

@@ -45,7 +45,7 @@ cdef class FineGrammar:
         self.root_vectors = grammar.root_vectors
         self.row_vectors = grammar.lexicon.vectors
         self.row_offsets = grammar.lexicon.vector_offsets
-        self.most_states = in_blocks(grammar.n_states.max())
+        self.max_states = in_blocks(grammar.n_states.max())
         self.layout = layout(grammar.tensors)
         self.read_tensors(grammar.tensors)
 
@@ -189,8 +189,8 @@ cdef class Marginals:
         cdef Scratch scratch
         cdef int item, state, left, right, n_drawn = 1
         scratch.pairs.assign(self.pairs.size(), 0)
-        scratch.one_hot.assign(self.grammar.most_states, 0)
-        scratch.buffer.assign(self.grammar.most_states, 0)
+        scratch.one_hot.assign(self.grammar.max_states, 0)
+        scratch.buffer.assign(self.grammar.max_states, 0)
         with nogil:
             self.draw_root(uniforms[0], &item, &state)
             stack.push_back(item)
@@ -205,9 +205,9 @@ cdef class Marginals:
                 self.draw_edge(uniforms[n_drawn], item, state, &left, &right, &state, scratch)
                 n_drawn += 1
                 stack.push_back(right)
-                states.push_back(state % self.grammar.most_states)
+                states.push_back(state % self.grammar.max_states)
                 stack.push_back(left)
-                states.push_back(state // self.grammar.most_states)
+                states.push_back(state // self.grammar.max_states)
         return np.array(nodes, dtype=np.int32)
 
     cdef void draw_root(self, double uniform, int* item, int* state) noexcept nogil:
@@ -228,7 +228,7 @@ cdef class Marginals:
 
     cdef void draw_edge(self, double uniform, int item, int state, int* left, int* right, int* pair,
                         Scratch& scratch) noexcept nogil:
-        """An edge of an item in a state, and states of its children as left * most_states + right."""
+        """An edge of an item in a state, and states of its children as left * max_states + right."""
         cdef double point, total = 0
         cdef int e, chosen = -1
         scratch.edge_weights.clear()
@@ -262,7 +262,7 @@ cdef class Marginals:
         return sum * self.power_between(e)
 
     cdef int pair_at(self, double point, const Edge& edge, const Scratch& scratch) noexcept nogil:
-        """The states of an edge's children, as left * most_states + right, at a point of their summed weights."""
+        """The states of an edge's children, as left * max_states + right, at a point of their summed weights."""
         cdef const Tensor* tensor = &self.grammar.tensors[edge.rule]
         cdef int j, k, found = 0
         cdef double weight
@@ -272,7 +272,7 @@ cdef class Marginals:
                     self.inside[self.offsets[edge.left] + j] * self.inside[self.offsets[edge.right] + k]
                 )
                 if weight > 0 and point >= 0:
-                    found = j * self.grammar.most_states + k
+                    found = j * self.grammar.max_states + k
                     point -= weight
         return found
 
@@ -291,12 +291,12 @@ cdef class Marginals:
         self.exponents.assign(n, NOTHING)
         self.item_marginals.assign(n, 0)
         self.edge_marginals.assign(self.forest.edges.size(), 0)
-        self.pairs.assign(self.grammar.most_states * self.grammar.most_states, 0)
-        self.buffer.assign(self.grammar.most_states, 0)
-        self.buffer_2.assign(self.grammar.most_states, 0)
-        self.left_buffer.assign(self.grammar.most_states, 0)
-        self.right_buffer.assign(self.grammar.most_states, 0)
-        self.scratch.assign(LANES * self.grammar.most_states, 0)
+        self.pairs.assign(self.grammar.max_states * self.grammar.max_states, 0)
+        self.buffer.assign(self.grammar.max_states, 0)
+        self.buffer_2.assign(self.grammar.max_states, 0)
+        self.left_buffer.assign(self.grammar.max_states, 0)
+        self.right_buffer.assign(self.grammar.max_states, 0)
+        self.scratch.assign(LANES * self.grammar.max_states, 0)
 
     cdef void normalize(self, int item, int exponent) noexcept nogil:
         """Bring the largest entry of an inside vector to [0.5, 1); note the exponent taken out."""

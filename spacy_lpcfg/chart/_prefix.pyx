@@ -111,9 +111,9 @@ cdef class PrefixChart:
         self.size = <int>place
         self.sums.assign(index.n_symbols, 0)
         self.right_place.assign(index.n_symbols, -1)
-        self.pairs.assign(grammar.most_states * grammar.most_states, 0)
-        self.scratch.assign(8 * grammar.most_states, 0)
-        self.mixed.assign(grammar.most_states, 0)
+        self.pairs.assign(grammar.max_states * grammar.max_states, 0)
+        self.scratch.assign(8 * grammar.max_states, 0)
+        self.mixed.assign(grammar.max_states, 0)
         self.n = 0
 
     def predict(self, const double[::1] weights):

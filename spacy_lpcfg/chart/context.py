@@ -20,7 +20,7 @@ from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.grammar.windows import Windows
 
 
-class Context(NamedTuple):
+class SentenceContext(NamedTuple):
     """The context of a sentence's n words.
 
     symbol_weights (float64, (n, n_preterminals)): factor of a word's emissions under each symbol; 0 rules one out.
@@ -36,7 +36,7 @@ class Context(NamedTuple):
     may_begin: np.ndarray
     may_end: np.ndarray
 
-    def without_fit(self) -> Context:
+    def without_fit(self) -> SentenceContext:
         """The same, but for all symbols fitting equally well everywhere."""
         return self._replace(left_fit=np.ones_like(self.left_fit), right_fit=np.ones_like(self.right_fit))
 
@@ -69,7 +69,7 @@ class ContextModel:
         tag_weight: float,
         tag_threshold: float,
         boundary_threshold: float,
-    ) -> Context:
+    ) -> SentenceContext:
         """The context of a sentence.
 
         words (sequence of str): (n_words,).
@@ -90,7 +90,7 @@ class ContextModel:
         happens = expit(scores[:, -2:]) >= boundary_threshold
         may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
         may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
-        return Context(weights, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
+        return SentenceContext(weights, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
 
 
 _EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge

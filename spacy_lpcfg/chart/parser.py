@@ -13,7 +13,7 @@ from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_s
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
-from spacy_lpcfg.chart.context import Context, ContextModel
+from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.fallbacks import first_parse
 from spacy_lpcfg.chart.forest_mbr import forest_mbr
@@ -26,7 +26,7 @@ from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import COARSE, PARSED, Distribution, Parse, Posteriors, StateVectors, with_given
 from spacy_lpcfg.trees.transforms import normalize
@@ -34,7 +34,7 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 
 @dataclass(frozen=True, eq=False)
-class ForestReading(Reading):
+class ForestReading(SentenceReading):
     """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
 
     grammar (Grammar): whose symbols are the forest's.
@@ -103,12 +103,12 @@ class Parser(SentenceParser):
         """
         return first_parse(self, Query.of(query))
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """The posteriors, and the forest that pruning left; arguments as for `forest`."""
         query = Query.of(query)
         forest = self.forest(query, likely=likely)
         if not forest.n_items:
-            return Reading(Posteriors.of(self.parse(query)))
+            return SentenceReading(Posteriors.of(self.parse(query)))
         marginals, _, items, _ = self._scores(forest)
         found = posteriors_of(marginals.forest.item_table(), _as_probabilities(items), self.grammar)
         return ForestReading(found, self.grammar, query.words, marginals.forest)
@@ -235,15 +235,15 @@ class Parser(SentenceParser):
         forest = build(max_applications=settings.max_applications)
         if self._has_room(forest, APPLICATION_BYTES * settings.max_applications):
             return forest
-        return build(max_applications=0)  # none, as of a chart that is too large
+        return build(max_applications=0)  # none, like that of a chart that is too large
 
-    def _has_room(self, forest: Forest, most_bytes: int) -> bool:
+    def _has_room(self, forest: Forest, max_bytes: int) -> bool:
         """Whether the vectors over the states of a forest's items take no more than so many bytes."""
-        if forest.n_items * int(self._state_bytes.max()) <= most_bytes:
+        if forest.n_items * int(self._state_bytes.max()) <= max_bytes:
             return True
-        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= most_bytes
+        return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
-    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, Context]:
+    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]:
         """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each."""
         lexicon = self.grammar.lexicon
         terminals = lexicon.terminals_of(query.words)

@@ -18,7 +18,7 @@ from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     GLUED,
@@ -146,7 +146,7 @@ class IncrementalParser(SentenceParser):
             found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
         return found
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """Probabilities of the brackets and tags in the derivations that the search finds; `likely` is of no use to it.
 
         Those of the one tree that `parse` gives, where it falls back.
@@ -155,9 +155,9 @@ class IncrementalParser(SentenceParser):
         finals = self._finals(query, self.settings)
         finals = finals.that(query.constraints) or finals
         if finals:
-            return Reading(finals.posteriors(self.isbn.tags))
+            return SentenceReading(finals.posteriors(self.isbn.tags))
         parse = self._glued(query)
-        return Reading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
+        return SentenceReading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
 
     def start(self) -> Prefix:
         """The state before the first word of a sentence, from which words can be pushed one by one."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from spacy_lpcfg.checks import COUNT, POSITIVE, at_least
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import Answer, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     OUT_OF_TIME,
@@ -148,12 +148,12 @@ class SegmentingParser(SentenceParser):
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """What the parser reads, or the posteriors of the one tree of a sentence that is cut."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query, likely=likely)
-        return Reading(Posteriors.of(self.parse(query)))
+        return SentenceReading(Posteriors.of(self.parse(query)))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""
