@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import spacy
 import srsly
+from pipelines import pipeline_of
 from spacy.language import Language
 from stored_models import model
 
@@ -48,10 +49,7 @@ def learn(nlp: Language, name: str) -> None:
 
 
 def pipeline(name: str) -> Language:
-    nlp = spacy.blank("xx")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe(name, config=PIPES[name])
-    return nlp
+    return pipeline_of(name, "xx", **PIPES[name])
 
 
 def answer(nlp: Language, name: str) -> list[tuple[int, int, str]]:

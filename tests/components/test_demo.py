@@ -17,9 +17,8 @@ from threading import Event, Semaphore, Thread
 from urllib.parse import quote
 
 import pytest
-import spacy
 from commands import run
-from paths import ROOT
+from pipelines import SAMPLE, pipeline_of
 
 from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
@@ -29,15 +28,13 @@ from spacy_lpcfg.trees import read_trees
 for library in ("svgling", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
 
-SAMPLE = ROOT / "assets" / "sample"
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 FERRY = "The ferry left. It was late."
 
 
 def pipeline(learner):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    parser = nlp.add_pipe("lpcfg_parser")
+    nlp = pipeline_of("lpcfg_parser")
+    parser = nlp.get_pipe("lpcfg_parser")
     parser.grammar = learner.fit(read_trees(SAMPLE / "train.mrg"))
     return nlp, parser
 
