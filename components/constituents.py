@@ -41,7 +41,7 @@ import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.asked import pipe_of
+from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.tree_group import group_at, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
@@ -95,8 +95,7 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     doc (Doc): with sentence boundaries
     trees (sequence of Tree or None): one a sentence, rooted or not; None for one without words
     key (str): key of `doc.spans`
-
-    Raises ValueError unless there is a tree for each sentence and a leaf for each word.
+    RAISES (ValueError): Unless there is a tree for each sentence and a leaf for each word
     """
     spans: list[Span] = []
     attrs: dict[str, Any] = {"format": FORMAT}
@@ -127,8 +126,7 @@ def set_parses(
     key (str): key of `doc.spans`
     threshold (float): spans with a lower posterior are left out
     set_tags (bool): write the tags to `token.tag_`; otherwise to `attrs["tags"]`
-
-    Raises ValueError unless there is a parse for each sentence and a tag for each word.
+    RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
     tag_scores = np.full(len(doc), np.nan, np.float32)
@@ -196,8 +194,7 @@ def trees(doc: Doc, key: str = KEY) -> list[Tree | None]:
     doc (Doc): annotated under `key`
     key (str): key of `doc.spans`
     RETURNS (list of Tree or None): words in treebank form (`escape_tokens`)
-
-    Raises ValueError when the Doc is not annotated, or when the spans make no tree.
+    RAISES (ValueError): If the Doc is not annotated, or if the spans make no tree
     """
     sentences = [_sentence(doc, start, end, key) for start, end in sentence_bounds(doc)]
     return [sentence.tree() if sentence.words else None for sentence in sentences]
@@ -389,11 +386,10 @@ class Constituent:
 
         Of the node's own labels too; labels may stand over each other, so that they need not add up to 1. The component
         that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
-
-        Raises ValueError if there is no such component.
+        RAISES (ValueError): If there is no such component
         """
         sentence = self._sentence
-        pipe = pipe_of(sentence.doc, sentence.key)
+        pipe = find_pipe(sentence.doc, sentence.key)
         if pipe is None:
             raise ValueError(
                 f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
@@ -467,8 +463,8 @@ def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
     """The node over the words of a span, whitespace at its edges aside; None if it has no words.
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
-
-    Raises NonConstituentError when the words are not a constituent; ValueError as `trees`.
+    RAISES (NonConstituentError): If the words are not a constituent
+    RAISES (ValueError): As `trees`
     """
     doc = span.doc
     key = key_of(doc) if key is None else key

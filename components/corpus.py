@@ -16,7 +16,7 @@ from spacy.vocab import Vocab
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.constituents import KEY, set_trees
 from spacy_lpcfg.storage.container import read_file
-from spacy_lpcfg.storage.reader import Reader, Room, TooLargeError, limit
+from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
 from spacy_lpcfg.trees import (
     Tree,
     TreebankError,
@@ -78,9 +78,9 @@ class Treebank:
 
         nlp (Language): its vocab; its tokenizer too, for Docs that know their text
         YIELDS (Example): the reference has words, tags, sentence starts and spans
-
-        Raises ValueError if there are no trees; TreebankError, which names file and line, for a
-        broken tree (unless `skip_bad`); FileNotFoundError for a path where there is no file.
+        RAISES (ValueError): If there are no trees
+        RAISES (TreebankError): For a broken tree, unless `skip_bad`; it names file and line
+        RAISES (FileNotFoundError): For a path where there is no file
         """
         for reference in self.docs(nlp.vocab):
             if reference.has_unknown_spaces:
@@ -148,7 +148,7 @@ def _text_of(word: str) -> str:
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of a `.spacy` file, one at a time; raises OSError, and as `docs_of` and `read_file`."""
+    """The Docs of a `.spacy` file, one at a time; errors are those of `docs_of` and `read_file`."""
     yield from docs_of(read_file(path), str(path), vocab)
 
 
@@ -156,11 +156,10 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
     """The Docs of the bytes of a DocBin, one at a time.
 
     name (str): what to call it in errors
-
-    Raises ValueError if it is none, or damaged, or takes more memory than what is read may.
+    RAISES (ValueError): If it is none, or damaged, or takes more memory than is allowed
     """
     try:
-        _check_room(data)
+        _check_memory(data)
         for doc in DocBin().from_bytes(data).get_docs(vocab):
             _check(doc)
             yield doc
@@ -171,24 +170,24 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
         raise ValueError(f"{name} is no .spacy file, or damaged: copy it or make it again ({error})") from error
 
 
-def _check_room(data: bytes) -> None:
+def _check_memory(data: bytes) -> None:
     """Count what the bytes of a DocBin take when they are read, before they are.
-
-    Raises TooLargeError if that is too much, StorageError or zlib.error if they are no DocBin.
+    RAISES (TooLargeError): If that is too much
+    RAISES (StorageError, zlib.error): If they are no DocBin
     """
-    most, room = limit() // _COPIES, Room()
-    unzipped = zlib.decompressobj().decompress(data, most + 1)
-    room.take(_COPIES * len(unzipped))
-    values = Reader(unzipped, room).read()
+    max_bytes, budget = limit() // _COPIES, MemoryBudget()
+    unzipped = zlib.decompressobj().decompress(data, max_bytes + 1)
+    budget.take(_COPIES * len(unzipped))
+    values = ContainerReader(unzipped, budget).read()
     lengths = np.frombuffer(values["lengths"], dtype=np.int32)
-    room.take(_DOC * len(lengths) + _TOKEN * int(lengths.max(initial=0)) + _STRING * len(values["strings"]))
+    budget.take(_DOC * len(lengths) + _TOKEN * int(lengths.max(initial=0)) + _STRING * len(values["strings"]))
     for name in ("span_groups", "user_data"):
-        room.take(_BYTE * max((len(each or b"") for each in values.get(name, ())), default=0))
+        budget.take(_BYTE * max((len(each or b"") for each in values.get(name, ())), default=0))
 
 
 _COPIES = 3  # of what was compressed, that there are at once
 _DOC, _TOKEN, _STRING = 512, 512, 512  # bytes of a Doc before it is made, of each of its tokens, and of each string
-_BYTE = 72  # bytes that each byte of msgpack may take, as of an empty map
+_BYTE = 72  # bytes that each byte of msgpack may take: an empty map takes so much
 
 
 def _check(doc: Doc) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from spacy_lpcfg.components.pictures import Sentence, ask, sentences, spans_html
+from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences, spans_html
 from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, surprisal_figure, tree_html
 from spacy_lpcfg.pictures.visible import visible
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-    from spacy_lpcfg.components.learned import LearnedPipe
+    from spacy_lpcfg.components.model_pipe import ModelPipe
 
 TITLE = "spacy-lpcfg"
-MOST_CHARACTERS = 1000
-MOST_WORDS = 200
-MOST_SENTENCES = 5
-_MOST_DRAWN = 60  # words of a sentence whose chart and surprisal are drawn
+MAX_CHARACTERS = 1000
+MAX_WORDS = 200
+MAX_SENTENCES = 5
+_MAX_DRAWN = 60  # words of a sentence whose chart and surprisal are drawn
 _STYLE = """
 textarea { box-sizing: border-box; font: inherit; height: 5rem; width: 100% }
 summary { cursor: pointer; font-weight: bold }
@@ -33,32 +33,31 @@ class DemoPage:
     """Makes the page of a text.
 
     nlp (Language): the pipeline
-    component (LearnedPipe): that of its components which parses
+    component (ModelPipe): that of its components which parses
     n_best (int): trees of each sentence
     """
 
-    def __init__(self, nlp: Language, component: LearnedPipe, *, n_best: int = 5) -> None:
+    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
         self.nlp = nlp
         self.component: Any = component
         self.n_best = n_best
 
     def __call__(self, text: str) -> str:
-        """The page, with a section for each of the first `MOST_SENTENCES` sentences that have words.
+        """The page, with a section for each of the first `MAX_SENTENCES` sentences that have words.
 
-        text (str): at most `MOST_CHARACTERS` characters and `MOST_WORDS` tokens; nothing for the page before any text
-
-        Raises ValueError for more text than that.
+        text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for the page before any text
+        RAISES (ValueError): For more text than that.
         """
-        _check_size(len(text), MOST_CHARACTERS, "characters")
+        _check_size(len(text), MAX_CHARACTERS, "characters")
         doc = self.nlp.make_doc(" ".join(text.split()))
-        _check_size(len(doc), MOST_WORDS, "words")
+        _check_size(len(doc), MAX_WORDS, "words")
         doc = self.nlp(doc)
         found = list(sentences(doc, self.component.spans_key)) if len(doc) else []
-        drawn = found[:MOST_SENTENCES]
+        drawn = found[:MAX_SENTENCES]
         message = f"These are the first {len(drawn)} of {len(found)} sentences." if len(found) > len(drawn) else ""
         return page(text, self._sections(doc, drawn), message)
 
-    def _sections(self, doc: Doc, drawn: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+    def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
             "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best)),
             "Posteriors": (_posteriors, self._answers("posteriors", doc)),
@@ -87,7 +86,7 @@ def page(text: str, sections: Iterator[tuple[str, str]] | Sequence[tuple[str, st
     message (str): what went wrong, in plain text
     """
     form = (
-        f'<form><textarea name="text" maxlength="{MOST_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'
+        f'<form><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'
         "</textarea>\n<button>Parse</button></form>"
     )
     return html_page(TITLE, sections, intro=form + (_message(message) if message else ""), style=_STYLE)
@@ -110,14 +109,14 @@ def _or_message(draw: Callable[..., str], *arguments: Any) -> str:
         return _message(str(error))
 
 
-def _part(draw: Callable[..., str], sentence: Sentence, answer: Any) -> str:
+def _part(draw: Callable[..., str], sentence: PicturedSentence, answer: Any) -> str:
     return _message(answer) if isinstance(answer, str) else _or_message(draw, sentence, answer)
 
 
 # What a sentence has -----------------------------------------------------------------------------
 
 
-def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
+def _alternatives(sentence: PicturedSentence, analyses: Sequence[Any]) -> str:
     """Each tree, folded up below its probability and brackets."""
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
@@ -128,17 +127,17 @@ def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
     )
 
 
-def _posteriors(sentence: Sentence, posteriors: Any) -> str:
+def _posteriors(sentence: PicturedSentence, posteriors: Any) -> str:
     _check_drawn(sentence, "chart")
     return figure_svg(chart_figure(sentence.words, posteriors)) + spans_html(sentence.words, posteriors)
 
 
-def _surprisal(sentence: Sentence, bits: Any) -> str:
+def _surprisal(sentence: PicturedSentence, bits: Any) -> str:
     _check_drawn(sentence, "surprisal")
     return figure_svg(surprisal_figure(sentence.words, bits))
 
 
-def _check_drawn(sentence: Sentence, what: str) -> None:
+def _check_drawn(sentence: PicturedSentence, what: str) -> None:
     n = len(sentence.words)
-    if n > _MOST_DRAWN:
-        raise ValueError(f"The {what} of {n} words is not drawn: {_MOST_DRAWN} are the most.")
+    if n > _MAX_DRAWN:
+        raise ValueError(f"The {what} of {n} words is not drawn: {_MAX_DRAWN} are the most.")

@@ -39,12 +39,12 @@ class DemoServer(ThreadingHTTPServer):
     """Answers on 127.0.0.1 until `shutdown`, and no request that a page of another origin makes.
 
     port (int): 0 for any that is free; `server_address` tells which
-    answer (callable): the page of a text; raises ValueError with what is wrong with it. Called by one thread at a time.
+    answer (callable): the page of a text, or a ValueError that says what is wrong; one thread at a time calls it
 
     No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
     after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
 
-    Raises OSError if the port is taken.
+    RAISES (OSError): If the port is taken
     """
 
     daemon_threads = True
@@ -93,7 +93,7 @@ class DemoServer(ThreadingHTTPServer):
 
 
 class _InTime(RawIOBase):
-    """What comes over a connection up to a deadline; raises TimeoutError after it, however little is missing."""
+    """What comes over a connection up to a deadline, and a TimeoutError after it, however little is missing."""
 
     def __init__(self, connection: socket, seconds: float) -> None:
         self._connection = connection

@@ -18,7 +18,7 @@ import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
-from spacy_lpcfg.components.learned import LearnedShim, StoredModel, bytes_of, read_learned
+from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
@@ -47,11 +47,12 @@ def make_isbn(
     n_networks (int): several decide together, by the geometric mean of their distributions
     cut_off (int): words seen less often with a tag are unknown to it
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
-    weight_decay (float): the precision of a normal prior of all weights but the biases, as of `ISBNLearner`: a batch
-        has a share of it as of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
+    weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNLearner`: the share
+        of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
-    RETURNS (Model): takes `Events`; trees, when it is initialized. Raises ValueError for settings that are none
+    RETURNS (Model): takes `Events`; trees, when it is initialized
+    RAISES (ValueError): If a setting is out of range
     """
     check_approximation(approximation)
     if weight_decay < 0:
@@ -85,7 +86,7 @@ def read_isbn(path: Path) -> Callable[[], ISBN]:
     """The reader `spacy-lpcfg.read_isbn.v1`.
 
     path (Path): a file written by `ISBN.to_disk`
-    RETURNS (callable): gives the networks; raises ISBNError for anything else
+    RETURNS (callable): gives the networks, or an ISBNError for anything else
     """
     return partial(ISBN.from_disk, path)
 
@@ -97,7 +98,10 @@ class ISBNModel(StoredModel):
         return bytes_of(isbn_of(self))
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Raises ISBNError for damaged or foreign bytes, and for those of other settings; the Model stays as it was."""
+        """Load the Model.
+
+        RAISES (ISBNError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was
+        """
         try:
             set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
         except ValueError as error:
@@ -108,10 +112,9 @@ class ISBNModel(StoredModel):
 _MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
-class ISBNShim(LearnedShim):
+class ISBNShim(ModelShim):
     """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
-
-    Raises ISBNError for damaged bytes.
+    RAISES (ISBNError): For damaged bytes
     """
 
     def __init__(self, outline: ISBN | None) -> None:
@@ -174,8 +177,7 @@ class ISBNShim(LearnedShim):
 
 def isbn_of(model: Model) -> ISBN | None:
     """The networks of a Model, with copies of its parameters; None if it was not initialized.
-
-    Raises ISBNError if parameters and inventory do not fit.
+    RAISES (ISBNError): If parameters and inventory do not fit
     """
     outline = shim_of(model).learned
     if outline is None:
@@ -200,8 +202,7 @@ def _parameters(layer: Model) -> dict[str, Any]:
 
 def set_isbn(model: Model, isbn: ISBN | None) -> None:
     """Put networks into a Model of the same settings.
-
-    Raises ValueError if the settings are others.
+    RAISES (ValueError): If the settings are others
     """
     if isbn is not None:
         _check(model, isbn)

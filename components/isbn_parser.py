@@ -6,6 +6,7 @@ component goes on learning from where it is, with the inventory that it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -15,22 +16,26 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
 
+from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
 from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
-from spacy_lpcfg.components.learned import refuse_sample
+from spacy_lpcfg.components.model_pipe import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
-from spacy_lpcfg.components.settings import BREADTH, Check, one_of
+from spacy_lpcfg.components.pipe_registry import register_pipe
+from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
-from spacy_lpcfg.isbn.parser import DECODINGS, BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings
+from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
 
 TagUse = Literal["model", "given"]
 Decoding = Literal["mbr", "most-probable"]
-_BEAM = BeamSettings()
+_LIMITS = Limits(max_words=400)
 _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
     "learn these, train it anew."
@@ -44,17 +49,12 @@ _UNKNOWN = (
         "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
         "spans_key": ISBN_KEY,
         "gold_key": KEY,
-        "beam": _BEAM.beam,
-        "branching": _BEAM.branching,
-        "decoding": _BEAM.decoding,
-        "set_tags": True,
+        "decoding": "mbr",
         "tags": "model",
-        "surprisal": False,
-        "threshold": 0.0,
-        "temperature": None,
         "constraints": None,
-        "max_words": 400,
-        "max_seconds": None,
+        "pruning": {"@misc": "spacy-lpcfg.Beam.v1"},
+        "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
+        "output": {"@misc": "spacy-lpcfg.Output.v1"},
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -70,18 +70,13 @@ def make_isbn_parser(
     model: Model,
     spans_key: str,
     gold_key: str,
-    beam: int,
-    branching: int,
     decoding: Decoding,
-    set_tags: bool,
     tags: TagUse,
-    surprisal: bool,
-    threshold: float,
-    temperature: float | None,
-    scorer: Callable[..., dict[str, Any]] | None,
     constraints: ConstraintsOf | None,
-    max_words: int,
-    max_seconds: float | None,
+    pruning: BeamSettings,
+    limits: Limits,
+    output: Output,
+    scorer: Callable[..., dict[str, Any]] | None,
 ) -> "ISBNParser":
     """The factory `isbn_parser`; settings as for `ISBNParser`."""
     return ISBNParser(
@@ -90,18 +85,13 @@ def make_isbn_parser(
         name,
         spans_key=spans_key,
         gold_key=gold_key,
-        beam=beam,
-        branching=branching,
         decoding=decoding,
-        set_tags=set_tags,
         tags=tags,
-        surprisal=surprisal,
-        threshold=threshold,
-        temperature=temperature,
-        scorer=scorer,
         constraints=constraints,
-        max_words=max_words,
-        max_seconds=max_seconds,
+        pruning=pruning,
+        limits=limits,
+        output=output,
+        scorer=scorer,
     )
 
 
@@ -123,22 +113,16 @@ class ISBNParser(ParsingPipe):
     vocab (Vocab): of the pipeline
     model (Model): as made by `spacy-lpcfg.ISBN.v1`
     name (str): of the component
-    spans_key (str): where the trees go in `Doc.spans`
     gold_key (str): where the trees lie that are learned from
-    beam (int): hypotheses that are kept after each word
-    branching (int): actions that are tried in each state
     decoding (str): "mbr": of the trees in the beam the brackets of least expected loss; "most-probable": the tree of
         `n_best(1)`
-    set_tags (bool): write the tags of the trees to `token.tag_`
-    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one that it knows
-    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
-    threshold (float): score below which a span is left out; 0 keeps all
-    temperature (float or None): as of `ParsingPipe`; that of networks is 1
-    scorer (callable): `examples -> scores`
-    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`; trees
-        in the beam at the end of a sentence that do not satisfy them are left out
-    max_words (int), max_seconds (float or None): as of `ParsingPipe`; time and memory are proportional to the words of
-        a piece and to the beam
+    tags (str): "model" or "given": tags that the network does not know count as none
+    constraints (callable or None): trees in the beam at the end of a sentence that do not satisfy them are left out
+    pruning (BeamSettings): made by `spacy-lpcfg.Beam.v1`; `decoding` goes before it
+    limits (Limits): time and memory are proportional to the words of a piece and to the beam, and so there is no
+        `max_memory`, which has to be None
+
+    The other settings are those of `ParsingPipe`. The temperature of networks is 1.
     """
 
     error = ISBNError
@@ -146,10 +130,15 @@ class ISBNParser(ParsingPipe):
     command = "isbn"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
-        "beam": BREADTH,
-        "branching": BREADTH,
+        "gold_key": TEXT,
         "decoding": one_of(*DECODINGS),
         "tags": one_of(*get_args(TagUse)),
+        "pruning": instance_of("made by spacy-lpcfg.Beam.v1", BeamSettings),
+        "limits": Check(
+            "made by spacy-lpcfg.Limits.v1 with max_memory = None (a beam search has no chart; a smaller max_words or "
+            "beam saves memory)",
+            lambda value: isinstance(value, Limits) and value.max_memory is None,
+        ),
     }
 
     def __init__(
@@ -160,38 +149,25 @@ class ISBNParser(ParsingPipe):
         *,
         spans_key: str = ISBN_KEY,
         gold_key: str = KEY,
-        beam: int = _BEAM.beam,
-        branching: int = _BEAM.branching,
         decoding: Decoding = "mbr",
-        set_tags: bool = True,
         tags: TagUse = "model",
-        surprisal: bool = False,
-        threshold: float = 0.0,
-        temperature: float | None = None,
-        scorer: Callable[..., dict[str, Any]] | None = None,
         constraints: ConstraintsOf | None = None,
-        max_words: int = 400,
-        max_seconds: float | None = None,
+        pruning: BeamSettings = BeamSettings(),
+        limits: Limits = _LIMITS,
+        output: Output = Output(),
+        scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        super().__init__(
-            vocab,
-            model,
-            name,
-            spans_key=spans_key,
-            set_tags=set_tags,
-            tags=tags,
-            surprisal=surprisal,
-            threshold=threshold,
-            temperature=temperature,
-            scorer=scorer,
-            constraints=constraints,
-            max_words=max_words,
-            max_seconds=max_seconds,
-        )
+        super().__init__(vocab, model, name)
+        self.spans_key = spans_key
         self.gold_key = gold_key
-        self.beam = beam
-        self.branching = branching
         self.decoding = decoding
+        self.tags = tags
+        self.constraints = constraints
+        self.pruning = pruning
+        self.limits = limits
+        self.output = output
+        self.scorer = scorer
+        register_pipe(self)
 
     # The networks
 
@@ -217,7 +193,7 @@ class ISBNParser(ParsingPipe):
     @property
     def settings(self) -> BeamSettings:
         """How it searches."""
-        return BeamSettings(beam=self.beam, branching=self.branching, decoding=self.decoding)
+        return replace(self.pruning, decoding=self.decoding)
 
     @property
     def parser(self) -> TextParser | None:
@@ -247,8 +223,8 @@ class ISBNParser(ParsingPipe):
         labels (list of str): categories that trees may have; None allows all
         isbn (callable): gives ready networks, of the settings of the model; the examples are not used
 
-        Without trees in the examples what was learned stays. Raises ValueError if there is neither, if the corpus is
-        streamed, or if the treebank has other categories.
+        Without trees in the examples what was learned stays.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
         """
         if isbn is not None:
             self.isbn = isbn()
@@ -280,7 +256,8 @@ class ISBNParser(ParsingPipe):
         losses (dict): gets the negative log-likelihood of the batch per word added, in nats, mean over the networks
 
         The derivations of a reference Doc are kept as long as the Doc lives. Trees with labels or tags that were not
-        in the corpus of `initialize` are left out, with a warning. Raises ValueError before `initialize`.
+        in the corpus of `initialize` are left out, with a warning.
+        RAISES (ValueError): Before `initialize`
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)

@@ -9,7 +9,7 @@ The grammar lies in a thinc Model, which spaCy saves, copies and averages as it 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from threading import RLock
@@ -22,27 +22,27 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.chart.settings import APPLICATION_BYTES
+from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
+from spacy_lpcfg.checks import Check, instance_of, one_of
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learned import LearnedShim, holder, refuse_sample
 from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner
+from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
-from spacy_lpcfg.components.settings import MEGABYTES, Check, instance_of, one_of
+from spacy_lpcfg.components.pipe_registry import register_pipe
+from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel, check_decoding
+from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 
 register_extensions()
 
 TagUse = Literal["model", "given", "prior"]
-_SETTINGS = ChartSettings()
-_MAX_WORDS = 150  # the time of a piece grows with the square to the cube of its words
-_MEMORY = _SETTINGS.most_applications * APPLICATION_BYTES / 1e6
+_LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
 """`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
 _NO_START = (
@@ -61,17 +61,12 @@ _NO_TREES = (
     default_config={
         "learner": {"@misc": "spacy-lpcfg.Spectral.v1"},
         "spans_key": KEY,
-        "set_tags": True,
-        "tags": "model",
-        "surprisal": False,
-        "threshold": 0.0,
-        "temperature": None,
         "decoding": "mbr",
+        "tags": "model",
         "constraints": None,
-        "pruning": None,
-        "max_words": _MAX_WORDS,
-        "max_seconds": None,
-        "max_memory": _MEMORY,
+        "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},
+        "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
+        "output": {"@misc": "spacy-lpcfg.Output.v1"},
         "scorer": {"@scorers": "spacy-lpcfg.constituency_scorer.v1"},
     },
     default_score_weights={
@@ -86,49 +81,40 @@ def make_lpcfg_parser(
     name: str,
     learner: Learner | OnlineLearner,
     spans_key: str,
-    set_tags: bool,
-    tags: TagUse,
-    surprisal: bool,
-    threshold: float,
-    temperature: float | None,
     decoding: Decoding,
-    scorer: Callable[..., dict[str, Any]] | None,
+    tags: TagUse,
     constraints: ConstraintsOf | None,
-    pruning: ChartSettings | None,
-    max_words: int,
-    max_seconds: float | None,
-    max_memory: float,
+    pruning: ChartSettings,
+    limits: Limits,
+    output: Output,
+    scorer: Callable[..., dict[str, Any]] | None,
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
 
     The component begins with the grammar that comes with the package for the language, if one does.
     """
     lang = nlp.lang or ""
+    model = grammar_model(partial(bundled_grammar, lang) if has_bundled(lang) else None)
     return LPCFGParser(
         nlp.vocab,
-        grammar_model(partial(bundled_grammar, lang) if has_bundled(lang) else None),
+        model,
         name,
         learner=learner,
         spans_key=spans_key,
-        set_tags=set_tags,
-        tags=tags,
-        surprisal=surprisal,
-        threshold=threshold,
-        temperature=temperature,
         decoding=decoding,
-        scorer=scorer,
+        tags=tags,
         constraints=constraints,
         pruning=pruning,
-        max_words=max_words,
-        max_seconds=max_seconds,
-        max_memory=max_memory,
+        limits=limits,
+        output=output,
+        scorer=scorer,
     )
 
 
 _MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
-class GrammarShim(LearnedShim):
+class GrammarShim(ModelShim):
     """A Grammar, or what makes one when it is first needed, and the parser by it.
 
     is_unread (bool): whether the grammar is one that comes with the package, and was not needed yet
@@ -188,27 +174,19 @@ class LPCFGParser(ParsingPipe):
     vocab (Vocab): of the pipeline
     model (Model): as made by `grammar_model`
     name (str): of the component
-    learner (Learner or OnlineLearner): makes the grammar of the trees of the training corpus
-    spans_key (str): where the trees go in `Doc.spans`, and where they are learned from
-    set_tags (bool): write the tags of the trees to `token.tag_`
-    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is
-        one; "prior": it may overrule them
-    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for; by
-        one proper grammar only
-    threshold (float): posterior probability below which a span is left out; 0 keeps all
-    temperature (float or None): as of `ParsingPipe`; None for that of the grammar
+    learner (Learner or OnlineLearner): makes the grammar of the trees of the training corpus; these lie where the
+        parser writes its own
     decoding (str): "mbr": the tree of least expected loss, for the most brackets right; "max-rule": the tree with the
         largest marginals of rules; "most-probable": the tree of `n_best(1)`, of one proper grammar; "vote": of a
         combination, the brackets that most of its models have in their own trees, for the most trees right; "rerank":
         of a combination with a proper grammar, of the trees that the grammar finds the one that all models find most
         probable. What the grammar cannot do is refused when it is set, learned or loaded
-    scorer (callable): `examples -> scores`
-    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
-    pruning (ChartSettings or None): what a chart may leave out for speed, such as `spacy-lpcfg.Pruning.v1`; None for
-        the library's own; `decoding`, `max_words` and `max_memory` go before it
-    max_words (int), max_seconds (float or None): as of `ParsingPipe`; the time of a piece grows with the square to the
-        cube of its words
-    max_memory (float): MB that the chart of a piece may take; a piece with a larger one is cut in two
+    tags (str): "model", "given", or "prior": the parser may overrule given tags
+    pruning (ChartSettings): made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it
+    limits (Limits): the time of a piece grows with the square to the cube of its words. `max_memory` holds for its
+        chart: a piece with a larger one is cut in two
+
+    The other settings are those of `ParsingPipe`. Surprisal is by one proper grammar only.
     """
 
     error = GrammarError
@@ -218,8 +196,7 @@ class LPCFGParser(ParsingPipe):
         **ParsingPipe.checks,
         "learner": instance_of("a learner, such as spacy-lpcfg.Spectral.v1", Learner, OnlineLearner),
         "tags": one_of(*_TAG_WEIGHTS),
-        "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings).optional,
-        "max_memory": MEGABYTES,
+        "pruning": instance_of("made by spacy-lpcfg.Pruning.v1", ChartSettings),
     }
 
     def __init__(
@@ -230,39 +207,26 @@ class LPCFGParser(ParsingPipe):
         *,
         learner: Learner | OnlineLearner,
         spans_key: str = KEY,
-        set_tags: bool = True,
-        tags: TagUse = "model",
-        surprisal: bool = False,
-        threshold: float = 0.0,
-        temperature: float | None = None,
         decoding: Decoding = "mbr",
-        scorer: Callable[..., dict[str, Any]] | None = None,
+        tags: TagUse = "model",
         constraints: ConstraintsOf | None = None,
-        pruning: ChartSettings | None = None,
-        max_words: int = _MAX_WORDS,
-        max_seconds: float | None = None,
-        max_memory: float = _MEMORY,
+        pruning: ChartSettings = ChartSettings(),
+        limits: Limits = _LIMITS,
+        output: Output = Output(),
+        scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
-        super().__init__(
-            vocab,
-            model,
-            name,
-            spans_key=spans_key,
-            set_tags=set_tags,
-            tags=tags,
-            surprisal=surprisal,
-            threshold=threshold,
-            temperature=temperature,
-            scorer=scorer,
-            constraints=constraints,
-            max_words=max_words,
-            max_seconds=max_seconds,
-        )
+        super().__init__(vocab, model, name)
         self.learner = learner
-        self.max_memory = max_memory
-        self.pruning = pruning
+        self.spans_key = spans_key
         self.decoding = decoding
+        self.tags = tags
+        self.constraints = constraints
+        self.pruning = pruning
+        self.limits = limits
+        self.output = output
+        self.scorer = scorer
         self._fit: OnlineFit | None = None
+        register_pipe(self)
 
     @property
     def decoding(self) -> Decoding:
@@ -315,8 +279,10 @@ class LPCFGParser(ParsingPipe):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar; None before training."""
-        budget = int(min(self.max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize))
-        settings = replace(self.pruning or _SETTINGS, most_applications=budget)
+        settings, max_memory = self.pruning, self.limits.max_memory
+        if max_memory is not None:
+            max_applications = int(min(max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize))
+            settings = replace(settings, max_applications=max_applications)
         return self.model.shims[0].parser(self.decoding, settings)
 
     # Learning
@@ -337,8 +303,8 @@ class LPCFGParser(ParsingPipe):
         grammar (callable): gives a ready grammar; the examples are not used
 
         Without trees in the examples a grammar that is already there stays, with a warning, and so
-        does the one that comes with the package. Raises ValueError if there is neither, if the corpus
-        is streamed, or if the treebank has other categories.
+        does the one that comes with the package.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if the treebank has other categories
         """
         self._fit = None
         if grammar is not None:
@@ -379,8 +345,8 @@ class LPCFGParser(ParsingPipe):
         losses (dict): gets the negative log-likelihood of the batch per word added, in nats, or 0
 
         An online learner begins in `initialize`, which spaCy leaves out for a component that comes
-        from a trained pipeline: such a one keeps its grammar, with a warning. Raises ValueError for
-        trees that `initialize` did not get.
+        from a trained pipeline: such a one keeps its grammar, with a warning.
+        RAISES (ValueError): For trees that `initialize` did not get
         """
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
@@ -408,7 +374,7 @@ class LPCFGParser(ParsingPipe):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within, a grammar is loaded; if it cannot be decoded as is set, that before it comes back."""
+        """Within, a grammar is loaded; if it has no such `decoding`, the grammar before it comes back."""
         shim = self.model.shims[0]
         before = vars(shim).copy()
         yield

@@ -8,15 +8,13 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
-from spacy.vocab import Vocab
-from thinc.api import Model
 
-from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.asked import answers
+from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
-from spacy_lpcfg.components.learned import LearnedPipe, set_sentence_starts
-from spacy_lpcfg.components.settings import COUNT, FLAG, FUNCTION, SECONDS, SHARE, TEMPERATURE, TEXT, Check
+from spacy_lpcfg.components.model_pipe import ModelPipe, set_sentence_starts
+from spacy_lpcfg.components.pipe_registry import register_pipe
+from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
@@ -24,13 +22,13 @@ from spacy_lpcfg.parsing.distribution import check_number
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
-from spacy_lpcfg.parsing.segmentation import SegmentingParser
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 
-Answer = TypeVar("Answer")
+Found = TypeVar("Found")
 
 
 class TextParser:
@@ -52,9 +50,10 @@ class TextParser:
         """The tree of a sentence."""
         return self.parser.parse(Query(self.spell(words), tags))
 
-    def bounded(self, *, max_words: int, max_seconds: float | None) -> "TextParser":
+    def bounded(self, limits: Limits) -> "TextParser":
         """One that parses longer sentences in pieces, see `SegmentingParser`."""
-        return TextParser(SegmentingParser(self.parser, max_words=max_words, max_seconds=max_seconds), self._known)
+        bounded = SegmentingParser(self.parser, max_words=limits.max_words, max_seconds=limits.max_seconds)
+        return TextParser(bounded, self._known)
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word, and of the end, float64 (n_words + 1,)."""
@@ -72,81 +71,58 @@ class DocParse(NamedTuple):
     parses: list[Parse | None]
 
 
-class ParsingPipe(LearnedPipe):
+class ParsingPipe(ModelPipe):
     """Parses each sentence of a Doc; see `constituents.py` for what it writes.
 
     what (str): what is learned
     command (str): the command of `spacy-lpcfg learn` that learns it
-    vocab (Vocab): of the pipeline
-    model (Model): what was learned
-    name (str): of the component
-    spans_key (str): where the trees go in `Doc.spans`; `gold_key` is where the trees lie that are learned from
-    set_tags (bool): write the tags of the trees to `token.tag_`
-    tags (str): "model": the parser tags for itself; else it uses `token.tag_` where there is one
-    threshold (float): score below which a span is left out; 0 keeps all
-    temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
-        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own
-    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
-    scorer (callable): `examples -> scores`
-    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, see `constraints.py`
-    max_words (int): sentences of more words are parsed in pieces of so many at most, and get no surprisals, nor
-        answers about other trees than their one
-    max_seconds (float or None): CPU seconds after which the words of such a sentence that are left stay without
-        brackets; None for no limit. See `SegmentingParser` for both
+    gold_key (str): where the trees lie in `Doc.spans` that are learned from
+
+    Settings, which are attributes that one can assign:
+
+    spans_key (str): where the trees go in `Doc.spans`
+    decoding (str): how one tree is chosen
+    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one
+    constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
+    pruning (ChartSettings or BeamSettings): what the search for a tree may leave out for speed
+    limits (Limits): words, seconds and MB that a sentence may take. One of more words than that is parsed in pieces,
+        and gets no surprisals, nor answers about other trees than its one
+    output (Output): what is written to a Doc
+    scorer (callable or None): `examples -> scores`
+
+    A group of settings is frozen: assign another one, such as `replace(pipe.limits, max_words=80)`.
 
     The methods that ask for probabilities (`posteriors`, `n_best`, `samples`, `entropies`, `log_probabilities`,
     `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing
     on it. They give a list with an item for each sentence of `doc.sents`, None for one without words. Words of a
     sentence are its tokens that are not white space; positions count them. They use tags and constraints as parsing
-    does, and raise ValueError before training, and where the model cannot say.
+    does, and raise ValueError before training, and where the model has no answer.
     """
 
     what: ClassVar[str]
     command: ClassVar[str]
+    spans_key: str
     gold_key: Any
     decoding: Any  # each parser has choices of its own
+    tags: str
+    constraints: ConstraintsOf | None
+    limits: Limits
+    output: Output
     checks: ClassVar[Mapping[str, Check]] = {
         "spans_key": TEXT,
-        "gold_key": TEXT,
-        "set_tags": FLAG,
-        "threshold": SHARE,
-        "temperature": TEMPERATURE.optional,
-        "surprisal": FLAG,
-        "scorer": FUNCTION.optional,
         "constraints": FUNCTION.optional,
-        "max_words": COUNT,
-        "max_seconds": SECONDS.optional,
+        "limits": instance_of("made by spacy-lpcfg.Limits.v1", Limits),
+        "output": instance_of("made by spacy-lpcfg.Output.v1", Output),
+        "scorer": FUNCTION.optional,
     }
 
-    def __init__(
-        self,
-        vocab: Vocab,
-        model: Model,
-        name: str,
-        *,
-        spans_key: str,
-        set_tags: bool,
-        tags: str,
-        threshold: float,
-        temperature: float | None,
-        surprisal: bool,
-        scorer: Callable[..., dict[str, Any]] | None,
-        constraints: ConstraintsOf | None,
-        max_words: int,
-        max_seconds: float | None,
-    ) -> None:
-        super().__init__(vocab, model, name)
-        self.spans_key = spans_key
-        self.set_tags = set_tags
-        self.tags = tags
-        self.threshold = threshold
-        self.temperature = temperature
-        self.surprisal = surprisal
-        self.scorer = scorer
-        self.constraints = constraints
-        self.max_words = max_words
-        self.max_seconds = max_seconds
-        answers(self)
+    @property
+    def cfg(self) -> Any:
+        """Nothing: all settings are in the pipeline's config.
+
+        spaCy saves this attribute of other components, and its `find-threshold` looks for the threshold there as well.
+        """
+        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
     @property
     def parser(self) -> TextParser | None:
@@ -166,7 +142,7 @@ class ParsingPipe(LearnedPipe):
     @property
     def score_temperature(self) -> float:
         """What scores are divided by: the setting, or else what was learned."""
-        return self.learned_temperature if self.temperature is None else self.temperature
+        return self.learned_temperature if self.output.temperature is None else self.output.temperature
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -208,8 +184,7 @@ class ParsingPipe(LearnedPipe):
 
         docs (iterable of Doc): with or without sentence boundaries
         RETURNS (list of DocParse): one a Doc
-
-        Raises ValueError if nothing was learned yet; never because of a text.
+        RAISES (ValueError): If nothing was learned yet; never because of a text
         """
         parser = self.ready_parser()
         found = []
@@ -220,14 +195,17 @@ class ParsingPipe(LearnedPipe):
         return found
 
     def ready_parser(self) -> TextParser:
-        """The parser within its bounds; raises ValueError if nothing was learned yet."""
+        """The parser within its limits.
+
+        RAISES (ValueError): If nothing was learned yet
+        """
         parser = self.parser
         if parser is None:
             raise ValueError(
                 f"{self.name!r} has no {self.what} yet. Train it (`spacy train`, or `spacy-lpcfg learn "
                 f"{self.command} TREES --output DIR`), or call nlp.initialize with trees."
             )
-        return parser.bounded(max_words=self.max_words, max_seconds=self.max_seconds)
+        return parser.bounded(self.limits)
 
     @property
     def tag_weight(self) -> float:
@@ -274,8 +252,8 @@ class ParsingPipe(LearnedPipe):
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
         several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
-        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not. Raises
-        ValueError if n is no whole number of at least 1.
+        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not.
+        RAISES (ValueError): If n is no whole number of at least 1
         """
         check_number(n)
         return self._ask(doc, lambda parser, query: parser.n_best(query, n))
@@ -283,8 +261,8 @@ class ParsingPipe(LearnedPipe):
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together. Raises ValueError if n is no whole
-        number of at least 1, or seed of at least 0.
+        Sentence number i is drawn by `seed` + i. Not for several models together.
+        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0
         """
         check_number(n, seed)
         seeds = count(seed)
@@ -306,8 +284,8 @@ class ParsingPipe(LearnedPipe):
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
         lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
-        cannot make the words or the tree. Not for several models together. Raises ValueError unless trees fit
-        sentences.
+        cannot make the words or the tree. Not for several models together.
+        RAISES (ValueError): Unless trees fit sentences
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
@@ -337,7 +315,7 @@ class ParsingPipe(LearnedPipe):
     def _distributions(self, doc: Doc) -> list[Distribution | None]:
         return self._ask(doc, lambda parser, query: parser.distribution(query))
 
-    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Answer]) -> list[Answer | None]:
+    def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Found]) -> list[Found | None]:
         """The parser's answer for each sentence of a Doc."""
         parser, queries = self._sentences(doc)
         return [question(parser.parser, query) if query else None for query in queries]
@@ -350,11 +328,12 @@ class ParsingPipe(LearnedPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
         """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
-        answers(self)
+        register_pipe(self)
+        output = self.output
         for doc, found in zip(docs, scores):
             set_sentence_starts(doc, found.sent_starts)
-            set_parses(doc, found.parses, key=self.spans_key, threshold=self.threshold, set_tags=self.set_tags)
-            if self.surprisal:
+            set_parses(doc, found.parses, key=self.spans_key, threshold=output.threshold, set_tags=output.set_tags)
+            if output.surprisal:
                 set_surprisal(doc, self.spans_key, self.ready_parser())
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:

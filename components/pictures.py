@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 
 
-class Sentence(NamedTuple):
+class PicturedSentence(NamedTuple):
     """A sentence of a Doc that has words.
 
     number (int): among all sentences of the Doc, from 0
@@ -34,7 +34,7 @@ class Sentence(NamedTuple):
     tree: Tree
 
 
-def sentences(doc: Doc, key: str) -> Iterator[Sentence]:
+def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     """The sentences of a Doc that have words.
 
     doc (Doc): parsed
@@ -42,16 +42,15 @@ def sentences(doc: Doc, key: str) -> Iterator[Sentence]:
     """
     for number, ((start, end), tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key))):
         if tree is not None:
-            yield Sentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
+            yield PicturedSentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
 
 
 def ask(component: Any, question: str, doc: Doc, *arguments: Any) -> list[Any]:
     """What a component answers of each sentence of a Doc.
 
-    component (LearnedPipe): of a pipeline
+    component (ModelPipe): of a pipeline
     question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc and the arguments
-
-    Raises ValueError if the component cannot say it.
+    RAISES (ValueError): If the component cannot say it.
     """
     method = getattr(component, question, None)
     if method is None:
@@ -61,18 +60,18 @@ def ask(component: Any, question: str, doc: Doc, *arguments: Any) -> list[Any]:
     return method(doc, *arguments)
 
 
-def spans_html(words: Sequence[str], posteriors: Posteriors, least: float = LIKELY) -> str:
+def spans_html(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
     """Brackets as layers under the words, in the style "span" of displaCy, with their probabilities.
 
     words (sequence of str): (n_words,)
     posteriors (Posteriors): of the sentence
-    least (float): less likely brackets are left out
+    min_probability (float): less likely brackets are left out
     RETURNS (str): HTML
     """
     spans = [
         {"start_token": start, "end_token": end, "label": escape(f"{visible(label)}\N{NO-BREAK SPACE}{p:.2f}")}
         for (start, end, label), p in posteriors.brackets.items()
-        if p >= least
+        if p >= min_probability
     ]
     sentence = {"text": "", "tokens": list(map(visible, words)), "spans": spans}
     return displacy.render(sentence, style="span", manual=True, jupyter=False, options={"top_offset_step": 20})

@@ -1,58 +1,78 @@
-"""What the settings of the components may be; see `LearnedPipe`, which checks them whenever one is assigned."""
+"""The settings of the parsing components that belong together: each group is a registered object, checked when made."""
 
-from __future__ import annotations
+from dataclasses import dataclass
 
-from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, NamedTuple
-
-from spacy_lpcfg.isbn.parser import MAX_COUNT
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.checks import FLAG, SHARE, number
+from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.storage.validation import is_temperature
 
+_TEMPERATURE = number("above 0 and finite", is_temperature).optional
 
-class Check(NamedTuple):
-    """What a setting is expected to be.
 
-    expected (str): as the error says it
-    holds (callable): whether a value is so
+@dataclass(frozen=True)
+class Output:
+    """What a parsing component writes to a Doc: the setting `output`, in a config `spacy-lpcfg.Output.v1`.
+
+    set_tags (bool): write the tags of the trees to `token.tag_`; else to the attrs of the span group
+    surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
+    threshold (float): score below which a span is left out; 0 keeps all
+    temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
+        as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own
+    RAISES (ValueError): If one of them is something else
     """
 
-    expected: str
-    holds: Callable[[Any], bool]
+    set_tags: bool = True
+    surprisal: bool = False
+    threshold: float = 0.0
+    temperature: float | None = None
 
-    def __call__(self, name: str, value: Any) -> None:
-        """RAISES (ValueError): If the value is another."""
-        if not self.holds(value):
-            raise ValueError(f"Expected {name} to be {self.expected}, got {value!r:.80}.")
-
-    @property
-    def optional(self) -> Check:
-        """The same, or None."""
-        return Check(f"{self.expected}, or None", lambda value: value is None or self.holds(value))
+    def __post_init__(self) -> None:
+        FLAG(set_tags=self.set_tags, surprisal=self.surprisal)
+        SHARE(threshold=self.threshold)
+        _TEMPERATURE(temperature=self.temperature)
 
 
-def one_of(*choices: str) -> Check:
-    """One of some words."""
-    return Check(f"one of {', '.join(map(repr, choices))}", lambda value: isinstance(value, str) and value in choices)
+def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:
+    """`spacy-lpcfg.Limits.v1`: the setting `limits`; see `spacy_lpcfg.parsing.segmentation.Limits`.
+
+    RAISES (ValueError): If a limit is no number, or too small
+    """
+    return Limits(max_words, max_seconds, max_memory)
 
 
-def number(which: str, holds: Callable[[Any], bool], kind: type = Real) -> Check:
-    """A number; spaCy lets numbers in quotes pass."""
-    return Check(f"a number, without quotes, {which}", lambda value: isinstance(value, kind) and holds(value))
+def make_pruning(
+    threshold: float = ChartSettings.threshold,
+    edge_threshold: float = ChartSettings.edge_threshold,
+    beam: float = ChartSettings.beam,
+    tag_threshold: float = ChartSettings.tag_threshold,
+    boundary_threshold: float = ChartSettings.boundary_threshold,
+    boundary_merit: bool = ChartSettings.boundary_merit,
+    retry_beam: float | None = ChartSettings.retry_beam,
+    cascade: float = ChartSettings.cascade,
+    prefix_threshold: float = ChartSettings.prefix_threshold,
+) -> ChartSettings:
+    """`spacy-lpcfg.Pruning.v1`: the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
+
+    RAISES (ValueError): If a share or a probability is not from 0 to 1
+    """
+    return ChartSettings(
+        threshold=threshold,
+        edge_threshold=edge_threshold,
+        beam=beam,
+        tag_threshold=tag_threshold,
+        boundary_threshold=boundary_threshold,
+        boundary_merit=boundary_merit,
+        retry_beam=retry_beam,
+        cascade=cascade,
+        prefix_threshold=prefix_threshold,
+    )
 
 
-def instance_of(which: str, *kinds: type) -> Check:
-    """An object of one of some classes."""
-    return Check(which, lambda value: isinstance(value, kinds))
+def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:
+    """`spacy-lpcfg.Beam.v1`: the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
 
-
-TEXT = Check("a text that is not empty", lambda value: isinstance(value, str) and value != "")
-FLAG = Check("true or false", lambda value: isinstance(value, bool))
-FUNCTION = Check("a function", callable)
-SHARE = number("from 0 to 1", lambda value: 0 <= value <= 1)
-TEMPERATURE = number("above 0 and finite", is_temperature)
-SECONDS = number("of at least 0", lambda value: value >= 0)
-MEGABYTES = number("above 0", lambda value: value > 0)
-COUNT = number("whole and at least 1", lambda value: value >= 1, Integral)
-SEED = number("whole and at least 0", lambda value: value >= 0, Integral)
-BREADTH = number(f"whole and from 1 to {MAX_COUNT:,}", lambda value: 1 <= value <= MAX_COUNT, Integral)
+    RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000
+    """
+    return BeamSettings(beam=beam, branching=branching)

@@ -21,17 +21,16 @@ from thinc.api import Model
 from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
-from spacy_lpcfg.components.learned import (
-    LearnedPipe,
-    LearnedShim,
+from spacy_lpcfg.components.learners import VocabVectors
+from spacy_lpcfg.components.model_pipe import (
+    ModelPipe,
+    ModelShim,
     holder,
     refuse_sample,
     set_sentence_starts,
 )
-from spacy_lpcfg.components.learners import VocabVectors
-from spacy_lpcfg.components.settings import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
@@ -100,7 +99,7 @@ def make_spectral_bracketer(
     )
 
 
-class BracketerShim(LearnedShim):
+class BracketerShim(ModelShim):
     """A Bracketer, if there is one yet."""
 
     @staticmethod
@@ -132,7 +131,10 @@ class Saved(dict[str, Any]):
     """What spaCy saves of the component beside its model; what it loads is put in by `update`."""
 
     def update(self, *args: Any, **kwargs: Any) -> None:
-        """Raises BracketerError, and changes nothing, for anything but a mapping of str to str."""
+        """Take new values.
+
+        RAISES (BracketerError): For anything but a mapping of str to str; nothing changes
+        """
         new = dict(*args, **kwargs)
         mapping = new.get("mapping", {})
         is_mapping = isinstance(mapping, dict) and all(type(text) is str for pair in mapping.items() for text in pair)
@@ -141,7 +143,7 @@ class Saved(dict[str, Any]):
         super().update(new)
 
 
-class SpectralBracketerPipe(LearnedPipe):
+class SpectralBracketerPipe(ModelPipe):
     """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
 
     vocab (Vocab): of the pipeline
@@ -233,8 +235,9 @@ class SpectralBracketerPipe(LearnedPipe):
         sentences (callable): gives a tagged text to learn from instead; it is called several times
         bracketer (callable): gives a ready bracketer; nothing is learned
 
-        Without words in the text a bracketer that is already there stays. Raises ValueError if there is neither, if the
-        corpus is streamed, or if there is too little text; Untagged if it has no tags.
+        Without words in the text a bracketer that is already there stays.
+        RAISES (ValueError): If there is neither, if the corpus is streamed, or if there is too little text
+        RAISES (Untagged): If the text has no tags
         """
         if labels is not None and LABEL not in labels:
             raise ValueError(f"Expected {LABEL!r} among the labels, which all brackets have, but got {shown(labels)}.")
@@ -259,8 +262,7 @@ class SpectralBracketerPipe(LearnedPipe):
 
         sentences (callable): gives a tagged text, anew at every call
         progress (callable): told the name of each step, and how far it has come
-
-        Raises ValueError if there is too little text.
+        RAISES (ValueError): If there is too little text
         """
         mapped = partial(_mapped, sentences, self.mapping) if self.mapping else sentences
         self.bracketer = self._learner().fit(mapped, seed=self.seed, progress=progress)
@@ -308,8 +310,8 @@ class SpectralBracketerPipe(LearnedPipe):
 
         docs (iterable of Doc): tagged, with or without sentence boundaries
         RETURNS (list of DocBrackets): one a Doc
-
-        Raises ValueError if there is no bracketer yet; Untagged; never because of a text.
+        RAISES (ValueError): If there is no bracketer yet; never because of a text
+        RAISES (Untagged): If a Doc has no tags
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
@@ -334,10 +336,9 @@ class SpectralBracketerPipe(LearnedPipe):
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
         """The brackets of a sentence outside of any Doc.
 
-        words, tags (sequence of str): with punctuation; tags as of the text that was learned from
+        words, tags (sequence of str): with punctuation; tags are those of the text that was learned from
         RETURNS (Brackets): spans over the words, in pre-order, and a score for each
-
-        Raises ValueError if there is no bracketer yet, or not as many tags as words.
+        RAISES (ValueError): If there is no bracketer yet, or not as many tags as words
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))

@@ -55,8 +55,7 @@ def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> li
     bounds (iterable of (int, int)): start and end of each sentence
     attr ("pos" or "tag"): whether the tags are `token.pos_` or `token.tag_`
     RETURNS (list of DocSentence): one a sentence, without words perhaps
-
-    Raises Untagged if no word has a tag.
+    RAISES (Untagged): If no word has a tag.
     """
     texts = [token.text for token in doc]
     is_word = [bool(text) and not text.isspace() for text in texts]
@@ -95,12 +94,13 @@ def read_sentences(
     """The tagged sentences of files, one at a time.
 
     paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
-        folders, of which all files below them in `SUFFIXES` count, sorted; patterns as of `glob`, sorted
+        folders, of which all files below them in `SUFFIXES` count, sorted; patterns as `glob` has them, sorted
     attr ("pos" or "tag"): the tags of Docs in `.spacy` files
-    on_error (callable): as of `read_tagged`
-
-    Raises TreebankError, which names file and line; Untagged; ValueError for a file that is no `.spacy` file;
-    FileNotFoundError for a path where there is no file.
+    on_error (callable): see `read_tagged`
+    RAISES (TreebankError): For a broken line; it names file and line
+    RAISES (Untagged): If no word of a file has a tag
+    RAISES (ValueError): For a `.spacy` file that is damaged or something else
+    RAISES (FileNotFoundError): For a path where there is no file
     """
     for path in map(Path, files_of(paths, SUFFIXES)):
         if path.suffix != _BINARY:
@@ -114,14 +114,14 @@ def read_sentences(
 
 
 def make_sentence_reader(path: str | Path | list[str] | list[Path], attr: Attr = "tag") -> "SentenceReader":
-    """The reader `spacy-lpcfg.tagged_sentences.v1`; settings as of `SentenceReader`."""
+    """The reader `spacy-lpcfg.tagged_sentences.v1`; settings are those of `SentenceReader`."""
     return SentenceReader(path, attr)
 
 
 class SentenceReader:
     """Tagged sentences of files, from the start at every call, and never all of them in memory.
 
-    path (path or list of paths), attr ("pos" or "tag"): as of `read_sentences`
+    path (path or list of paths), attr ("pos" or "tag"): see `read_sentences`
     """
 
     def __init__(self, path: Paths, attr: Attr = "tag") -> None:
@@ -136,8 +136,7 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
     """The reader `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
 
     path (path): a file with a tag and one of `UNIVERSAL` on each line, apart by blanks
-
-    Raises TreebankError, which names file and line, for anything else.
+    RAISES (TreebankError): For anything else; it names file and line
     """
     tag_map = {}
     for number, line in enumerate(read_lines(path), start=1):
@@ -156,14 +155,14 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 def make_tagged_text_reader(
     path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
 ) -> "TaggedText":
-    """The reader `spacy-lpcfg.TaggedText.v1`; settings as of `TaggedText`."""
+    """The reader `spacy-lpcfg.TaggedText.v1`; settings are those of `TaggedText`."""
     return TaggedText(path, limit=limit, skip_bad=skip_bad)
 
 
 class TaggedText:
     """A corpus of tagged sentences, of which nothing but words and tags is read.
 
-    path (path or list of paths): files as of `read_sentences`
+    path (path or list of paths): files, see `read_sentences`
     limit (int): most sentences to read; 0 means all
     skip_bad (bool): count broken trees and lines and log their number, instead of raising TreebankError
     """
@@ -180,8 +179,7 @@ class TaggedText:
 
         YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
             are as there, and an Example is a Doc.
-
-        Raises ValueError if there is no sentence, and as `read_sentences`.
+        RAISES (ValueError): If there is no sentence; other errors are those of `read_sentences`
         """
         errors: list[TreebankError] = []
         n_docs = 0

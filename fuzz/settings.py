@@ -37,7 +37,11 @@ _USUAL: dict[str, list[Any]] = {
     "spans_key": ["constituents", "sc", ""],
     "gold_key": ["constituents", "sc", ""],
     "constraints": [{"@misc": "spacy-lpcfg.entities.v1"}],
-    "pruning": [{"@misc": "spacy-lpcfg.Pruning.v1", "beam": 0.1, "retry_beam": None}],
+}
+_GROUPS = {
+    "pruning": ["beam", "branching", "retry_beam", "boundary_merit", "threshold"],
+    "limits": ["max_words", "max_seconds", "max_memory"],
+    "output": ["set_tags", "surprisal", "threshold", "temperature"],
 }
 _SPACYS = "[E"  # errors of spaCy itself have a number
 
@@ -57,6 +61,9 @@ def case(choices: Choices) -> dict[str, Any]:
 
 
 def _value(name: str, choices: Choices) -> Any:
+    if name in _GROUPS and choices.number(0, 3):
+        drawn = choices.some(lambda: choices.one_of(_GROUPS[name]), 2)
+        return {each: _value(each, choices) for each in drawn}
     kind = choices.number(0, 3)
     if kind == 3:
         return choices.one_of(_OTHERS)
@@ -100,7 +107,9 @@ def check(case: dict[str, Any]) -> None:
 
 def seeds() -> list[bytes]:
     """Each component with each of the first values for its settings."""
-    return [bytes([n, 1, place, 0, value]) for n in range(len(_CHEAP)) for place in range(14) for value in range(12)]
+    places = [(n, place, value) for n in range(len(_CHEAP)) for place in range(10) for value in range(12)]
+    alone = [bytes([n, 1, place, 0, value]) for n, place, value in places]
+    return alone + [bytes([n, 1, place, 1, 1, value % 5, 0, value]) for n, place, value in places]
 
 
 TARGETS = {"settings": Target(case, check, seeds)}

@@ -24,7 +24,8 @@ from spacy_lpcfg.evaluation.evalb import Evaluation, evaluate
 from spacy_lpcfg.evaluation.significance import paired_permutation_test
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import Tree
 
 Task = tuple[str, int, str]  # treebank, beam, tags

@@ -106,7 +106,7 @@ def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict
 
 def uncut(path: Path) -> Parse:
     """Parsing by a grammar that parses sentences of any length as one."""
-    settings = replace(ChartSettings(), most_applications=10 * ChartSettings.most_applications)
+    settings = replace(ChartSettings(), max_applications=10 * ChartSettings.max_applications)
     whole = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar, settings=settings)
     return lambda words, tags: whole.parse(words)
 

@@ -1,5 +1,6 @@
 """`spacy-lpcfg calibrate`: whether a parser is right as often as its scores say, and the temperature that mends it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -62,7 +63,8 @@ def calibrate(
     temperature = fit_temperature(scores, right)
     of_component = pipe.score_temperature
     if output is not None:
-        nlp.get_pipe_config(pipe.name)["temperature"] = pipe.temperature = temperature
+        nlp.get_pipe_config(pipe.name)["output"]["temperature"] = temperature
+        pipe.output = replace(pipe.output, temperature=temperature)
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
     for name, value in (("as they are", 1.0), ("of the component", of_component), (_FITTED, temperature)):

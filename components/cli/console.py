@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 
 STDIN = "-"
 BAD_DATA = 1
-INTERRUPTED = 130  # as of a process that Ctrl-C ends
+INTERRUPTED = 130  # that of a process that Ctrl-C ends
 LONGEST_JSON = 2**24
 """The most characters of an object of JSON, of which each may take forty bytes when it is read."""
 _TOO_MUCH: dict[type[BaseException], str] = {

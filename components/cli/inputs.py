@@ -38,7 +38,7 @@ class Input(str, Enum):
 
 Kind = Annotated[
     Input | None,
-    typer.Option("--input", help="What FILE holds, as of `parse`. [default: spacy for .spacy, else text]"),
+    typer.Option("--input", help="What FILE holds, see `parse`. [default: spacy for .spacy, else text]"),
 ]
 
 
@@ -133,8 +133,7 @@ def run_pipeline(
     questions (dict of str to dict): methods of the component and their arguments; see `answers.py`
     with_trees (bool): whether to parse, and not just to answer
     n_process (int): how many processes work
-
-    Raises ValueError for a file that cannot be read, or where nothing is in it.
+    RAISES (ValueError): For a file that nobody can read, or with nothing in it
     """
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp) & {"doc.sents", "token.is_sent_start"}:

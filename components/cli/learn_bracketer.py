@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import TreebankError
 
 
-class Preset(str, Enum):
+class BracketerPreset(str, Enum):
     default = "default"
     paper = "paper"
 
@@ -27,7 +27,7 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
-def _check_text(paths: Any) -> list[Path]:  # as of `treebanks.Trees`
+def _check_text(paths: Any) -> list[Path]:  # see `treebanks.Trees`
     from spacy_lpcfg.components.tagged_text import SUFFIXES
 
     return check_files(paths, SUFFIXES)
@@ -46,8 +46,8 @@ def learn_bracketer(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
     preset: Annotated[
-        Preset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
-    ] = Preset.default,
+        BracketerPreset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
+    ] = BracketerPreset.default,
     attr: Annotated[
         Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,

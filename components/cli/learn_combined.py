@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Step
 
 
-class Preset(str, Enum):
+class CombinationPreset(str, Enum):
     fast = "fast"
     balanced = "balanced"
     accurate = "accurate"
@@ -30,12 +30,12 @@ def learn_combined(
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
     preset: Annotated[
-        Preset,
+        CombinationPreset,
         typer.Option(
             help="One grammar that four have taught; a grammar and a network that read each way; or four grammars, "
             "of many trees two, and two networks each way."
         ),
-    ] = Preset.balanced,
+    ] = CombinationPreset.balanced,
     text: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +67,7 @@ def learn_combined(
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     output = check_folder(output, force=force)
-    if preset is Preset.fast and text is None:
+    if preset is CombinationPreset.fast and text is None:
         raise typer.BadParameter("the preset fast learns from raw text: give a file", param_hint="--text")
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)

@@ -34,7 +34,7 @@ def learn_isbn(
         typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
     ] = None,
     approximation: Annotated[
-        Approximation, typer.Option(help="How the latent units' means are had.")
+        Approximation, typer.Option(help="How the means of latent units are computed.")
     ] = Approximation.feed_forward,
     states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
     networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
@@ -96,7 +96,8 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
         "latent": list(relations.latent),
         "decisions": list(relations.decisions),
     }
-    component = nlp.add_pipe("isbn_parser", config={"model": model, **({} if beam is None else {"beam": beam})})
+    pruning = {} if beam is None else {"beam": beam}
+    component = nlp.add_pipe("isbn_parser", config={"model": model, "pruning": pruning})
     assert isinstance(component, ISBNParser)
     component.isbn = isbn
     nlp.meta["fit"] = isbn.meta["history"]

@@ -20,7 +20,7 @@ FILE = "language_model"  # the file of a language model in its folder
 HISTORY = "history.json"  # and of what its iterations found
 
 
-class Method(str, Enum):
+class LanguageModelMethod(str, Enum):
     em = "em"
     pivot = "pivot"
     pivot_em = "pivot-em"
@@ -37,7 +37,7 @@ def learn_lm(
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
     ] = None,
-    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot_em,
+    method: Annotated[LanguageModelMethod, typer.Option(help="How to learn.")] = LanguageModelMethod.pivot_em,
     states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
     iterations: Annotated[
         int | None,
@@ -65,7 +65,7 @@ def learn_lm(
 
     if kneser_ney and not dev:
         raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
-    if method == Method.pivot and iterations:
+    if method == LanguageModelMethod.pivot and iterations:
         raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
     output = check_folder(output, force=force)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
@@ -91,7 +91,11 @@ def learn_lm(
 
 
 def _fit(
-    method: Method, settings: dict[str, Any], sentences: Sequence[list[str]], held_out: Sequence[list[str]], rare: int
+    method: LanguageModelMethod,
+    settings: dict[str, Any],
+    sentences: Sequence[list[str]],
+    held_out: Sequence[list[str]],
+    rare: int,
 ) -> "LanguageModelFit":
     """The model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model import METHODS, fit

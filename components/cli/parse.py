@@ -13,7 +13,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, Format, Sentence, sentences_of
+from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, ParsedSentence, ParseFormat, sentences_of
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def parse(
         typer.Option("--input", help="What FILE holds, see above. [default: spacy for .spacy, else text]"),
     ] = None,
     form: Annotated[
-        Format | None,
+        ParseFormat | None,
         typer.Option("--format", help="What to write, see above. [default: by the suffix of --output, or brackets]"),
     ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
@@ -88,7 +88,7 @@ def parse(
     --input tagged  the same with word/TAG, split at the last slash
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out
-    --input spacy   Docs, as of `spacy-lpcfg convert` or `spacy convert`
+    --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,
@@ -112,10 +112,10 @@ def parse(
         spacy-lpcfg parse model/ dev.mrg --input trees --tags given -o dev.parsed
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
     """
-    form = form or BY_SUFFIX.get(output.suffix if output else "", Format.brackets)
+    form = form or BY_SUFFIX.get(output.suffix if output else "", ParseFormat.brackets)
     write = _writer(form, n_best, marginals)
     check_output(output)
-    if form == Format.spacy and output is None and sys.stdout.isatty():
+    if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
         raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
     check_usage(file, kind, tags)
     n_process = n_jobs(n_process, "--n-process")
@@ -134,13 +134,13 @@ def parse(
     _log_makeshift(status)
 
 
-def _writer(form: Format, n_best: int | None, marginals: bool) -> "Writer":
+def _writer(form: ParseFormat, n_best: int | None, marginals: bool) -> "Writer":
     """What writes Docs in a format.
 
     RAISES (BadParameter): If it cannot hold what is asked for.
     """
     asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
-    if form == Format.spacy and not asked:
+    if form == ParseFormat.spacy and not asked:
         return _write_docs
     if (form, asked) not in LINES:
         raise typer.BadParameter(f"{asked} has no place in {form.value}: use --format json", param_hint="--format")
@@ -153,7 +153,7 @@ def _set_beam(pipe: "Pipe", beam: int) -> None:
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     if isinstance(pipe, ISBNParser):
-        pipe.beam = beam
+        pipe.pruning = replace(pipe.pruning, beam=beam)
     elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
         pipe.grammar = replace(pipe.grammar, beam=beam)
     else:
@@ -199,7 +199,7 @@ def _log_makeshift(status: Counter[str]) -> None:
 
 
 def _write_lines(
-    lines: Callable[[Iterable[Sentence]], Iterator[str]],
+    lines: Callable[[Iterable[ParsedSentence]], Iterator[str]],
     output: Path | None,
     found: "Iterable[Parsed]",
     key: str,

@@ -20,7 +20,7 @@ from spacy_lpcfg.storage.manifest import why_kept, write_manifest
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.components.learned import LearnedPipe
+    from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
@@ -115,7 +115,7 @@ def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | S
     return pipe
 
 
-def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[LearnedPipe], ...]) -> LearnedPipe:
+def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPipe], ...]) -> ModelPipe:
     for own, pipe in nlp.pipeline:
         if isinstance(pipe, kinds) and name in (None, own) and pipe.learned is not None:
             return pipe
@@ -194,6 +194,6 @@ def n_jobs(jobs: int, hint: str = "--jobs") -> int:
 
 
 def save_pipeline(nlp: Language, output: Path, *, force: bool = False) -> None:
-    """Write the pipeline beside its place, and put it there when it is complete; errors as of `saving_folder`."""
+    """Write the pipeline beside its place, and put it there when it is complete; errors as in `saving_folder`."""
     with saving_folder(output, force=force) as folder:
         nlp.to_disk(folder)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.cli.inputs import Pipe, Source
-    from spacy_lpcfg.components.pictures import Sentence
+    from spacy_lpcfg.components.pictures import PicturedSentence
     from spacy_lpcfg.trees import Tree
 
 
@@ -38,7 +38,7 @@ class Picture(str, Enum):
     learning = "learning"
 
 
-class Format(str, Enum):
+class PictureFormat(str, Enum):
     text = "text"
     ascii = "ascii"
     svg = "svg"
@@ -49,12 +49,19 @@ class Drawable(NamedTuple):
     """What a picture is of, and what makes it in a format."""
 
     caption: str
-    draw: Callable[[Format], str]
+    draw: Callable[[PictureFormat], str]
 
 
-_FORMATS: dict[Picture, tuple[Format, ...]] = {picture: (Format.svg, Format.html) for picture in Picture}
-_FORMATS |= {Picture.tree: tuple(Format), Picture.spans: (Format.html,)}
-_BY_SUFFIX = {".svg": Format.svg, ".html": Format.html, ".htm": Format.html, ".txt": Format.text}
+_FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
+    picture: (PictureFormat.svg, PictureFormat.html) for picture in Picture
+}
+_FORMATS |= {Picture.tree: tuple(PictureFormat), Picture.spans: (PictureFormat.html,)}
+_BY_SUFFIX = {
+    ".svg": PictureFormat.svg,
+    ".html": PictureFormat.html,
+    ".htm": PictureFormat.html,
+    ".txt": PictureFormat.text,
+}
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
 
@@ -69,7 +76,8 @@ def render(
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
     kind: Kind = None,
     form: Annotated[
-        Format | None, typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]")
+        PictureFormat | None,
+        typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]"),
     ] = None,
     sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the pictures, not stdout.")] = None,
@@ -109,8 +117,8 @@ def render(
     _write(drawables, form, source, output)
 
 
-def _format(picture: Picture, form: Format | None, output: Path | None) -> Format:
-    """The format that was asked for, or is usual; raises BadParameter where the picture has none such."""
+def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -> PictureFormat:
+    """The format that was asked for, or is usual; a BadParameter where the picture has no such format."""
     possible = _FORMATS[picture]
     found = form or _BY_SUFFIX.get(output.suffix.lower() if output else "", possible[0])
     if found not in possible:
@@ -200,39 +208,39 @@ def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
 # How it is drawn ---------------------------------------------------------------------------------
 
 
-def _draw_tree(tree: "Tree", form: Format) -> str:
+def _draw_tree(tree: "Tree", form: PictureFormat) -> str:
     from spacy_lpcfg import pictures
 
-    if form == Format.svg:
+    if form == PictureFormat.svg:
         return pictures.tree_svg(tree)
-    if form == Format.html:
+    if form == PictureFormat.html:
         return pictures.tree_html(tree)
-    return pictures.tree_text(tree, "ascii" if form == Format.ascii else "unicode")
+    return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
 
 
-def _draw_figure(figure: "Figure", form: Format) -> str:
+def _draw_figure(figure: "Figure", form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import figure_svg
 
     return figure_svg(figure)
 
 
-def _draw_parsed(sentence: "Sentence", answer: None, form: Format) -> str:
+def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str:
     return _draw_tree(sentence.tree, form)
 
 
-def _draw_chart(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import chart_figure
 
     return _draw_figure(chart_figure(sentence.words, posteriors), form)
 
 
-def _draw_spans(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.components.pictures import spans_html
 
     return spans_html(sentence.words, posteriors)
 
 
-def _draw_surprisal(sentence: "Sentence", bits: Any, form: Format) -> str:
+def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str:
     from spacy_lpcfg.pictures import surprisal_figure
 
     return _draw_figure(surprisal_figure(sentence.words, bits), form)
@@ -250,15 +258,15 @@ _QUESTIONS = {Picture.chart: "posteriors", Picture.spans: "posteriors", Picture.
 # Where it goes -----------------------------------------------------------------------------------
 
 
-def _write(drawables: Iterator[Drawable], form: Format, source: str, output: Path | None) -> None:
+def _write(drawables: Iterator[Drawable], form: PictureFormat, source: str, output: Path | None) -> None:
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")
-    if form == Format.svg and next(drawables, None) is not None:
+    if form == PictureFormat.svg and next(drawables, None) is not None:
         raise ValueError("there are several pictures, but an svg holds one: choose it by --sentence, or use html")
     drawn = ((each.caption, each.draw(form)) for each in progress(chain([first], drawables), "pictures"))
     with writing(output) as out:
-        if form == Format.html:
+        if form == PictureFormat.html:
             from spacy_lpcfg.pictures import html_page
 
             out.write(html_page(source, drawn))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
 
-class Format(str, Enum):
+class SampleFormat(str, Enum):
     brackets = "brackets"
     words = "words"
 
@@ -39,7 +39,7 @@ def sample(
     tags: Annotated[
         Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
     ] = None,
-    form: Annotated[Format, typer.Option("--format", help="Trees, or their words.")] = Format.brackets,
+    form: Annotated[SampleFormat, typer.Option("--format", help="Trees, or their words.")] = SampleFormat.brackets,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
     component: Component = None,
 ) -> None:
@@ -91,8 +91,8 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
             yield None
 
 
-def _line(tree: "Tree", form: Format, root: str | None) -> str:
+def _line(tree: "Tree", form: SampleFormat, root: str | None) -> str:
     words = [word.replace(" ", "_") for word in tree.words]
-    if form == Format.words:
+    if form == SampleFormat.words:
         return " ".join(words)
     return str(rooted(type(tree).from_spans(words, tree.tags, tree.spans()), root))

@@ -39,7 +39,7 @@ def serve(
     try:
         server = DemoServer(port, page)
     except OSError as error:
-        raise ValueError(f"port {port} cannot be had ({error}): choose another by --port, or 0 for any") from error
+        raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
     with server:
         log(f"The page is at {server.url} - Ctrl-C ends it")
         try:

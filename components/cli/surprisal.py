@@ -22,7 +22,7 @@ _COLUMNS = ("sentence", "position", "word", "bits")
 _END = "</s>"
 
 
-class Format(str, Enum):
+class SurprisalFormat(str, Enum):
     table = "table"
     json = "json"
 
@@ -32,7 +32,9 @@ def surprisal(
     model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an isbn_parser or an lpcfg_parser.")],
     file: Annotated[str, typer.Argument(metavar="FILE", help="A text, in UTF-8 or .spacy; - is stdin.")],
     kind: Kind = None,
-    form: Annotated[Format, typer.Option("--format", help="A word a row, or a sentence a line.")] = Format.table,
+    form: Annotated[
+        SurprisalFormat, typer.Option("--format", help="A word a row, or a sentence a line.")
+    ] = SurprisalFormat.table,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
     component: Component = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
@@ -77,4 +79,7 @@ def _json(sentences: "Iterable[Surprise]") -> Iterator[str]:
         yield json.dumps({"words": words, "bits": of_words, "end": end}, ensure_ascii=False)
 
 
-_LINES: "dict[Format, Callable[[Iterable[Surprise]], Iterator[str]]]" = {Format.table: _table, Format.json: _json}
+_LINES: "dict[SurprisalFormat, Callable[[Iterable[Surprise]], Iterator[str]]]" = {
+    SurprisalFormat.table: _table,
+    SurprisalFormat.json: _json,
+}

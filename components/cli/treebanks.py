@@ -95,7 +95,7 @@ class Parses(Protocol):
 def save_measured(
     nlp: Language, output: Path, parser: Callable[[], Parses], held_out: Sequence[Tree], *, force: bool
 ) -> None:
-    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as of `saving_folder`.
+    """Tell the F1 on held-out trees, if there are any, and save the pipeline with it; errors as in `saving_folder`.
 
     parser (callable): gives the pipeline's parser, if it is needed
     """

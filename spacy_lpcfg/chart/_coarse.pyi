@@ -22,7 +22,7 @@ def build_forest(
     beam: float,
     threshold: float,
     edge_threshold: float,
-    most_applications: int,
+    max_applications: int,
 ) -> Forest: ...
 def best_cover(
     grammar: CoarseGrammar,
@@ -32,5 +32,5 @@ def best_cover(
     allowed: CellMask,
     *,
     beam: float,
-    most_applications: int,
+    max_applications: int,
 ) -> list[int]: ...

@@ -26,7 +26,7 @@ cdef extern from *:
     """
     int lowest_bit(uint64_t) nogil
 
-cdef size_t MOST_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
+cdef size_t MAX_IDLE = 1 << 18     # applications that an idle chart may hold room for, at 24 bytes each
 cdef double TINY = 1e-200        # mantissas below this are dropped even without a beam
 cdef double LOG_2 = log(2.0)
 cdef double A_PIECE = 1e6        # more than any log-probability of a piece
@@ -118,7 +118,7 @@ cdef class CoarseGrammar:
         return chart
 
     cdef void give_back(self, _Chart chart):
-        if chart.applications.capacity() <= MOST_IDLE:
+        if chart.applications.capacity() <= MAX_IDLE:
             self.idle.append(chart)
 
 
@@ -301,7 +301,7 @@ cdef class _Chart:
             self.applications[k].weight *= factor
 
     cdef bint fill(self, double beam, const double[:, ::1] left_fit, const double[:, ::1] right_fit,
-                   const char[::1] may_begin, const char[::1] may_end, size_t most_applications) noexcept nogil:
+                   const char[::1] may_begin, const char[::1] may_end, size_t max_applications) noexcept nogil:
         """The inside pass, cells by growing width; False, and unfinished, if it records too much."""
         cdef int width, start, end, split, left_cell, right_cell, cell, exponent, largest
         cdef size_t first_application
@@ -327,7 +327,7 @@ cdef class _Chart:
                     elif exponent > -1000:
                         self.combine(self.grammar.open_rules, left_cell, right_cell, ldexp(1.0, exponent))
                 self.close(start, end, beam, &left_fit[start, 0], &right_fit[end, 0], first_application)
-            if self.applications.size() > most_applications:
+            if self.applications.size() > max_applications:
                 return False
         return True
 
@@ -446,7 +446,7 @@ def build_forest(
     double beam,
     double threshold,
     double edge_threshold,
-    size_t most_applications,
+    size_t max_applications,
 ):
     """The items and edges of a sentence whose marginals under the treebank PCFG reach the thresholds.
 
@@ -456,7 +456,7 @@ def build_forest(
     allowed (CellMask): what may stand in the cells.
     beam (float): items of a cell below this share of its best are dropped; 0 keeps all.
     threshold, edge_threshold (float): least marginal of an item, and of an edge; 0 instead, if no tree is left.
-    most_applications (int): rule applications that the chart may record, at 24 bytes each.
+    max_applications (int): rule applications that the chart may record, at 24 bytes each.
     RETURNS (Forest): empty if there is no parse, or if the chart grew too large (`is_complete` tells).
     """
     cdef Forest forest = Forest()
@@ -464,7 +464,7 @@ def build_forest(
     cdef double total = 0
     forest.n_words = chart.n
     forest.log_probability = -INFINITY
-    forest.is_complete = _fill(chart, terminals, tags, context, allowed, beam, most_applications)
+    forest.is_complete = _fill(chart, terminals, tags, context, allowed, beam, max_applications)
     with nogil:
         if forest.is_complete:
             total = chart.total()
@@ -480,7 +480,7 @@ def build_forest(
 
 
 cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] tags, context, allowed, double beam,
-                size_t most_applications):
+                size_t max_applications):
     """Emit the words and run the inside pass; False if the chart grew too large."""
     cdef const double[:, ::1] symbol_weights = context.symbol_weights
     cdef const double[:, ::1] left_fit = context.left_fit
@@ -492,7 +492,7 @@ cdef bint _fill(_Chart chart, const int32_t[::1] terminals, const int32_t[::1] t
     with nogil:
         for i in range(chart.n):
             chart.emit(i, terminals[i], tags[i], &symbol_weights[i, 0])
-        return chart.fill(beam, left_fit, right_fit, may_begin, may_end, most_applications)
+        return chart.fill(beam, left_fit, right_fit, may_begin, may_end, max_applications)
 
 
 def best_cover(
@@ -503,7 +503,7 @@ def best_cover(
     allowed,
     *,
     double beam,
-    size_t most_applications,
+    size_t max_applications,
 ):
     """Where to cut a sentence that has no parse: into as few pieces with a root of their own as possible.
 
@@ -519,7 +519,7 @@ def best_cover(
     best.assign(n + 1, -INFINITY)
     origin.assign(n + 1, 0)
     best[0] = 0
-    _fill(chart, terminals, tags, context, allowed, beam, most_applications)
+    _fill(chart, terminals, tags, context, allowed, beam, max_applications)
     with nogil:
         for end in range(1, n + 1):
             for start in range(1 if end == n else 0, end):

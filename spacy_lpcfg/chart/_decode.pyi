@@ -15,7 +15,7 @@ class LabelTable:
         self, offsets: NDArray[np.int32], labels: NDArray[np.int32], tag_of: NDArray[np.int32], n_labels: int
     ) -> None: ...
 
-class Posteriors:
+class CellPosteriors:
     def __init__(self, table: LabelTable) -> None: ...
 
 class Brackets:

@@ -67,7 +67,7 @@ def _glued(parser: Parser, query: Query, forest: Forest) -> Parse | None:
         *parser.inputs(query, parser.settings),
         constraint_mask(NO_CONSTRAINTS, len(query.words), parser.sets),
         beam=parser.settings.beam,
-        most_applications=parser.settings.most_applications,
+        max_applications=parser.settings.max_applications,
     )
     return parse_segments(parser.parse, query, cuts, parser.top_label, GLUED)
 

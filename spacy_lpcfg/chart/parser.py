@@ -27,7 +27,7 @@ from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import COARSE, PARSED, Distribution, Parse, Posteriors, StateVectors, with_given
 from spacy_lpcfg.trees.transforms import normalize
@@ -35,7 +35,7 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 
 @dataclass(frozen=True, eq=False)
-class ForestReading(Reading):
+class ForestReading(SentenceReading):
     """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
 
     grammar (Grammar): whose symbols are the forest's.
@@ -120,12 +120,12 @@ class Parser(SentenceParser):
         forest = self.forest(query)
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """The posteriors, and the forest that pruning left; arguments as for `forest`."""
         query = Query.of(query)
         forest = self.forest(query, likely=likely)
         if not forest.n_items:
-            return Reading(Posteriors.of(self.parse(query)))
+            return SentenceReading(Posteriors.of(self.parse(query)))
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
@@ -252,10 +252,10 @@ class Parser(SentenceParser):
             threshold=settings.threshold,
             edge_threshold=settings.edge_threshold,
         )
-        forest = build(most_applications=settings.most_applications)
-        if self._has_room(forest, APPLICATION_BYTES * settings.most_applications):
+        forest = build(max_applications=settings.max_applications)
+        if self._has_room(forest, APPLICATION_BYTES * settings.max_applications):
             return forest
-        return build(most_applications=0)  # empty, as for a chart that is too large
+        return build(max_applications=0)  # empty, as for a chart that is too large
 
     def _has_room(self, forest: Forest, max_bytes: int) -> bool:
         """Whether the vectors over the states of a forest's items take no more than so many bytes."""

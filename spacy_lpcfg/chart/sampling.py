@@ -14,7 +14,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.trees.transforms import expand_unaries, unbinarize
 from spacy_lpcfg.trees.tree import Tree
 
-MOST_TRIES = 1_000
+MAX_TRIES = 1_000
 
 Outcome = TypeVar("Outcome")
 
@@ -34,7 +34,7 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
     max_words (int): trees of more words are drawn again.
     YIELDS (Tree): n-ary, unary chains expanded, without root label. Words that the grammar does not know are drawn as
         their signature, such as "<form Cap s>".
-    RAISES (ValueError): If the grammar is not proper, or `MOST_TRIES` trees in turn are longer than `max_words`;
+    RAISES (ValueError): If the grammar is not proper, or `MAX_TRIES` trees in turn are longer than `max_words`;
         if that is no whole number of at least 1, or seed of at least 0.
     """
     check_whole(0, seed=seed)
@@ -49,11 +49,11 @@ def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> It
 
 def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterator[Tree]:
     while True:
-        tries = (_derive(tables, rng, max_words) for _ in range(MOST_TRIES))
+        tries = (_derive(tables, rng, max_words) for _ in range(MAX_TRIES))
         nodes = next((nodes for nodes in tries if nodes is not None), None)
         if nodes is None:
             raise ValueError(
-                f"Expected a grammar with trees of at most {max_words} words, but {MOST_TRIES} drawn trees in turn "
+                f"Expected a grammar with trees of at most {max_words} words, but {MAX_TRIES} drawn trees in turn "
                 "were longer. Give a larger max_words; if that does not help, the grammar's trees never end."
             )
         yield expand_unaries(unbinarize(_binary_tree(nodes)))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.checks import SHARE, one_of
 
 DECODINGS = ("mbr", "max-rule", "most-probable")
 APPLICATION_BYTES = 48
@@ -16,7 +15,6 @@ _SHARES = (
     "beam",
     "tag_threshold",
     "boundary_threshold",
-    "retry_beam",
     "cascade",
     "prefix_threshold",
 )
@@ -46,7 +44,7 @@ class ChartSettings:
         marginals (Goodman 1996), as the spectral papers do; "most-probable" that of `n_best(1)`, for proper grammars.
     bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
     absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
-    most_applications (int): a sentence is cut in two if its coarse chart would hold more rule applications, or if its
+    max_applications (int): a sentence is cut in two if its coarse chart would hold more rule applications, or if its
         forest would have larger vectors of states; this bounds the memory of each, at `APPLICATION_BYTES` an
         application.
     RAISES (ValueError): On another way of decoding, or if a share or a probability is not from 0 to 1.
@@ -64,16 +62,12 @@ class ChartSettings:
     decoding: str = "mbr"
     bracket_cost: float = 0.45
     absolute: bool = True
-    most_applications: int = 4_000_000
+    max_applications: int = 4_000_000
 
     def __post_init__(self) -> None:
-        if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
-        for name in _SHARES:
-            value = getattr(self, name)
-            is_left_out = name == "retry_beam" and value is None
-            if not (is_left_out or (isinstance(value, Real) and 0 <= float(value) <= 1)):
-                raise ValueError(f"Expected {name} to be a number from 0 to 1, got {shown(value)}.")
+        one_of(*DECODINGS)(decoding=self.decoding)
+        SHARE(**{name: getattr(self, name) for name in _SHARES})
+        SHARE.optional(retry_beam=self.retry_beam)
 
 
 EXHAUSTIVE = ChartSettings(

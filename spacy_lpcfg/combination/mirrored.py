@@ -9,8 +9,8 @@ import numpy as np
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.isbn.parser import BeamSettings
-from spacy_lpcfg.parsing.protocol import Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.protocol import Answer, Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, mirrored_spans
 from spacy_lpcfg.trees.transforms import mirror
@@ -54,11 +54,11 @@ class MirroredParser(SentenceParser):
             tag_scores=found.tag_scores[::-1],
         )
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """The posteriors."""
         query = Query.of(query)
         mirrored = None if likely is None else mirrored_spans(likely, len(query.words))
-        return Reading(self._parser.read(query.mirrored(), likely=mirrored).posteriors.mirrored())
+        return SentenceReading(self._parser.read(query.mirrored(), likely=mirrored).posteriors.mirrored())
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""

@@ -9,10 +9,10 @@ from dataclasses import replace
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker
-from spacy_lpcfg.isbn.parser import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
@@ -56,16 +56,16 @@ class CombinedParser(SentenceParser):
         """The parser that `Combined.parser` makes."""
         return cls(combined, decoding=decoding, chart=chart or ChartSettings(), search=search)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
-        return Reading(self._mean(self._readings(Query.of(query), likely)))
+        return SentenceReading(self._mean(self._readings(Query.of(query), likely)))
 
-    def _mean(self, readings: Sequence[Reading]) -> Posteriors:
+    def _mean(self, readings: Sequence[SentenceReading]) -> Posteriors:
         return mean([reading.posteriors for reading in readings], self.combined.weights)
 
-    def _readings(self, query: Query, likely: Collection[Span] | None = None) -> list[Reading]:
+    def _readings(self, query: Query, likely: Collection[Span] | None = None) -> list[SentenceReading]:
         """What each model thinks; the likely brackets of the first grammar prune the charts of the others."""
-        found: list[Reading] = []
+        found: list[SentenceReading] = []
         for parser, prunes in zip(self._parsers, self._prunes):
             found.append(parser.read(query, likely=likely))
             if likely is None and prunes and not found[-1].posteriors.is_of_one:

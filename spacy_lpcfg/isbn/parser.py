@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn._beam import Networks, Search
 from spacy_lpcfg.isbn.events import Events, events_of
 from spacy_lpcfg.isbn.finals import Finals, log_sum
@@ -16,9 +15,10 @@ from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     GLUED,
@@ -34,47 +34,7 @@ from spacy_lpcfg.storage.reader import limit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
-DECODINGS = ("mbr", "most-probable")
 _MAX_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
-
-MAX_COUNT = 100_000_000  # of anything that a search counts
-
-
-@dataclass(frozen=True)
-class BeamSettings:
-    """How widely a parser searches, and which tree it chooses.
-
-    beam (int): hypotheses that are kept after each word.
-    branching (int): actions that are followed at each step: the most likely ones (and Shift).
-    margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if it shifted its
-        word with a probability that much above the greatest one so far.
-    unary_cap (int): most nodes that are projected in a row.
-    max_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
-        come to its end are completed by their most likely steps.
-    final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
-    tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
-    decoding (str): "mbr" chooses the brackets that nest and have the largest sum of posteriors, each less
-        `bracket_cost` (minimum Bayes risk over the derivations that are left); "most-probable" the tree of `n_best(1)`.
-    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MAX_COUNT`.
-    """
-
-    beam: int = 30
-    branching: int = 5
-    margin: float = 1.0
-    unary_cap: int = 4
-    max_pops: int = 4_000
-    final_margin: float = 8.0
-    tolerance: float = 0.1
-    decoding: str = "mbr"
-    bracket_cost: float = 0.5
-
-    def __post_init__(self) -> None:
-        if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
-        for name in ("beam", "branching", "unary_cap", "max_pops"):
-            if not 1 <= getattr(self, name) <= MAX_COUNT:
-                raise ValueError(f"Expected {name} from 1 to {MAX_COUNT:,}, got {getattr(self, name)}.")
 
 
 class IncrementalParser(SentenceParser):
@@ -186,7 +146,7 @@ class IncrementalParser(SentenceParser):
             found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
         return found
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """Probabilities of the brackets and tags in the derivations that the search finds; `likely` is of no use to it.
 
         Those of the one tree that `parse` gives, where it falls back.
@@ -195,9 +155,9 @@ class IncrementalParser(SentenceParser):
         finals = self._finals(query, self.settings)
         finals = finals.that(query.constraints) or finals
         if finals:
-            return Reading(finals.posteriors(self.isbn.tags))
+            return SentenceReading(finals.posteriors(self.isbn.tags))
         parse = self._glued(query)
-        return Reading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
+        return SentenceReading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
 
     def start(self) -> Prefix:
         """The state before the first word of a sentence, from which words can be pushed one by one."""

@@ -20,6 +20,7 @@ from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_at_least
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import EMFit, best_grammar
@@ -28,7 +29,6 @@ from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, groups_of
 from spacy_lpcfg.learning.moments.projections import Projector
-from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree

@@ -20,7 +20,7 @@ from itertools import product
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.checks import check_whole, shown
+from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import EMFit, best_grammar
@@ -32,7 +32,6 @@ from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
 from spacy_lpcfg.learning.moments.projections import check_kappa, check_noise, check_templates, noisy, scaled
-from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.learning.treebank.features import (
     INSIDE,

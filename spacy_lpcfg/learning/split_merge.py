@@ -16,7 +16,7 @@ from functools import partial
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import EMFit, best_grammar, random_start
@@ -25,7 +25,6 @@ from spacy_lpcfg.learning.latent.state_flows import flow
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
-from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees.tree import Tree
 

@@ -18,7 +18,7 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 if TYPE_CHECKING:
     from spacy_lpcfg.chart.settings import ChartSettings
-    from spacy_lpcfg.isbn.parser import BeamSettings
+    from spacy_lpcfg.isbn.settings import BeamSettings
 
 Sentence = Query | Sequence[str]
 """What parsers take: a query, or the bare words of a sentence in the spelling of the treebank."""
@@ -46,7 +46,7 @@ rerank: of the trees that a grammar of a combination finds, the one that all its
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SentenceReading:
     """What one model thinks of a sentence.
 
     posteriors (Posteriors): of its brackets and tags.
@@ -89,7 +89,7 @@ class SentenceParser(ABC):
         """
 
     @abstractmethod
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """The posteriors, and what else the parser has found out on the way to them.
 
         likely (collection of (start, end, label)): the only brackets that a chart looks at, as another model says,

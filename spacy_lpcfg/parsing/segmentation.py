@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import thread_time
 
 import numpy as np
 
+from spacy_lpcfg.checks import COUNT, POSITIVE, at_least
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import Answer, Reading, Sentence, SentenceParser
+from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     OUT_OF_TIME,
@@ -24,6 +25,30 @@ from spacy_lpcfg.parsing.result import (
     with_given,
 )
 from spacy_lpcfg.trees.tree import Span, Tree
+
+_SECONDS = at_least(0).optional
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What parsing one sentence may take.
+
+    max_words (int): a sentence of more words is parsed in pieces of at most so many, see `SegmentingParser`.
+    max_seconds (float or None): CPU seconds after which the words of such a sentence that are left get no brackets;
+        None for no limit.
+    max_memory (float or None): MB that the chart of a piece may take, for parsers that have charts; a piece with a
+        larger one is cut in two. None for their own limit, `ChartSettings.max_applications`.
+    RAISES (ValueError): If one of them is no such number.
+    """
+
+    max_words: int
+    max_seconds: float | None = None
+    max_memory: float | None = None
+
+    def __post_init__(self) -> None:
+        COUNT(max_words=self.max_words)
+        _SECONDS(max_seconds=self.max_seconds)
+        POSITIVE.optional(max_memory=self.max_memory)
 
 
 def cut_where(can_cut: Sequence[bool], max_words: int, *, min_words: int = 1) -> list[int]:
@@ -88,7 +113,8 @@ class SegmentingParser(SentenceParser):
     """
 
     def __init__(self, parser: SentenceParser, *, max_words: int, max_seconds: float | None = None) -> None:
-        check_bounds(max_words, max_seconds)
+        COUNT(max_words=max_words)
+        _SECONDS(max_seconds=max_seconds)
         self.parser = parser
         self.kind = parser.kind
         self.max_words = max_words
@@ -132,12 +158,12 @@ class SegmentingParser(SentenceParser):
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Reading:
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
         """What the parser reads, or the posteriors of the one tree of a sentence that is cut."""
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query, likely=likely)
-        return Reading(Posteriors.of(self.parse(query)))
+        return SentenceReading(Posteriors.of(self.parse(query)))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""
@@ -176,15 +202,6 @@ class SegmentingParser(SentenceParser):
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) in nats; of a long sentence too, since its tree leaves little to search."""
         return self.parser.tree_log_probability(tree)
-
-
-def check_bounds(max_words: int, max_seconds: float | None = None) -> None:
-    """RAISES (ValueError): On a limit of less than a word, or than 0 seconds."""
-    if max_words < 1 or (max_seconds is not None and not max_seconds >= 0):
-        raise ValueError(
-            f"Expected max_words of at least 1, and max_seconds of at least 0 or None for no limit; got {max_words} "
-            f"and {max_seconds}."
-        )
 
 
 def _commonest_root(parses: Sequence[Parse]) -> str:

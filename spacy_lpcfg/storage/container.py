@@ -16,7 +16,7 @@ import srsly
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike, write_atomically
-from spacy_lpcfg.storage.reader import Reader, Room, StorageError, check_room, limit
+from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, StorageError, check_room, limit
 
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
@@ -75,16 +75,16 @@ def _check_status(path: PathLike, status: os.stat_result) -> None:
     check_room(status.st_size)
 
 
-def read_stream(stream: IO[bytes], most: int | None = None) -> bytes:
+def read_stream(stream: IO[bytes], max_bytes: int | None = None) -> bytes:
     """What a stream holds to its end, such as stdin.
 
-    most (int or None): bytes that it may hold; None for as many as one may read.
+    max_bytes (int or None): bytes that it may hold; None for as many as one may read.
     RAISES (TooLargeError): If there are more; no more are read then.
     """
-    most, data = limit() if most is None else most, bytearray()
-    while len(data) <= most and (chunk := stream.read(_CHUNK)):
+    max_bytes, data = limit() if max_bytes is None else max_bytes, bytearray()
+    while len(data) <= max_bytes and (chunk := stream.read(_CHUNK)):
         data += chunk
-    check_room(len(data), most)
+    check_room(len(data), max_bytes)
     return bytes(data)
 
 
@@ -111,7 +111,7 @@ def compressed(data: bytes) -> bytes:
 
     RAISES (StorageError): On bytes that `pack` did not write.
     """
-    header = _header("model", data, Room())
+    header = _header("model", data, MemoryBudget())
     kind, version = header["kind"], header["version"]
     return _packed(kind, version, {name: _compress(value) for name, value in unpack(kind, version, data).items()})
 
@@ -165,7 +165,7 @@ def kind_of(data: bytes) -> str:
 
     RAISES (StorageError): On bytes that it did not write.
     """
-    return _header("model", data, Room())["kind"]
+    return _header("model", data, MemoryBudget())["kind"]
 
 
 def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
@@ -174,14 +174,14 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version, or that ask for more
         memory than one may.
     """
-    room = Room()
-    header = _header(kind, data, room)
+    budget = MemoryBudget()
+    header = _header(kind, data, budget)
     if header["kind"] != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _of_another_version(kind, header["version"], version)
-    encoded = _body(header, room)
-    _take_room(encoded, room, _DEEPEST)
+    encoded = _body(header, budget)
+    _take_memory(encoded, budget, _DEEPEST)
     return {name: _decode(name, value) for name, value in encoded.items()}
 
 
@@ -211,12 +211,12 @@ def read_meta(text: Any) -> dict[str, Any]:
     return meta
 
 
-def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
+def _header(kind: str, data: bytes | memoryview, budget: MemoryBudget) -> dict[str, Any]:
     """What stands around the parts; of a known type each, and nothing besides."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise StorageError(f"Expected the bytes of a saved {kind} of spacy-lpcfg, got {type(data).__name__}.")
     try:
-        found = Reader(data, room).read()
+        found = ContainerReader(data, budget).read()
     except StorageError as error:
         raise StorageError(
             f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else. {error}"
@@ -226,12 +226,12 @@ def _header(kind: str, data: bytes | memoryview, room: Room) -> dict[str, Any]:
     return found
 
 
-def _body(header: dict[str, Any], room: Room) -> dict[str, Any]:
+def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
     """The parts as they are encoded, if they are as they were when they were saved."""
     if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
         raise StorageError(f"This {header['kind']:.80} is damaged: its checksum differs. Copy or learn it again.")
     try:
-        return Reader(header["body"], room).read()
+        return ContainerReader(header["body"], budget).read()
     except StorageError as error:
         raise StorageError(f"This {header['kind']:.80} cannot be read: {error}") from error
 
@@ -250,7 +250,7 @@ def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
     return StorageError(f"This {kind} has format {found}, and {reads}: {remedy}.")
 
 
-def _take_room(encoded: dict[str, Any], room: Room, deepest: int) -> None:
+def _take_memory(encoded: dict[str, Any], budget: MemoryBudget, deepest: int) -> None:
     """Take what encoded values ask for when they are decoded, down to the arrays of the models among them.
 
     RAISES (StorageError): If there is not so much, if an array is none, or if models are within models any deeper.
@@ -258,12 +258,12 @@ def _take_room(encoded: dict[str, Any], room: Room, deepest: int) -> None:
     for name, value in encoded.items():
         if isinstance(value, dict):
             dtype, shape = _form(name, value)
-            room.take(_size(shape) * dtype.itemsize)
+            budget.take(_size(shape) * dtype.itemsize)
         elif isinstance(value, memoryview):
-            room.take(len(value))
+            budget.take(len(value))
             if deepest == 0:
                 raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
-            _take_room(Reader(_header("model", value, room)["body"], room).read(), room, deepest - 1)
+            _take_memory(ContainerReader(_header("model", value, budget)["body"], budget).read(), budget, deepest - 1)
 
 
 def _decode(name: str, value: Any) -> Any:

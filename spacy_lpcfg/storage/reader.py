@@ -49,7 +49,7 @@ def limit() -> int:
     return int(given)
 
 
-class Room:
+class MemoryBudget:
     """The memory that is left for what is read, of `limit` in the beginning."""
 
     def __init__(self) -> None:
@@ -62,28 +62,28 @@ class Room:
             check_room(self._size - self._left, self._size)
 
 
-def check_room(n_bytes: float, most: int | None = None, *, what: str = "To read this") -> None:
-    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `most`, or `limit`.
+def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this") -> None:
+    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `max_bytes`, or `limit`.
 
     what (str): what takes them, for the message.
     """
-    most = limit() if most is None else most
-    if n_bytes > most:
+    max_bytes = limit() if max_bytes is None else max_bytes
+    if n_bytes > max_bytes:
         raise TooLargeError(
-            f"{what} takes {n_bytes:,.0f} bytes of memory or more, and {most:,} are allowed. If you trust it, "
+            f"{what} takes {n_bytes:,.0f} bytes of memory or more, and {max_bytes:,} are allowed. If you trust it, "
             f"set the environment variable {LIMIT_NAME} to a higher number."
         )
 
 
-class Reader:
+class ContainerReader:
     """Reads the map that some bytes hold.
 
     data (bytes or memoryview): nothing may follow the map in it.
-    room (Room): what may be taken.
+    budget (MemoryBudget): what may be taken.
     """
 
-    def __init__(self, data: bytes | memoryview, room: Room) -> None:
-        self._data, self._at, self._room = memoryview(data), 0, room
+    def __init__(self, data: bytes | memoryview, budget: MemoryBudget) -> None:
+        self._data, self._at, self._budget = memoryview(data), 0, budget
 
     def read(self) -> dict[str, Any]:
         """The map; of bytes among its values it has views.
@@ -130,20 +130,20 @@ class Reader:
         return code.unpack(self._next(code.size))[0]
 
     def _text(self, n: int) -> str:
-        self._room.take(4 * n)
+        self._budget.take(4 * n)
         try:
             return str(self._next(n), "utf-8")
         except UnicodeDecodeError as error:
             raise StorageError(f"A text is not UTF-8: {error}.") from error
 
     def _list(self, n: int, depth: int) -> list[Any]:
-        self._room.take(n * _ITEM)
+        self._budget.take(n * _ITEM)
         if depth == 0 or n > len(self._data) - self._at:
             raise StorageError("A list is longer or deeper than what follows has room for.")
         return [self._value(depth - 1) for _ in range(n)]
 
     def _map(self, n: int, depth: int) -> dict[str, Any]:
-        self._room.take(n * _ENTRY)
+        self._budget.take(n * _ENTRY)
         if depth == 0 or 2 * n > len(self._data) - self._at:
             raise StorageError("A map is longer or deeper than what follows has room for.")
         found: dict[str, Any] = {}

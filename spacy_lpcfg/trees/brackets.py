@@ -28,7 +28,7 @@ from spacy_lpcfg.trees.tree import Tree
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 LONGEST_LINE = 2**26
 """The most bytes of a line, so that memory is bounded."""
-MOST_NODES = 2**20
+MAX_NODES = 2**20
 """The most nodes of a tree, for the same."""
 _END = ""  # the token that says: here a tree must be complete
 _TREE_NAMES = frozenset({"ID", "METADATA"})
@@ -248,8 +248,8 @@ class _Builder:
         node = _OpenNode()
         self._stack.append(node)
         self._n_nodes += 1
-        if self._n_nodes > MOST_NODES:
-            raise _TooLarge(_TOO_MANY_NODES.format(n=MOST_NODES), self._path, self.line)
+        if self._n_nodes > MAX_NODES:
+            raise _TooLarge(_TOO_MANY_NODES.format(n=MAX_NODES), self._path, self.line)
         if len(self._stack) == 1 or self.is_broken:
             return
         parent = self._stack[-2]

@@ -352,14 +352,14 @@ def test_long_sentences_are_cut_into_segments(parser, n_words):
     assert all(words[cut - 1] == "," or "," not in words[max(cut - 3, 0) : cut] for cut in cuts)
 
 
-@pytest.mark.parametrize("most_applications", [0, 10, 300])
-def test_charts_over_the_budget_are_cut_into_segments(parser, golds, most_applications):
-    small = Parser(parser.grammar, settings=ChartSettings(most_applications=most_applications))
+@pytest.mark.parametrize("max_applications", [0, 10, 300])
+def test_charts_over_the_budget_are_cut_into_segments(parser, golds, max_applications):
+    small = Parser(parser.grammar, settings=ChartSettings(max_applications=max_applications))
     for gold in golds[:10]:
         parse = small.parse(gold.words)
         assert parse.tree.words == gold.words
         assert parse.status in ("parsed", "segmented", "backed-off", "glued")
-        assert parse.status == "segmented" or most_applications > 0
+        assert parse.status == "segmented" or max_applications > 0
 
 
 def test_weights_that_cancel_out_leave_the_coarse_tree():

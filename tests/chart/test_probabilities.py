@@ -136,8 +136,8 @@ def test_states_are_of_the_trees_that_the_pipe_writes(learned):
 @pytest.mark.parametrize("temperature", [0.6, 1.0, 1.8])
 @pytest.mark.parametrize("name", PIPES)
 def test_posteriors_of_chosen_brackets_are_their_scores(learned, name, temperature):
-    nlp = pipeline(learned, name, temperature=temperature)
-    raw = pipeline(learned, name, temperature=1.0).get_pipe(name).posteriors(tokenized(nlp))[0]
+    nlp = pipeline(learned, name, output={"temperature": temperature})
+    raw = pipeline(learned, name, output={"temperature": 1.0}).get_pipe(name).posteriors(tokenized(nlp))[0]
     doc, pipe = tokenized(nlp), nlp.get_pipe(name)
     first = pipe.posteriors(doc)[0]
     group = pipe(doc).spans[key_of(name)]
@@ -208,7 +208,7 @@ def test_surprisal_of_tokens_is_written_or_asked_for(learned, name):
     doc = nlp(TEXT)
     assert "surprisal" not in doc.spans[key_of(name)].attrs
     asked = [token._.surprisal for token in doc]
-    written = pipeline(learned, name, surprisal=True)(TEXT).spans[key_of(name)].attrs
+    written = pipeline(learned, name, output={"surprisal": True})(TEXT).spans[key_of(name)].attrs
     np.testing.assert_allclose(written["surprisal"], asked)
     assert [bool(np.isnan(bits)) for bits in asked] == [token.is_space for token in doc]
     pipe = nlp.get_pipe(name)
@@ -223,14 +223,14 @@ def test_surprisal_of_tokens_is_written_or_asked_for(learned, name):
 
 @pytest.mark.parametrize("name", PIPES)
 def test_find_threshold_trades_recall_for_precision(learned, name, tmp_path):
-    nlp = pipeline(learned, name, **({"beam": 5} if name == "isbn_parser" else {}))
+    nlp = pipeline(learned, name, **({"pruning": {"beam": 5}} if name == "isbn_parser" else {}))
     nlp.to_disk(tmp_path / "model")
     golds = [eg.reference for eg in Treebank(SAMPLE / "dev.mrg", limit=15)(nlp)]
     DocBin(docs=golds, store_user_data=True).to_disk(tmp_path / "dev.spacy")
     of = {}
     for score in ("evalb_p", "evalb_r", "evalb_f"):
         best, value, of[score] = find_threshold(
-            str(tmp_path / "model"), tmp_path / "dev.spacy", name, "threshold", score, n_trials=3
+            str(tmp_path / "model"), tmp_path / "dev.spacy", name, "output.threshold", score, n_trials=3
         )
         assert value == max(of[score].values())
         assert of[score][best] == value

@@ -11,7 +11,8 @@ from commands import BROKEN, RAW, console_script, process, run, sample_part, tre
 
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import escape_tokens, normalize, read_trees
 
 TINY = ("--states", 4, "--epochs", 2)
@@ -45,7 +46,7 @@ def test_cli_isbn_is_that_of_the_library(model, folder):
             assert found.parameters[name].tolist() == array.tolist()
     assert component.labels == wanted.labels
     assert component.root_label == "ROOT"
-    assert component.beam == 4
+    assert component.pruning.beam == 4
 
 
 def test_cli_isbn_learns_an_ensemble_and_measures_it(folder, tmp_path):

@@ -20,7 +20,8 @@ from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.grammar import Ensemble, GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query

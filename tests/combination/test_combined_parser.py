@@ -138,7 +138,7 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     assert result.exit_code == 0, result.output
     parser = spacy.load(output).get_pipe("lpcfg_parser")
     assert isinstance(parser.grammar, Grammar)
-    assert (parser.grammar.temperature, parser.temperature) == (TEMPERATURES["fast"], None)
+    assert (parser.grammar.temperature, parser.output.temperature) == (TEMPERATURES["fast"], None)
     assert parser.learner.student == preset("fast", text=()).student
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
@@ -162,7 +162,7 @@ def test_config_has_the_learner_of_its_preset(name, paths):
         sentences = text and parser.learner.text
         assert text is None or [words[0] for words in sentences] == ["The", "My"]
         assert parser.learner == preset(name, text=sentences, seed=3)
-        assert (parser.decoding, parser.temperature) == ("mbr", None)
+        assert (parser.decoding, parser.output.temperature) == ("mbr", None)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -191,7 +191,7 @@ def test_scores_are_calibrated(nlp, tmp_path):
     as_they_are, _, fitted = re.findall(r"error ([0-9.]+)%", result.output)
     assert float(fitted) <= float(as_they_are)
     again = spacy.load(tmp_path / "calibrated")
-    temperature = again.get_pipe("lpcfg_parser").temperature
+    temperature = again.get_pipe("lpcfg_parser").output.temperature
     assert f"temperature {temperature:5.3f}, fitted to these trees" in result.output
     docs = nlp(TEXT), again(TEXT)
     before, after = (doc.spans["constituents"] for doc in docs)
@@ -221,15 +221,15 @@ def test_temperature_goes_where_the_model_goes(nlp, tmp_path):
         other.grammar = None
         load()
         assert again(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(warm)
-    other.temperature = 1.0
+    other.output = replace(other.output, temperature=1.0)
     assert again(TEXT).spans["constituents"].attrs["scores"] == pytest.approx(raw)
 
 
 @pytest.mark.parametrize("bad", [0, -1, 1e300])
 @pytest.mark.parametrize("name", ["lpcfg_parser", "isbn_parser"])
 def test_temperature_is_checked(name, bad):
-    with pytest.raises(ValueError, match="temperature to be a number, without quotes, above 0"):
-        spacy.blank("en").add_pipe(name, config={"temperature": bad})
+    with pytest.raises(ValueError, match="temperature to be a number above 0"):
+        spacy.blank("en").add_pipe(name, config={"output": {"temperature": bad}})
 
 
 def test_combined_parser_decodes_as_it_is_told(nlp):

@@ -6,7 +6,7 @@ The grammar is learned from the trees of that README, so that it finds them agai
 from __future__ import annotations
 
 import pytest
-import spacy
+from pipelines import pipeline_of
 
 from spacy_lpcfg.components.constituents import NonConstituentError
 from spacy_lpcfg.components.corpus import tree_to_doc
@@ -23,10 +23,8 @@ FLY = "(S (`` ``) (VP (VB Fly) (ADVP (RB safely))) (. .) ('' ''))"
 
 @pytest.fixture(scope="module")
 def nlp():
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    parser = nlp.add_pipe("lpcfg_parser")
-    parser.grammar = TreebankPCFG().fit(parse_trees(f"{TIME}\n{LATE}\n{FLY}"))
+    nlp = pipeline_of("lpcfg_parser")
+    nlp.get_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(parse_trees(f"{TIME}\n{LATE}\n{FLY}"))
     return nlp
 
 

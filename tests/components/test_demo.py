@@ -17,11 +17,10 @@ from threading import Event, Semaphore, Thread
 from urllib.parse import quote
 
 import pytest
-import spacy
 from commands import run
-from paths import ROOT
+from pipelines import SAMPLE, pipeline_of
 
-from spacy_lpcfg.components.demo_page import MOST_CHARACTERS, MOST_SENTENCES, DemoPage
+from spacy_lpcfg.components.demo_page import MAX_CHARACTERS, MAX_SENTENCES, DemoPage
 from spacy_lpcfg.components.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
@@ -29,15 +28,13 @@ from spacy_lpcfg.trees import read_trees
 for library in ("svgling", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
 
-SAMPLE = ROOT / "assets" / "sample"
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 FERRY = "The ferry left. It was late."
 
 
 def pipeline(learner):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    parser = nlp.add_pipe("lpcfg_parser")
+    nlp = pipeline_of("lpcfg_parser")
+    parser = nlp.get_pipe("lpcfg_parser")
     parser.grammar = learner.fit(read_trees(SAMPLE / "train.mrg"))
     return nlp, parser
 
@@ -117,7 +114,7 @@ def test_demo_page_of_nothing_is_the_field_alone(demo, text):
 
 def test_demo_page_bounds_its_text(demo):
     with pytest.raises(ValueError, match="1,001 characters, and 1,000 is the most"):
-        demo("a" * (MOST_CHARACTERS + 1))
+        demo("a" * (MAX_CHARACTERS + 1))
     page = demo("word " * 70)
     assert "The chart of 70 words is not drawn" in page
     assert "The surprisal of 70 words is not drawn" in page
@@ -133,9 +130,9 @@ def test_demo_page_refuses_many_words_before_they_are_parsed(demo, monkeypatch):
 
 def test_demo_page_draws_the_first_sentences(demo):
     page = demo("Go! " * 60)
-    assert page.count("<h2>") == page.count("surprisal (bits)") == MOST_SENTENCES
+    assert page.count("<h2>") == page.count("surprisal (bits)") == MAX_SENTENCES
     assert "These are the first 5 of 60 sentences." in page
-    assert "These are the first" not in demo("Go! " * MOST_SENTENCES)
+    assert "These are the first" not in demo("Go! " * MAX_SENTENCES)
 
 
 def test_demo_page_tells_what_a_model_cannot_say():
@@ -305,7 +302,7 @@ def test_demo_server_says_nothing_of_who_has_gone(capfd, caplog):
 def test_cli_serve_says_when_a_port_is_taken(server, demo, tmp_path):
     demo.nlp.to_disk(tmp_path / "model")
     result = run("serve", tmp_path / "model", "--port", server.server_port, code=1)
-    assert f"port {server.server_port} cannot be had" in result.stderr
+    assert f"port {server.server_port} is not free" in result.stderr
 
 
 def test_cli_serve_serves_until_it_is_interrupted(demo, tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import spacy
-from paths import ROOT
+from pipelines import SAMPLE, annotations, pipeline_of, treebank
 from quoted import refused_or_read
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
@@ -18,30 +18,23 @@ from texts import ODD_TEXTS, TEXTS
 from thinc.api import Adam
 
 from spacy_lpcfg.components.constituents import KEY, trees
-from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
+from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
 from spacy_lpcfg.isbn import ISBNError, events_of
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
-from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import IncrementalParser
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
-SAMPLE = ROOT / "assets" / "sample"
 NAME, ISBN_KEY = "isbn_parser", "isbn_constituents"
 TINY = {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}
 
 
 def pipeline(model=None, **config):
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe(NAME, config={"beam": 3, **config, "model": {**TINY, **(model or {})}})
-    return nlp
-
-
-def treebank(limit: int = 60) -> Treebank:
-    return Treebank(SAMPLE / "train.mrg", limit=limit)
+    return pipeline_of(NAME, **{"pruning": {"beam": 3}, **config, "model": {**TINY, **(model or {})}})
 
 
 def start(nlp, limit: int = 60, seed: int = 0) -> list[Example]:
@@ -79,25 +72,6 @@ def nlp():
     nlp = pipeline()
     learn(nlp, start(nlp), n_epochs=15)
     return nlp
-
-
-@pytest.fixture
-def with_networks(nlp):
-    """Makes a pipeline with the same networks and other settings."""
-
-    def make(**config):
-        other = pipeline(**config)
-        other.get_pipe(NAME).isbn = nlp.get_pipe(NAME).isbn
-        return other
-
-    return make
-
-
-def annotations(doc: Doc) -> list:
-    group = doc.spans[ISBN_KEY]
-    spans = [(span.start, span.end, span.label_) for span in group]
-    arrays = [str(group.attrs[name]) for name in ("scores", "log_probabilities", "tag_scores")]
-    return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]
 
 
 # The model
@@ -280,7 +254,7 @@ def test_isbn_parser_refuses_a_sample_of_a_streamed_corpus():
         nlp.initialize(lambda: treebank(3)(nlp))
 
 
-def test_isbn_parser_without_trees_says_how_to_get_them(with_networks):
+def test_isbn_parser_without_trees_says_how_to_get_them(with_settings):
     nlp = pipeline()
     with pytest.raises(ValueError, match=r"found no trees.*Treebank\.v1"):
         nlp.initialize()
@@ -288,7 +262,7 @@ def test_isbn_parser_without_trees_says_how_to_get_them(with_networks):
         nlp("Go")
     with pytest.raises(ValueError, match="found no trees"):
         nlp.get_pipe(NAME).update(list(treebank(3)(nlp)))
-    learned = with_networks()
+    learned = with_settings()
     learned.initialize()
     assert trees(learned("Go"), ISBN_KEY)
 
@@ -356,24 +330,24 @@ def test_isbn_parser_parses_a_sentence_of_2000_words(nlp):
     assert len(tree) == 2000
 
 
-def test_isbn_parser_takes_given_tags(nlp, with_networks):
+def test_isbn_parser_takes_given_tags(nlp, with_settings):
     doc = Doc(nlp.vocab, words=["Go", "fast"], tags=["NN", "NOSUCHTAG"], sent_starts=[1, 0])
-    given = with_networks(tags="given").get_pipe(NAME)(doc.copy())
+    given = with_settings(tags="given").get_pipe(NAME)(doc.copy())
     assert given[0].tag_ == "NN"
     assert len(trees(given, ISBN_KEY)[0]) == 2
-    untagged = with_networks(tags="given")(TEXTS[0])
+    untagged = with_settings(tags="given")(TEXTS[0])
     assert trees(untagged, ISBN_KEY) == trees(nlp(TEXTS[0]), ISBN_KEY)
 
 
-def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
-    doc = with_networks(set_tags=False, spans_key="mine")(TEXTS[0])
+def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
+    doc = with_settings(output={"set_tags": False}, spans_key="mine")(TEXTS[0])
     assert not doc.has_annotation("TAG")
     assert trees(doc, "mine") == trees(nlp(TEXTS[0]), ISBN_KEY)
-    assert (with_networks(threshold=1)(TEXTS[0]).spans[ISBN_KEY].attrs["scores"] >= 1).all()
-    parser = with_networks().get_pipe(NAME)
-    searches = [(parser.beam, parser.branching, parser.decoding), (1, 1, "most-probable")]
+    assert (with_settings(output={"threshold": 1})(TEXTS[0]).spans[ISBN_KEY].attrs["scores"] >= 1).all()
+    parser = with_settings().get_pipe(NAME)
+    searches = [(parser.pruning, parser.decoding), (BeamSettings(beam=1, branching=1), "most-probable")]
     found = []
-    for parser.beam, parser.branching, parser.decoding in searches:
+    for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
         assert parser.parser.parser.settings == parser.settings
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
@@ -381,21 +355,21 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_networks):
 
 
 def test_isbn_parser_settings_are_checked():
-    for name, value in {"tags": "prior", "decoding": "best", "beam": "wide", "threshold": "high"}.items():
+    for name, value in {"tags": "prior", "decoding": "best", "pruning": 3, "output": "all"}.items():
         with pytest.raises(ValueError, match=name):
             pipeline(**{name: value})
     with pytest.raises(ValueError, match="Expected branching"):
-        pipeline(branching=0)
-    for name in ("beam", "max_words", "temperature"):
-        made = refused_or_read(lambda name=name: pipeline(**{name: "10"}), f"Expected {name}")
-        assert made is None or getattr(made.get_pipe("isbn_parser"), name) == 10
+        pipeline(pruning={"branching": 0})
+    for group, name in {"pruning": "beam", "limits": "max_words", "output": "temperature"}.items():
+        made = refused_or_read(lambda group=group, name=name: pipeline(**{group: {name: "10"}}), f"Expected {name}")
+        assert made is None or getattr(getattr(made.get_pipe("isbn_parser"), group), name) == 10
     for name, value in {"n_states": 0, "approximation": "exact", "cut_off": 0}.items():
         with pytest.raises(ValueError, match=name):
             pipeline({name: value})
 
 
-def test_isbn_parser_respects_the_error_handler(with_networks, monkeypatch):
-    broken = with_networks()
+def test_isbn_parser_respects_the_error_handler(with_settings, monkeypatch):
+    broken = with_settings()
     seen = []
     broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs))))
     monkeypatch.setattr(IncrementalParser, "parse", lambda *args, **kwargs: 1 / 0)
@@ -418,8 +392,8 @@ def test_isbn_parser_stands_beside_another_parser(nlp):
 # Surprisal
 
 
-def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_networks):
-    for made, setting in ((nlp, False), (with_networks(surprisal=True), True)):
+def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, with_settings):
+    for made, setting in ((nlp, False), (with_settings(output={"surprisal": True}), True)):
         doc = made("Ilse opened  the bakery. Did you lock it?\n")
         attrs = doc.spans[ISBN_KEY].attrs
         assert ("surprisal" in attrs) == setting

@@ -10,7 +10,7 @@ from inspect import signature
 import numpy as np
 import pytest
 import spacy
-from paths import ROOT
+from pipelines import annotations, pipeline_of, treebank
 from quoted import refused_or_read
 from spacy.tokens import Doc
 from spacy.training import Example
@@ -20,7 +20,7 @@ from thinc.api import Config
 
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
-from spacy_lpcfg.components.corpus import Treebank, tree_to_doc
+from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.learning import (
     EM,
@@ -38,7 +38,6 @@ from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
-SAMPLE = ROOT / "assets" / "sample"
 PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
 PRUNING = {"@misc": "spacy-lpcfg.Pruning.v1"}
 STEPWISE = {
@@ -50,47 +49,21 @@ STEPWISE = {
 
 
 def pipeline(lang="en", **config):
-    nlp = spacy.blank(lang)
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("lpcfg_parser", config={**PCFG, **config})
-    return nlp
-
-
-def treebank(limit: int = 150) -> Treebank:
-    return Treebank(SAMPLE / "train.mrg", limit=limit)
+    return pipeline_of("lpcfg_parser", lang, **{**PCFG, **config})
 
 
 @pytest.fixture(scope="module")
 def nlp():
     nlp = pipeline()
-    nlp.initialize(lambda: treebank()(nlp))
+    nlp.initialize(lambda: treebank(150)(nlp))
     return nlp
-
-
-@pytest.fixture
-def with_grammar(nlp):
-    """Makes a pipeline with the same grammar and other settings."""
-
-    def make(**config):
-        other = pipeline(**config)
-        other.get_pipe("lpcfg_parser").grammar = nlp.get_pipe("lpcfg_parser").grammar
-        return other
-
-    return make
-
-
-def annotations(doc: Doc) -> list:
-    group = doc.spans[KEY]
-    spans = [(span.start, span.end, span.label_) for span in group]
-    arrays = [str(group.attrs[name]) for name in ("scores", "log_probabilities", "tag_scores")]
-    return [spans, arrays, group.attrs["status"], [token.tag_ for token in doc]]
 
 
 # Learning
 
 
 def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
-    examples = list(treebank()(nlp))
+    examples = list(treebank(150)(nlp))
     golds = [tree for eg in examples for tree in rooted_trees(eg.reference)]
     parser = Parser(TreebankPCFG().fit(golds))
     for doc, gold in zip(nlp.pipe([eg.predicted for eg in examples[:20]]), golds):
@@ -133,7 +106,7 @@ def test_parser_leaves_the_steps_of_em_in_the_meta_of_the_pipeline(tmp_path):
     nlp = spacy.blank("xx")
     settings = {"@misc": "spacy-lpcfg.EM.v1", "n_states": 2, "n_iterations": 3}
     nlp.add_pipe("lpcfg_parser", config={"learner": settings})
-    nlp.initialize(lambda: treebank()(nlp))
+    nlp.initialize(lambda: treebank(150)(nlp))
     nlp.to_disk(tmp_path)
     steps = spacy.load(tmp_path).meta["fit"]
     assert [step["iteration"] for step in steps] == [1, 2, 3]
@@ -173,13 +146,13 @@ def test_parser_refuses_a_sample_of_a_streamed_corpus():
         nlp.initialize(lambda: treebank(3)(nlp))
 
 
-def test_parser_without_trees_says_how_to_get_them(with_grammar):
+def test_parser_without_trees_says_how_to_get_them(with_settings):
     nlp = pipeline("de")
     with pytest.raises(ValueError, match=r"found no trees.*Treebank\.v1"):
         nlp.initialize()
     with pytest.raises(ValueError, match=r"no grammar yet.*spacy train"):
         nlp("Go")
-    learned = with_grammar()
+    learned = with_settings()
     with pytest.warns(UserWarning, match="keeps the grammar that it has"):
         learned.initialize()
     assert trees(learned("Go"))
@@ -281,8 +254,8 @@ def test_parser_predicts_without_changing_docs(nlp):
     assert all(KEY in doc.spans for doc in docs)
 
 
-def test_parser_splits_sentences_where_nobody_did_and_warns_once(nlp, with_grammar):
-    bare = with_grammar()
+def test_parser_splits_sentences_where_nobody_did_and_warns_once(nlp, with_settings):
+    bare = with_settings()
     bare.remove_pipe("sentencizer")
     with pytest.warns(UserWarning, match="sentence boundaries") as caught:
         docs = list(bare.pipe(TEXTS))
@@ -309,19 +282,19 @@ def test_parser_spells_brackets_and_quotes_as_its_treebank():
     assert str(trees(nlp.get_pipe("lpcfg_parser")(doc))[0]) == text
 
 
-def test_parser_below_the_threshold_leaves_spans_out(nlp, with_grammar):
+def test_parser_below_the_threshold_leaves_spans_out(nlp, with_settings):
     full = nlp("Who sold the old ferry to a man in the shed?")
     scores = full.spans[KEY].attrs["scores"]
     middle = float(np.median(scores))
-    cut = with_grammar(threshold=middle)(full.text)
+    cut = with_settings(output={"threshold": middle})(full.text)
     assert 0 < len(cut.spans[KEY]) == (scores >= middle).sum() < len(full.spans[KEY])
     assert [token.tag_ for token in cut] == [token.tag_ for token in full]
-    assert (with_grammar(threshold=1)(full.text).spans[KEY].attrs["scores"] >= 1).all()
+    assert (with_settings(output={"threshold": 1})(full.text).spans[KEY].attrs["scores"] >= 1).all()
 
 
-def test_parser_prunes_as_told(nlp, with_grammar, tmp_path):
+def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
     told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
-    other = with_grammar(pruning={**PRUNING, **told}, max_words=8)
+    other = with_settings(pruning=told, limits={"max_words": 8})
     assert other.get_pipe("lpcfg_parser").parser.parser.settings == ChartSettings(**told)
     words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
     wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=ChartSettings(**told)).parse(words)
@@ -348,30 +321,29 @@ def test_parser_pruning_is_checked():
     for wrong in ({"beam": 2}, {"bean": 0.1}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(pruning={**PRUNING, **wrong})
-    for odd in ({"beam": 0.1}, {**PRUNING, "beam": "0.1"}):
-        made = refused_or_read(lambda odd=odd: pipeline(pruning=odd), "pruning|Expected beam")
-        assert made is None or made.get_pipe("lpcfg_parser").pruning == ChartSettings(beam=0.1)
+    made = refused_or_read(lambda: pipeline(pruning={"beam": "0.1"}), "Expected beam")
+    assert made is None or made.get_pipe("lpcfg_parser").pruning == ChartSettings(beam=0.1)
 
 
-def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_grammar):
+def test_parser_takes_tags_as_given_or_as_a_prior(nlp, with_settings):
     doc = Doc(nlp.vocab, words=["Go", "fast"], tags=["NN", "NOSUCHTAG"], sent_starts=[1, 0])
-    given = with_grammar(tags="given").get_pipe("lpcfg_parser")(doc.copy())
+    given = with_settings(tags="given").get_pipe("lpcfg_parser")(doc.copy())
     assert given[0].tag_ == "NN"
     assert len(trees(given)[0]) == 2
-    prior = with_grammar(tags="prior").get_pipe("lpcfg_parser")(doc.copy())
+    prior = with_settings(tags="prior").get_pipe("lpcfg_parser")(doc.copy())
     assert len(trees(prior)[0]) == 2
-    untagged = with_grammar(tags="given")(TEXTS[0])
+    untagged = with_settings(tags="given")(TEXTS[0])
     assert trees(untagged) == trees(nlp(TEXTS[0]))
 
 
-def test_parser_leaves_tags_alone_when_told(nlp, with_grammar):
-    doc = with_grammar(set_tags=False)(TEXTS[0])
+def test_parser_leaves_tags_alone_when_told(nlp, with_settings):
+    doc = with_settings(output={"set_tags": False})(TEXTS[0])
     assert not doc.has_annotation("TAG")
     assert trees(doc) == trees(nlp(TEXTS[0]))
 
 
-def test_parser_respects_the_error_handler(nlp, with_grammar, monkeypatch):
-    broken = with_grammar()
+def test_parser_respects_the_error_handler(nlp, with_settings, monkeypatch):
+    broken = with_settings()
     seen = []
     broken.set_error_handler(lambda name, proc, docs, error: seen.append((name, len(docs))))
     monkeypatch.setattr(Parser, "parse", lambda *args, **kwargs: 1 / 0)
@@ -379,24 +351,25 @@ def test_parser_respects_the_error_handler(nlp, with_grammar, monkeypatch):
     assert seen == [("lpcfg_parser", 2)]
 
 
-def test_parser_writes_under_its_key(with_grammar):
-    doc = with_grammar(spans_key="mine")(TEXTS[0])
+def test_parser_writes_under_its_key(with_settings):
+    doc = with_settings(spans_key="mine")(TEXTS[0])
     assert list(doc.spans) == ["mine"]
     assert trees(doc, "mine")
 
 
 def test_parser_settings_are_checked():
-    for wrong in ({"tags": "some"}, {"threshold": "high"}, {"learner": 3}):
+    for wrong in ({"tags": "some"}, {"output": "all"}, {"learner": 3}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             pipeline(**wrong)
-    for name in ("threshold", "temperature", "max_words", "max_seconds", "max_memory"):
-        message = f"Expected {name} to be a number, without quotes"
-        made = refused_or_read(lambda name=name: pipeline(**{name: "1"}), message)
-        assert made is None or getattr(made.get_pipe("lpcfg_parser"), name) == 1
+    for group, names in {"output": ["threshold", "temperature"], "limits": ["max_words", "max_seconds"]}.items():
+        for name in names:
+            message = f"Expected {name} to be a .*number.*; write numbers without quotes"
+            made = refused_or_read(lambda group=group, name=name: pipeline(**{group: {name: "1"}}), message)
+            assert made is None or getattr(getattr(made.get_pipe("lpcfg_parser"), group), name) == 1
 
 
-def test_parser_may_use_any_memory(with_grammar):
-    assert trees(with_grammar(max_memory=1e300)(TEXTS[0])) == trees(with_grammar()(TEXTS[0]))
+def test_parser_may_use_any_memory(with_settings):
+    assert trees(with_settings(limits={"max_memory": 1e300})(TEXTS[0])) == trees(with_settings()(TEXTS[0]))
 
 
 # Saving

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from math import inf, nan
 
 import pytest
 import spacy
 from confection import ConfigValidationError
+from quoted import refused_or_read
 
 from spacy_lpcfg.bracketing import BracketerError
+from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.components.isbn_parser import ISBNParser
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+from spacy_lpcfg.isbn import BeamSettings
+from spacy_lpcfg.parsing.segmentation import Limits
 
 TEXT = "The old man saw the ferry, and nobody waited."
 PARSERS = {
     "spans_key": ["", None, 3],
-    "set_tags": ["yes", 1, None],
     "tags": ["zzz", None, 1],
-    "threshold": [nan, 2, -1, "0.5", None],
-    "temperature": [nan, inf, 0, -1, "1", True],
-    "surprisal": ["no", None],
-    "scorer": [3],
     "constraints": [3],
-    "max_words": [0, -1, 2.5, nan, "10", None],
-    "max_seconds": [nan, -1, "1"],
+    "pruning": [3, None],
+    "limits": [3, None],
+    "output": [3, None],
+    "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {
-        **PARSERS,
-        "learner": [3, None],
-        "decoding": ["zzz", "rerank", None],
-        "pruning": [3],
-        "max_memory": [-1, 0, nan, "1", None],
-    },
+    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", "rerank", None]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],
         "tags": ["zzz", "prior"],
-        "beam": [0, 2.5, 10**9, "10"],
-        "branching": [0, 2.5, 10**9, nan],
         "decoding": ["zzz", "rerank"],
+        "pruning": [3, None, ChartSettings()],
+        "limits": [3, None, Limits(max_words=9, max_memory=9.0)],
     },
     "spectral_bracketer": {
         "learner": [3, None],
@@ -51,7 +49,24 @@ BAD = {
         "scorer": [3],
     },
 }
+BAD_IN_GROUPS = {
+    "limits": {
+        "max_words": [0, -1, 2.5, nan, "10", None, True],
+        "max_seconds": [nan, -1, "1"],
+        "max_memory": [-1, 0, nan, "1"],
+    },
+    "output": {
+        "set_tags": ["yes", 1, None],
+        "surprisal": ["no", None],
+        "threshold": [nan, 2, -1, "0.5", None],
+        "temperature": [nan, inf, 0, -1, "1", True],
+    },
+    "pruning": {"beam": [-1, "10", nan], "branching": [0, 2.5, 10**9, nan], "threshold": [2, nan, None]},
+}
 CASES = [(factory, name, value) for factory, bad in BAD.items() for name, values in bad.items() for value in values]
+CASES_IN_GROUPS = [
+    (group, name, value) for group, bad in BAD_IN_GROUPS.items() for name, values in bad.items() for value in values
+]
 CLASSES = {"lpcfg_parser": LPCFGParser, "isbn_parser": ISBNParser, "spectral_bracketer": SpectralBracketerPipe}
 
 
@@ -68,9 +83,25 @@ def pipes():
 def test_pipe_settings_are_checked_when_assigned(pipes, factory, name, value):
     pipe = pipes.get_pipe(factory)
     before = getattr(pipe, name)
-    with pytest.raises(ValueError, match=f"Expected {name} to be .*[,;] got {value!r}"):
+    with pytest.raises(ValueError, match=f"Expected {name} to be .*[,;] got {re.escape(repr(value)[:40])}"):
         setattr(pipe, name, value)
     assert getattr(pipe, name) is before
+
+
+@pytest.mark.parametrize("factory", ["lpcfg_parser", "isbn_parser"])
+@pytest.mark.parametrize(("group", "name", "value"), CASES_IN_GROUPS, ids=str)
+def test_pipe_settings_in_a_group_are_checked_when_it_is_made_and_in_a_config(pipes, factory, group, name, value):
+    pipe = pipes.get_pipe(factory)
+    before = getattr(pipe, group)
+    if not hasattr(before, name):
+        pytest.skip(f"{factory} has no such setting")
+    with pytest.raises(ValueError, match=f"Expected {name} to be .*, got {value!r}"):
+        replace(before, **{name: value})
+    assert getattr(pipe, group) is before
+    message = f"Expected {name} to be |{name}"
+    made = refused_or_read(lambda: spacy.blank("en").add_pipe(factory, config={group: {name: value}}), message)
+    if made is not None:  # spaCy has made of it what is expected
+        assert getattr(getattr(made, group), name) != value or isinstance(value, bool | int)
 
 
 @pytest.mark.parametrize(("factory", "name", "value"), CASES, ids=str)
@@ -88,12 +119,44 @@ def test_pipe_settings_are_all_checked(factory):
     names = {*nlp.get_pipe_config(factory)} - {"factory", "model", "decoding"}
     assert names <= {*CLASSES[factory].checks}
     assert {*BAD[factory]} >= names
+    assert len(names) <= 10
+
+
+@pytest.mark.parametrize("factory", ["lpcfg_parser", "isbn_parser"])
+@pytest.mark.parametrize(("group", "name", "value"), [("limits", "max_seconds", 10), ("output", "threshold", 0.5)])
+def test_pipe_settings_that_a_config_does_not_name_keep_their_defaults(pipes, factory, group, name, value):
+    nlp = spacy.blank("en")
+    pipe, usual = nlp.add_pipe(factory, config={group: {name: value}}), getattr(pipes.get_pipe(factory), group)
+    assert getattr(pipe, group) == replace(usual, **{name: value}) != usual
+    again = spacy.util.load_model_from_config(nlp.config, auto_fill=True).get_pipe(factory)
+    assert getattr(again, group) == getattr(pipe, group)
+    config = spacy.blank("en").config
+    config["nlp"]["pipeline"] = [factory]
+    config["components"] = {factory: {"factory": factory, group: {name: value}}}
+    assert getattr(spacy.util.load_model_from_config(config).get_pipe(factory), group) == getattr(pipe, group)
+
+
+def test_pipe_settings_of_pruning_keep_their_defaults():
+    nlp = spacy.blank("en")
+    assert nlp.add_pipe("isbn_parser", config={"pruning": {"beam": 3}}).pruning == BeamSettings(beam=3)
+    assert nlp.add_pipe("lpcfg_parser", config={"pruning": {"beam": 0.1}}).pruning == ChartSettings(beam=0.1)
+
+
+def test_pipe_settings_limit_no_memory_of_a_network():
+    with pytest.raises(ValueError, match=r"limits to be .* with max_memory = None \(a beam search has no chart"):
+        spacy.blank("en").add_pipe("isbn_parser", config={"limits": {"max_memory": 100}})
+
+
+def test_pipe_settings_without_a_limit_of_memory_are_those_of_the_library(pipes):
+    pipe = spacy.blank("en").add_pipe("lpcfg_parser", config={"limits": {"max_memory": None}})
+    assert pipe.parser.parser.settings == ChartSettings()
+    assert replace(pipe.limits, max_memory=192) == pipes.get_pipe("lpcfg_parser").limits
 
 
 @pytest.mark.parametrize("value", [nan, 2, -1])
 def test_pipe_settings_are_checked_in_a_config(pipes, value):
     config = pipes.config.copy()
-    config["components"]["lpcfg_parser"]["threshold"] = value
+    config["components"]["lpcfg_parser"]["output"]["threshold"] = value
     with pytest.raises((ValueError, ConfigValidationError), match="threshold"):
         spacy.util.load_model_from_config(config, auto_fill=True)
 
@@ -103,16 +166,15 @@ def test_pipe_settings_take_effect_when_assigned():
     nlp.add_pipe("sentencizer")
     parser = nlp.add_pipe("lpcfg_parser")
     usual = nlp(TEXT).spans["constituents"]
-    parser.max_words = 4
+    parser.limits = replace(parser.limits, max_words=4)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
-    parser.max_words = 150
-    parser.max_memory = 1e-3
+    parser.limits = replace(parser.limits, max_words=150, max_memory=1e-3)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
-    parser.max_memory = 100
-    parser.threshold, parser.temperature, parser.pruning = 0.5, 2.0, None
+    parser.limits = replace(parser.limits, max_memory=100)
+    parser.output = Output(threshold=0.5, temperature=2.0)
     found = nlp(TEXT).spans["constituents"].attrs["scores"]
     assert 0.5 <= found.min() < usual.attrs["scores"].max()
-    parser.set_tags = False
+    parser.output = Output(set_tags=False)
     assert "tags" in nlp(TEXT).spans["constituents"].attrs
     parser.spans_key = "mine"
     assert [*nlp(TEXT).spans] == [parser.gold_key] == ["mine"]

@@ -200,9 +200,9 @@ def test_parse_refuses_no_words():
 def test_settings_refuse_nonsense():
     with pytest.raises(ValueError, match="decoding"):
         BeamSettings(decoding="rules")
-    with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
+    with pytest.raises(ValueError, match="Expected beam to be a whole number from 1 to 100,000,000, got 0"):
         BeamSettings(beam=0)
-    with pytest.raises(ValueError, match="max_pops from 1"):
+    with pytest.raises(ValueError, match="max_pops to be a whole number from 1"):
         BeamSettings(max_pops=10**30)
 
 

@@ -20,7 +20,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.segmentation import SegmentingParser, cut_points
+from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser, cut_points
 from spacy_lpcfg.trees import read_trees
 
 COMPONENTS = pytest.mark.parametrize("model", ["pcfg_model", "combined_model", "isbn_model", "bracketer_model"])
@@ -75,7 +75,8 @@ def test_five_thousand_words_get_one_tree_that_says_it_was_cut(model, request):
 def test_max_words_is_a_setting(model, request):
     folder = request.getfixturevalue(model)
     name = spacy.load(folder).pipe_names[-1]
-    nlp = spacy.load(folder, config={f"components.{name}.max_words": 7})
+    setting = f"components.{name}.max_words" if name == "spectral_bracketer" else f"components.{name}.limits.max_words"
+    nlp = spacy.load(folder, config={setting: 7})
     docs = [nlp(long_doc(nlp, n)) for n in (3, 50)]
     assert [status for doc in docs for group in doc.spans.values() for status in group.attrs["status"]] == [
         "parsed",
@@ -84,8 +85,8 @@ def test_max_words_is_a_setting(model, request):
     root = doc_constituency(docs[1])[0]
     if name != "spectral_bracketer":  # whose pieces hang on each other
         assert max(child.end - child.start for child in root.children) <= 7
-    with pytest.raises(ValueError, match="max_words to be a number, without quotes, whole and at least 1"):
-        spacy.load(folder, config={f"components.{name}.max_words": 0})
+    with pytest.raises(ValueError, match="max_words to be a whole number of at least 1, got 0"):
+        spacy.load(folder, config={setting: 0})
 
 
 def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
@@ -170,7 +171,7 @@ def test_time_of_constraints_grows_with_the_words():
     nlp = spacy.blank("en")
     pipe = nlp.add_pipe("lpcfg_parser")
     pipe.grammar = stored_models.model("grammar")
-    pipe.max_words, pipe.max_seconds = 5, 0.0
+    pipe.limits = Limits(max_words=5, max_seconds=0.0)
     calls = []
 
     def entities(doc):
@@ -230,23 +231,40 @@ def test_cut_sentence_says_whether_it_satisfies_constraints(core):
         bounded.parse(Query(words, constraints=Constraints(whole=((0, 31),))))
 
 
-@pytest.mark.parametrize("bounds", [{"max_words": 0}, {"max_words": 1, "max_seconds": -1.0}])
-def test_bounds_below_nothing_are_refused(core, bounds):
-    with pytest.raises(ValueError, match="max_words of at least 1"):
-        SegmentingParser(core, **bounds)
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        ({"max_words": 0}, "max_words to be a whole number of at least 1, got 0"),
+        ({"max_words": 2.5}, "max_words to be a whole number of at least 1, got 2.5"),
+        ({"max_words": 1, "max_seconds": -1.0}, "max_seconds to be a number of at least 0 and finite, or None, got -1"),
+    ],
+)
+def test_bounds_below_nothing_are_refused(core, bounds, message):
+    for make in (lambda: SegmentingParser(core, **bounds), lambda: Limits(**bounds)):
+        with pytest.raises(ValueError, match=message):
+            make()
+
+
+def test_limits_of_memory_are_above_nothing():
+    assert Limits(max_words=1).max_memory is None
+    for wrong in (0, -1.0, np.nan, np.inf, "1"):
+        with pytest.raises(ValueError, match="max_memory to be a number above 0 and finite, or None"):
+            Limits(max_words=1, max_memory=wrong)
 
 
 def test_max_memory_bounds_the_chart_and_max_seconds_the_time(pcfg_model):
     bounds = {"max_memory": 1e-4, "max_words": 60, "max_seconds": 0.0}
-    nlp = spacy.load(pcfg_model, config={f"components.lpcfg_parser.{name}": value for name, value in bounds.items()})
+    nlp = spacy.load(
+        pcfg_model, config={f"components.lpcfg_parser.limits.{name}": value for name, value in bounds.items()}
+    )
     short, long = (nlp(long_doc(nlp, n)).spans["constituents"].attrs["status"] for n in (20, 70))
     assert (short, long) == (["segmented"], ["out-of-time"])
-    with pytest.raises(ValueError, match="max_memory to be a number, without quotes, above 0"):
-        spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 0})
+    with pytest.raises(ValueError, match="max_memory to be a number above 0"):
+        spacy.load(pcfg_model, config={"components.lpcfg_parser.limits.max_memory": 0})
 
 
 def test_sentence_that_is_cut_for_memory_has_surprisals(pcfg_model):
-    nlp = spacy.load(pcfg_model, config={"components.lpcfg_parser.max_memory": 1e-4})
+    nlp = spacy.load(pcfg_model, config={"components.lpcfg_parser.limits.max_memory": 1e-4})
     parser, doc = nlp.get_pipe("lpcfg_parser"), long_doc(nlp, 20)
     assert nlp(doc).spans["constituents"].attrs["status"] == ["segmented"]
     assert parser.n_best(doc, 2) == parser.states(doc) == [[]]
@@ -256,7 +274,8 @@ def test_sentence_that_is_cut_for_memory_has_surprisals(pcfg_model):
 
 def test_surprisal_of_a_long_sentence_is_unknown(pcfg_model):
     nlp = spacy.load(
-        pcfg_model, config={"components.lpcfg_parser.max_words": 10, "components.lpcfg_parser.surprisal": True}
+        pcfg_model,
+        config={"components.lpcfg_parser.limits.max_words": 10, "components.lpcfg_parser.output.surprisal": True},
     )
     short, long = (nlp(long_doc(nlp, n)) for n in (9, 11))
     assert np.isfinite(short.spans["constituents"].attrs["surprisal"]).all()

@@ -12,7 +12,7 @@ from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
-from spacy_lpcfg.checks import MOST_SHOWN, check_whole, shown
+from spacy_lpcfg.checks import MAX_SHOWN, check_whole, shown
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.finals import Finals
@@ -68,7 +68,7 @@ def test_seeds_are_whole_and_not_negative(seed, grammar):
 
 def test_pipes_refuse_numbers_before_they_parse(grammar):
     nlp = spacy.blank("en")
-    pipe = nlp.add_pipe("lpcfg_parser", config={"max_words": 1})
+    pipe = nlp.add_pipe("lpcfg_parser", config={"limits": {"max_words": 1}})
     pipe.grammar = grammar
     for doc in (nlp.make_doc(""), nlp.make_doc("The ferry was late.")):
         with pytest.raises(ValueError, match="Expected n to be a whole number"):
@@ -87,7 +87,7 @@ def test_shown_cuts_what_is_long():
     assert shown("a'b") == repr("a'b")
     assert shown(None) == "None"
     for value in (LONG, [LONG] * 3, LONG.encode(), {LONG: 1}, 10**4000, 10**5000):
-        assert len(shown(value)) < MOST_SHOWN + 40
+        assert len(shown(value)) < MAX_SHOWN + 40
     assert shown(LONG).startswith("'xxx")
     assert shown(LONG).endswith("xxx'... of 100,000 characters")
 

@@ -192,7 +192,7 @@ def test_commands_debug_config(folder, paths):
 
 def test_commands_find_threshold(model, folder):
     output = spacy_command(
-        "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "threshold", "evalb_f",
+        "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "output.threshold", "evalb_f",
         "--n_trials", 3,
     )  # fmt: skip
     assert "Best threshold" in output

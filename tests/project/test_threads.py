@@ -22,7 +22,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
-from spacy_lpcfg.isbn.parser import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -205,10 +205,10 @@ def pipe(kind: str) -> Any:
     if kind == "one network":
         network = one_network().networks[0]
         settings = {"n_states": network.n_states, "approximation": network.approximation}
-        config = {"surprisal": True, "model": {"@architectures": "spacy-lpcfg.ISBN.v1", **settings}}
+        config = {"output": {"surprisal": True}, "model": {"@architectures": "spacy-lpcfg.ISBN.v1", **settings}}
         nlp.add_pipe("isbn_parser", config=config).isbn = ISBN.from_bytes(stored(kind))
     else:
-        nlp.add_pipe("lpcfg_parser", config={"surprisal": True}).grammar = Grammar.from_bytes(stored(kind))
+        nlp.add_pipe("lpcfg_parser", config={"output": {"surprisal": True}}).grammar = Grammar.from_bytes(stored(kind))
     return nlp
 
 

@@ -158,9 +158,9 @@ def test_memory_of_state_vectors_is_bounded(kind):
     symbols = forest.item_table()[:, 2]
     taken = 2 * 4 * 200 * len(symbols) * (1 if kind == "grammar" else 2)
     assert parser.parse(words).status == "parsed"
-    enough, less = (ChartSettings(most_applications=most // 48) for most in (taken + 48, taken - 48))
+    enough, less = (ChartSettings(max_applications=most // 48) for most in (taken + 48, taken - 48))
     n = len(forest.edge_table())
-    assert n < less.most_applications  # so that it is the vectors that count
+    assert n < less.max_applications  # so that it is the vectors that count
     assert model.parser(chart=enough).parse(words).spans == parser.parse(words).spans
     poor = model.parser(chart=less)
     assert poor.parse(words).status == "segmented"

@@ -25,7 +25,7 @@ from stored_models import KINDS, model
 
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.storage.container import StorageError, compressed, kind_of, pack, read_meta, unpack
-from spacy_lpcfg.storage.reader import LIMIT_NAME, Reader, Room
+from spacy_lpcfg.storage.reader import LIMIT_NAME, ContainerReader, MemoryBudget
 
 DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
@@ -261,7 +261,7 @@ def test_storage_reader_reads_what_msgpack_writes():
         "map": {text: [len(text)] for text in texts},
         "long": ["x"] * 70_000,
     }
-    found = Reader(srsly.msgpack_dumps(values), Room()).read()
+    found = ContainerReader(srsly.msgpack_dumps(values), MemoryBudget()).read()
     assert bytes(found.pop("bytes")) == values.pop("bytes")
     assert found == values
 
@@ -291,7 +291,7 @@ def test_storage_reader_reads_what_msgpack_writes():
 )
 def test_storage_reader_refuses(data):
     with pytest.raises(StorageError):
-        Reader(data, Room()).read()
+        ContainerReader(data, MemoryBudget()).read()
 
 
 # ------------------------------------------------------------------------------------------- too large

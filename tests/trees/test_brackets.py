@@ -216,7 +216,7 @@ def test_brackets_damaged_gzip_is_refused(tmp_path, damage):
 @pytest.mark.parametrize("text", ["(S\n" + "(A b)\n" * 40, "(S " + "(A b) " * 40, "(" * 40, "(A b c\n" + "d\n" * 400])
 def test_brackets_tree_without_end_is_refused(text, skip, monkeypatch):
     """Also where broken trees are skipped: what is kept to go back to would have no end."""
-    monkeypatch.setattr(brackets, "MOST_NODES", 30)
+    monkeypatch.setattr(brackets, "MAX_NODES", 30)
     monkeypatch.setattr(brackets, "LONGEST_LINE", 300)
     few = "(S (A b) (A b))"
     trees = parse_trees(f"{few}\n" * 50 + text, on_error=[].append if skip else None)

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.learning.latent.expectations import (
@@ -25,7 +26,6 @@ from spacy_lpcfg.learning.latent.expectations import (
 )
 from spacy_lpcfg.learning.latent.state_numbers import max_states
 from spacy_lpcfg.learning.lexicon.lexical import EmissionEvents, Emissions
-from spacy_lpcfg.learning.settings import check_at_least, check_shares
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.parallel import in_order
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from spacy_lpcfg.learning.settings import check_at_least
+from spacy_lpcfg.checks import check_at_least
 
 
 @dataclass(frozen=True)

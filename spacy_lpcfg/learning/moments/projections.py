@@ -14,10 +14,9 @@ from operator import add
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
-from spacy_lpcfg.learning.settings import check_at_least
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureContext, FeatureTable

@@ -14,8 +14,8 @@ from spacy.pipeline import Sentencizer, TrainablePipe
 from spacy.tokens import Doc
 from thinc.api import Model, Shim
 
+from spacy_lpcfg.checks import Check
 from spacy_lpcfg.components.constituents import sentence_bounds
-from spacy_lpcfg.components.settings import Check
 from spacy_lpcfg.storage.container import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.files import PathLike, write_atomically
 
@@ -28,8 +28,8 @@ _NO_SENTENCES = (
 )
 
 
-class LearnedShim(Shim):
-    """What was learned, if anything was yet, as the part of a thinc Model that is not thinc's."""
+class ModelShim(Shim):
+    """What was learned, if anything was yet: the part of a thinc Model that is not thinc's."""
 
     _model: Any
 
@@ -49,7 +49,7 @@ class LearnedShim(Shim):
     def to_bytes(self) -> bytes:
         return bytes_of(self.learned)
 
-    def from_bytes(self, data: bytes) -> "LearnedShim":
+    def from_bytes(self, data: bytes) -> "ModelShim":
         self.learned = read_learned(data, self.read)
         return self
 
@@ -83,7 +83,10 @@ class StoredModel(Model):
         return self.shims[0].to_bytes()
 
     def from_bytes(self, bytes_data: bytes) -> Model:
-        """Raises ValueError for damaged or foreign bytes."""
+        """Load the Model.
+
+        RAISES (ValueError): For damaged or foreign bytes
+        """
         self.shims[0].from_bytes(bytes_data)
         return self
 
@@ -91,11 +94,14 @@ class StoredModel(Model):
         write_atomically(path, self.to_bytes())
 
     def from_disk(self, path: PathLike) -> Model:
-        """Raises ValueError for a damaged, foreign or too large file."""
+        """Load the Model.
+
+        RAISES (ValueError): For a damaged, foreign or too large file
+        """
         return self.from_bytes(read_file(path))
 
 
-def holder(name: str, shim: LearnedShim) -> Model:
+def holder(name: str, shim: ModelShim) -> Model:
     """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing."""
     return StoredModel(name, _no_forward, shims=[shim])
 
@@ -104,7 +110,7 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
     raise NotImplementedError("This Model only holds what was learned: use the component's `predict`.")
 
 
-class LearnedPipe(TrainablePipe):
+class ModelPipe(TrainablePipe):
     """A trainable component whose model is a `holder`.
 
     error (type): what it raises for damaged and foreign data
@@ -119,9 +125,9 @@ class LearnedPipe(TrainablePipe):
         self._warned: set[str] = set()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """RAISES (ValueError): If a setting cannot be; it stays as it was."""
+        """RAISES (ValueError): If the value is not what the setting expects; it stays as it was."""
         if name in self.checks:
-            self.checks[name](name, value)
+            self.checks[name](**{name: value})
         super().__setattr__(name, value)
 
     @property
@@ -147,8 +153,11 @@ class LearnedPipe(TrainablePipe):
             warnings.warn(text.format(self.name), stacklevel=2)
             self._warned.add(text)
 
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
-        """Load the component; raises `error` for damaged or foreign data, and is then as it was."""
+    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> "ModelPipe":
+        """Load the component.
+
+        RAISES (ValueError): The component's `error` for damaged or foreign data; it stays as it was
+        """
         with self._as_before():
             try:
                 if "model" not in exclude:
@@ -157,8 +166,11 @@ class LearnedPipe(TrainablePipe):
             except Exception as error:
                 raise self.error(f"These bytes are no saved {self.name!r}: {error}") from error
 
-    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "LearnedPipe":
-        """Load the component; raises `error` for a damaged or foreign folder, and is then as it was."""
+    def from_disk(self, path: Any, *, exclude: Iterable[str] = ()) -> "ModelPipe":
+        """Load the component.
+
+        RAISES (ValueError): The component's `error` for a damaged or foreign folder; it stays as it was
+        """
         with self._as_before():
             try:
                 if "model" not in exclude:
@@ -185,7 +197,7 @@ class LearnedPipe(TrainablePipe):
 
 
 def set_sentence_starts(doc: Doc, starts: list[bool] | None) -> None:
-    """Write the boundaries that `LearnedPipe.find_sentences` found, if it had to find any."""
+    """Write the boundaries that `ModelPipe.find_sentences` found, if it had to find any."""
     for token, is_start in zip(doc, starts or ()):
         token.is_sent_start = is_start
 

@@ -1,0 +1,19 @@
+"""What the tests of the components have in common; pipelines and what they write are made in `pipelines.py`."""
+
+from __future__ import annotations
+
+import pytest
+from pipelines import LEARNED
+
+
+@pytest.fixture
+def with_settings(request, nlp):
+    """Makes a module's `pipeline` with other settings, whose component has learned what that of `nlp` has."""
+
+    def make(**config):
+        other = request.module.pipeline(**config)
+        name = other.pipe_names[-1]
+        setattr(other.get_pipe(name), LEARNED[name], getattr(nlp.get_pipe(name), LEARNED[name]))
+        return other
+
+    return make
