@@ -88,7 +88,7 @@ def straight(member: Member) -> Straight:
 def words_of(member: Member) -> frozenset[str]:
     """All names under which a model knows words."""
     model = straight(member)
-    return model.inventory.spellings if isinstance(model, ISBN) else model.lexicon.words
+    return model.vocabulary.spellings if isinstance(model, ISBN) else model.lexicon.words
 
 
 def root_label_of(member: Member) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.grammar.layout import in_blocks
-from spacy_lpcfg.isbn.derivations import PROJECT
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.transitions import PROJECT
 from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
 from spacy_lpcfg.words.classes import WordClasses
@@ -34,7 +34,7 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     n_labels, n_tags = len(values["labels"]), len(values["tags"])
     require("tags", n_tags > 0)
     require("decisions", len(values["decisions"]) > 0)
-    require("opening", type(values["opening"]) is int and values["opening"] in (0, -1))
+    require("sentence_initial", type(values["sentence_initial"]) is int and values["sentence_initial"] in (0, -1))
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)

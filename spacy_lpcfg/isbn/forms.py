@@ -148,7 +148,7 @@ def count_rare_words(
     is_known: Iterable[bool],
     n_tags: int,
     *,
-    most_rare: int,
+    max_rare: int,
     form_weight: float,
     classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
@@ -156,7 +156,7 @@ def count_rare_words(
 
     seen: all its words.
     is_known (iterable of bool): for each of these whether the network knows the word with this tag.
-    most_rare (int): forms are counted over the words that are seen so often at most, and such a word may have
+    max_rare (int): forms are counted over the words that are seen so often at most, and such a word may have
         any tag; of others only those that they are seen with.
     form_weight (float), classes (WordClasses): as of `RareWords`.
     """
@@ -166,7 +166,7 @@ def count_rare_words(
     table: defaultdict[str, Counter[int]] = defaultdict(Counter)
     types: defaultdict[str, set[str]] = defaultdict(set)
     for ((word, first, tag), count), known in zip(seen.items(), is_known):
-        if total[word] <= most_rare:
+        if total[word] <= max_rare:
             table[f"w {word}"][tag] += 0 if known else count
             for form in forms(word, first):
                 table[f"f {form}"][tag] += count
@@ -184,7 +184,7 @@ def count_rare_words(
     rare = _rare_words(table, once, n_tags, form_weight)
     if not classes.words:
         return rare
-    pairs = {(word, tag) for word, _, tag in seen if total[word] <= most_rare}
+    pairs = {(word, tag) for word, _, tag in seen if total[word] <= max_rare}
     return replace(rare, classes=classes, class_shares=classes.shares(pairs, n_tags))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from spacy_lpcfg.grammar.layout import LANES
 from spacy_lpcfg.isbn._network import Pass, Plan
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
 
 _AT_ONCE = 64  # sequences of a pass that keeps nothing
@@ -29,7 +29,7 @@ class Gradient(NamedTuple):
     by: dict[str, np.ndarray]
 
 
-def log_likelihoods(network: Network, events: Events, *, n_jobs: int = 1) -> np.ndarray:
+def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1) -> np.ndarray:
     """Natural logarithms of the probabilities of sequences, float64 (n_sequences,).
 
     n_jobs (int): threads; the result is the same for any number.
@@ -47,15 +47,15 @@ def log_likelihoods(network: Network, events: Events, *, n_jobs: int = 1) -> np.
 def gradient_of(
     parameters: Mapping[str, np.ndarray],
     approximation: str,
-    events: Events,
+    events: DecisionEvents,
     *,
     keep: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> Gradient:
     """Log-likelihoods of sequences and the gradient of their sum.
 
-    parameters (mapping): arrays as of `Network`, all float32 or all float64: computed in that precision.
-    approximation (str): as of `Network`.
+    parameters (mapping): arrays as in `Network`, all float32 or all float64: computed in that precision.
+    approximation (str): as in `Network`.
     keep (float, (n_positions, n_states), or None): by what the means of each position are multiplied where latent
         relations pass them on (`draw_keep`); None for 1.
     n_jobs (int): threads; the result is the same for any number.
@@ -101,15 +101,15 @@ def unpad(padded: Mapping[str, np.ndarray], n_states: int) -> dict[str, np.ndarr
 class Sweep:
     """A pass over some sequences: its arrays, and its rounds in threads.
 
-    events (Events): checked.
+    events (DecisionEvents): checked.
     parameters (dict): padded, of one precision.
-    approximation (str), n_states (int): as of `Network`.
-    keep (float, (n_positions, n_states), or None): as of `gradient_of`.
+    approximation (str), n_states (int): as in `Network`.
+    keep (float, (n_positions, n_states), or None): as in `gradient_of`.
     """
 
     def __init__(
         self,
-        events: Events,
+        events: DecisionEvents,
         parameters: Mapping[str, np.ndarray],
         approximation: str,
         n_states: int,
@@ -175,7 +175,7 @@ class Sweep:
         return np.diff(sums[ends])
 
 
-def check(events: Events, parameters: Mapping[str, np.ndarray]) -> None:
+def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
     """Whether the numbers in events are those of rows that there are, so that no kernel reads beyond its arrays.
 
     RAISES (ValueError): If they are not.
@@ -199,7 +199,7 @@ def check(events: Events, parameters: Mapping[str, np.ndarray]) -> None:
         )
 
 
-def _masks_fit(events: Events) -> bool:
+def _masks_fit(events: DecisionEvents) -> bool:
     """Whether masks are as long as the ranges, and allow what was chosen."""
     masked = events.choices[events.choices[:, 2] >= 0]
     sizes, places = masked[:, 1] - masked[:, 0], masked[:, 3] - masked[:, 0]

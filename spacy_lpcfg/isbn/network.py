@@ -1,4 +1,4 @@
-"""The parameters of incremental sigmoid belief networks, frozen, and a parser's model: networks and their inventory."""
+"""Incremental sigmoid belief networks as frozen parameters, and a parser's model: networks and their vocabulary."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import srsly
 
 from spacy_lpcfg.isbn.checking import check_network, check_values, require
 from spacy_lpcfg.isbn.forms import RareWords
-from spacy_lpcfg.isbn.inventory import Inventory
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.storage.container import Stored, pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.validation import are_texts, is_array
 from spacy_lpcfg.words.classes import WordClasses
@@ -33,7 +33,7 @@ class ISBNError(ValueError):
 class Network:
     """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
 
-    approximation (str): how the means of a position's latent units are had from what is known.
+    approximation (str): how the means of a position's latent units are computed.
         "feed-forward": from earlier positions alone (section 5.2).
         "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
         far (section 5.3, equation 13).
@@ -111,44 +111,44 @@ def check_approximation(name: str) -> None:
 class ISBN(Stored):
     """What a parser by sigmoid belief networks needs.
 
-    inventory (Inventory): what the networks know by number.
+    vocabulary (NetworkVocabulary): what the networks know by number.
     relations (Relations): how their positions are joined.
-    networks (tuple[Network, ...]): of the same inventory and relations; several decide by the geometric mean of their
+    networks (tuple[Network, ...]): of the same vocabulary and relations; several decide by the geometric mean of their
         distributions of each decision.
     meta (dict): how it was learned.
     RAISES (ISBNError): If the sizes of the networks do not fit.
     """
 
-    inventory: Inventory
+    vocabulary: NetworkVocabulary
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        inventory, relations = self.inventory, self.relations
-        sizes = (len(relations.latent), len(relations.decisions) * inventory.n_rows, inventory.n_outcomes)
+        vocabulary, relations = self.vocabulary, self.relations
+        sizes = (len(relations.latent), len(relations.decisions) * vocabulary.n_rows, vocabulary.n_outcomes)
         if not self.networks:
             raise ISBNError("Expected at least one network.")
         for network in self.networks:
             found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
             if found != sizes:
                 raise ISBNError(
-                    f"Expected networks of {sizes} latent relations, inputs and outcomes, as the inventory and the "
+                    f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found}."
                 )
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return self.inventory.labels
+        return self.vocabulary.labels
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self.inventory.tags
+        return self.vocabulary.tags
 
     def to_bytes(self) -> bytes:
         """The model as bytes, which `from_bytes` reads."""
-        inventory, rare = self.inventory, self.inventory.rare
-        values: dict[str, Any] = {name: getattr(inventory, name) for name in _INVENTORY}
+        vocabulary, rare = self.vocabulary, self.vocabulary.rare
+        values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
         values |= {f"classes_{name}": getattr(rare.classes, name) for name in _CLASSES}
         values |= {"latent": self.relations.latent, "decisions": self.relations.decisions}
@@ -168,11 +168,11 @@ class ISBN(Stored):
             classes = _classes(values)
             check_values(values, classes)
             rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
-            inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
+            vocabulary = NetworkVocabulary(**{name: values[name] for name in _VOCABULARY}, rare=rare)
             relations = Relations(values["latent"], values["decisions"])
-            networks = _networks(values, inventory, relations)
+            networks = _networks(values, vocabulary, relations)
             refuse_others(values, _names(len(networks)))
-            return cls(inventory, relations, networks, _meta(values["meta"]))
+            return cls(vocabulary, relations, networks, _meta(values["meta"]))
         except KeyError as error:
             raise ISBNError(f"This isbn lacks {error}: copy or learn it again.") from error
         except ValueError as error:
@@ -185,12 +185,12 @@ def _classes(values: dict[str, Any]) -> WordClasses:
     return WordClasses(words, classes)
 
 
-def _networks(values: dict[str, Any], inventory: Inventory, relations: Relations) -> tuple[Network, ...]:
+def _networks(values: dict[str, Any], vocabulary: NetworkVocabulary, relations: Relations) -> tuple[Network, ...]:
     require("approximations", isinstance(values["approximations"], tuple))
     networks = []
     for i, approximation in enumerate(values["approximations"]):
         parameters = {name: values[f"{name}_{i}"] for name in PARAMETERS}
-        check_network(parameters, relations, inventory.n_rows, inventory.n_outcomes)
+        check_network(parameters, relations, vocabulary.n_rows, vocabulary.n_outcomes)
         networks.append(Network(approximation, **parameters))
     return tuple(networks)
 
@@ -204,26 +204,26 @@ def _meta(text: Any) -> dict[str, Any]:
 
 def _names(n_networks: int) -> Iterator[str]:
     """Of all parts of a model."""
-    yield from (*_INVENTORY, "latent", "decisions", "approximations", "meta")
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
-_INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
+_VOCABULARY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "sentence_initial")
 _RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
 _CLASSES = ("words", "classes")
 
 
 def start_network(
-    approximation: str, inventory: Inventory, relations: Relations, *, n_states: int, seed: int
+    approximation: str, vocabulary: NetworkVocabulary, relations: Relations, *, n_states: int, seed: int
 ) -> Network:
-    """A network to begin learning from, of the sizes that an inventory and relations have."""
+    """A network to begin learning from, of the sizes that a vocabulary and relations have."""
     return Network.random(
         approximation,
         n_states=n_states,
         n_latent=len(relations.latent),
-        n_inputs=len(relations.decisions) * inventory.n_rows,
-        n_outcomes=inventory.n_outcomes,
+        n_inputs=len(relations.decisions) * vocabulary.n_rows,
+        n_outcomes=vocabulary.n_outcomes,
         seed=seed,
     )

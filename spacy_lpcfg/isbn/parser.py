@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from spacy_lpcfg.isbn._beam import Networks, Search
-from spacy_lpcfg.isbn.events import Events, events_of
-from spacy_lpcfg.isbn.finals import Finals, log_sum
+from spacy_lpcfg.isbn.derivations import Derivations, log_sum
+from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
+from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS, Constraints
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import consensus
@@ -47,7 +47,7 @@ class BeamSettings:
     margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if it shifted its
         word with a probability that much above the greatest one so far.
     unary_cap (int): most nodes that are projected in a row.
-    most_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
+    max_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
         come to its end are completed by their most likely steps.
     final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
     tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
@@ -61,7 +61,7 @@ class BeamSettings:
     branching: int = 5
     margin: float = 1.0
     unary_cap: int = 4
-    most_pops: int = 4_000
+    max_pops: int = 4_000
     final_margin: float = 8.0
     tolerance: float = 0.1
     decoding: str = "brackets"
@@ -70,7 +70,7 @@ class BeamSettings:
     def __post_init__(self) -> None:
         if self.decoding not in DECODINGS:
             raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {self.decoding!r}.")
-        for name in ("beam", "branching", "unary_cap", "most_pops"):
+        for name in ("beam", "branching", "unary_cap", "max_pops"):
             if not 1 <= getattr(self, name) <= MOST:
                 raise ValueError(f"Expected {name} from 1 to {MOST:,}, got {getattr(self, name)}.")
 
@@ -188,13 +188,14 @@ class IncrementalParser:
         normal = [tree for tree in map(normalize, trees) if tree is not None]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        inventory = self.isbn.inventory
-        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
+        vocabulary = self.isbn.vocabulary
+        events = [events_of([tree], vocabulary, self.isbn.relations) for tree in normal]
         known = [i for i, each in enumerate(events) if each.n_sequences]
         found = np.full(len(events), -np.inf)
         if known:
-            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
-            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
+            of_words = [vocabulary.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            joined = DecisionEvents.join([events[i] for i in known])
+            found[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
         return found
 
     def states(self, *_: Any, **__: Any) -> NoReturn:
@@ -233,7 +234,7 @@ class IncrementalParser:
         """
         check_input(words, tags)
         search = self._borrow(self.settings)
-        search.add(self.isbn.inventory.candidates(words, tags))
+        search.add(self.isbn.vocabulary.candidates(words, tags))
         logs = [0.0]
         for _ in words:
             search.advance()
@@ -252,7 +253,7 @@ class IncrementalParser:
             beam=settings.beam,
             branching=settings.branching,
             unary_cap=settings.unary_cap,
-            most_pops=settings.most_pops,
+            max_pops=settings.max_pops,
             margin=settings.margin,
             final_margin=settings.final_margin,
             tolerance=settings.tolerance,
@@ -272,16 +273,16 @@ class IncrementalParser:
             search.clear()
             self._idle.append(search)
 
-    def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Finals:
+    def _finals(self, words: Sequence[str], tags: Sequence[str | None] | None, settings: BeamSettings) -> Derivations:
         check_input(words, tags)
         search = self._borrow(settings)
-        search.run(self.isbn.inventory.candidates(words, tags))
-        finals = Finals(search.final_derivations(), search.final_log_probabilities())
+        search.run(self.isbn.vocabulary.candidates(words, tags))
+        finals = Derivations(search.final_derivations(), search.final_log_probabilities())
         if settings == self.settings:
             self._give_back(search)
         return finals
 
-    def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, finals: Finals) -> Parse:
+    def _decode(self, words: Sequence[str], tags: Sequence[str | None] | None, finals: Derivations) -> Parse:
         posteriors = finals.posteriors(self.isbn.tags)
         if self.settings.decoding == "tree":
             chosen, numbers, _ = finals.trees()[0]
@@ -301,7 +302,7 @@ class IncrementalParser:
 
     def _glued(self, words: Sequence[str], tags: Sequence[str | None] | None) -> Parse:
         """A flat tree, for a sentence without any derivation: such as when the numbers of a network overflow."""
-        candidates = self.isbn.inventory.candidates(words, tags)
+        candidates = self.isbn.vocabulary.candidates(words, tags)
         labels = self.isbn.labels
         return Parse(
             words=words,
@@ -343,7 +344,7 @@ class Prefix:
         tag (str): given to the word; None, or one that the network never saw, for the parser's own.
         """
         parser, search = self._parser, self._search.copy()
-        search.add(parser.isbn.inventory.candidates([word], [tag], first=not self.words))
+        search.add(parser.isbn.vocabulary.candidates([word], [tag], first=not self.words))
         search.advance()
         after = min(self.log_probability, log_sum(search.log_probabilities()))
         return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))
@@ -372,7 +373,7 @@ class Prefix:
             raise ValueError("Expected a word at least before the end of a sentence; push one.")
         search = self._search.copy()
         search.finish()
-        finals = Finals(search.final_derivations(), search.final_log_probabilities())
+        finals = Derivations(search.final_derivations(), search.final_log_probabilities())
         if not finals:
             return Finished(self._parser._glued(self.words, None), bits(self.log_probability, -np.inf))
         after = min(self.log_probability, finals.log_probability)

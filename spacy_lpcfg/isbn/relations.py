@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT
+from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT
 
 NONE = -1
 ELEMENTS = ("top", "below", "below2")
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
     """An element of the stack: never changed, so that hypotheses may share it.
 
     label (int): ROOT, LEAF, or the number of a label.
-    context, left_child, right_child, introduced, left_terminal (int): positions as of `FIELDS`; NONE for none.
+    context, left_child, right_child, introduced, left_terminal (int): positions as in `FIELDS`; NONE for none.
     """
 
     label: int

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.isbn._adam import Schedule, Table
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
 
@@ -52,10 +52,10 @@ class Training:
             table = self._tables[name] = Table(values, lasting if name in BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
-    def step(self, some: Events) -> float:
+    def step(self, some: DecisionEvents) -> float:
         """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout.
 
-        some (Events): of those that were found to fit the network (`likelihood.check`).
+        some (DecisionEvents): of those that were found to fit the network (`likelihood.check`).
         """
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
@@ -77,7 +77,7 @@ class Training:
             averages[name] = table.averages.reshape(self._weights[name].shape).copy()
         return self.start.of(unpad(averages, self.start.n_states))
 
-    def _touched(self, events: Events, ranges: np.ndarray) -> dict[str, np.ndarray]:
+    def _touched(self, events: DecisionEvents, ranges: np.ndarray) -> dict[str, np.ndarray]:
         """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
         outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
@@ -101,12 +101,12 @@ class Epoch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ascent:
+class Trainer:
     """How a network learns from sequences.
 
     n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
     learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
-    dropout, weight_decay, averaging, n_jobs: as of `Training`.
+    dropout, weight_decay, averaging, n_jobs: as in `Training`.
     seed (int): of the order of the sequences, and of dropout.
     """
 
@@ -122,15 +122,15 @@ class Ascent:
     def fit(
         self,
         network: Network,
-        events: Events,
+        events: DecisionEvents,
         *,
-        dev: Events | None = None,
+        dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] | None = None,
     ) -> Network:
         """The network after the last epoch, or, with held-out sequences, after that which makes them likeliest.
 
         network (Network): to begin with.
-        events, dev (Events): of any kind; dev without sequences counts as none.
+        events, dev (DecisionEvents): of any kind; dev without sequences counts as none.
         on_epoch (callable or None): called after each epoch.
         RAISES (ValueError): If the events do not fit the network.
         """
@@ -163,7 +163,7 @@ class Ascent:
             n_jobs=self.n_jobs,
         )
 
-    def _batches(self, rng: np.random.Generator, events: Events) -> Iterator[Events]:
+    def _batches(self, rng: np.random.Generator, events: DecisionEvents) -> Iterator[DecisionEvents]:
         """All sequences in random order, batch_size at a time."""
         order, at_hand = rng.permutation(events.n_sequences), _AT_HAND * self.batch_size
         for first in range(0, len(order), at_hand):

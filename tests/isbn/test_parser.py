@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import tiny
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
-from spacy_lpcfg.isbn.finals import Finals
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_vocabulary
+from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.network import start_network
 from spacy_lpcfg.parsing.result import GLUED, PARSED
 from spacy_lpcfg.trees import parse_trees
@@ -61,13 +61,13 @@ def test_posteriors_are_shares_of_the_derivations():
         (((0, 2, "S"), (0, 1, "NP")), [0, 2]),
         (((0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")), [0, 1]),
     ]
-    finals = Finals(derivations, np.log([0.02, 0.01, 0.01]))
-    posteriors = finals.posteriors(["DT", "NN", "VB"])
+    found = Derivations(derivations, np.log([0.02, 0.01, 0.01]))
+    posteriors = found.posteriors(["DT", "NN", "VB"])
     assert list(posteriors.brackets) == [(0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")]
     assert list(posteriors.brackets.values()) == pytest.approx([1, 0.25, 1])
     assert posteriors.tags[0] == {"DT": 1}
     assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
-    assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
+    assert [np.exp(log) for _, _, log in found.trees()] == pytest.approx([0.03, 0.01])
 
 
 def test_parse_keeps_given_tags():
@@ -111,13 +111,13 @@ def test_parse_of_a_long_text():
 
 def test_parse_where_the_end_is_out_of_reach():
     """After one step for the end no derivation has it: the beam is completed step by step."""
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=1))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=1))
     search = parser._new_search(parser.settings)
-    search.add(parser.isbn.inventory.candidates(["a"]))
+    search.add(parser.isbn.vocabulary.candidates(["a"]))
     search.advance()
     search.finish()
     assert len(search.final_log_probabilities()) > 0
-    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, most_pops=3))
+    parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=3))
     parse = parser.parse(["a", "b", "c"])
     assert parse.status in (PARSED, GLUED)
     assert parse.tree.words == ["a", "b", "c"]
@@ -127,7 +127,7 @@ def test_parse_without_numbers_is_flat():
     """The weights of a network may be such that nothing is left of any derivation."""
     isbn = tiny("feed-forward")
     nowhere = {name: array * np.float32(np.nan) for name, array in isbn.networks[0].parameters.items()}
-    parser = IncrementalParser(ISBN(isbn.inventory, isbn.relations, (isbn.networks[0].of(nowhere),)))
+    parser = IncrementalParser(ISBN(isbn.vocabulary, isbn.relations, (isbn.networks[0].of(nowhere),)))
     parse = parser.parse(WORDS, ["X", *[None] * 5])
     assert parse.status == GLUED
     assert np.isnan(parse.log_probability)
@@ -143,9 +143,9 @@ def test_parse_without_numbers_is_flat():
 
 def test_parse_with_a_treebank_of_one_word():
     trees = list(parse_trees(["(X (UH yes))"]))
-    inventory, relations = take_inventory(trees), Relations()
-    network = start_network("feed-forward", inventory, relations, n_states=4, seed=0)
-    parser = IncrementalParser(ISBN(inventory, relations, (network,)))
+    vocabulary, relations = take_vocabulary(trees), Relations()
+    network = start_network("feed-forward", vocabulary, relations, n_states=4, seed=0)
+    parser = IncrementalParser(ISBN(vocabulary, relations, (network,)))
     assert parser.parse(["yes"]).tree.words == ["yes"]
     assert parser.parse(["no", "yes", "no"]).tree.words == ["no", "yes", "no"]
 
@@ -167,13 +167,13 @@ def test_settings_refuse_nonsense():
         BeamSettings(decoding="rules")
     with pytest.raises(ValueError, match="beam from 1 to 100,000,000"):
         BeamSettings(beam=0)
-    with pytest.raises(ValueError, match="most_pops from 1"):
-        BeamSettings(most_pops=10**30)
+    with pytest.raises(ValueError, match="max_pops from 1"):
+        BeamSettings(max_pops=10**30)
 
 
 def test_ensemble_of_equals_is_one_network():
     isbn = tiny("mean-field-step")
-    twice = IncrementalParser(ISBN(isbn.inventory, isbn.relations, isbn.networks * 2))
+    twice = IncrementalParser(ISBN(isbn.vocabulary, isbn.relations, isbn.networks * 2))
     alone = IncrementalParser(isbn)
     assert twice.parse(WORDS).log_probability == pytest.approx(alone.parse(WORDS).log_probability, abs=1e-4)
     assert twice.parse(WORDS).spans == alone.parse(WORDS).spans
