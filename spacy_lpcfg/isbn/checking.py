@@ -1,4 +1,4 @@
-"""What must hold of a saved model before the kernels, which trust it, may read it."""
+"""Checks of a saved model before the kernels read it, which trust their input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", 
 
 
 def require(part: str, holds: bool) -> None:
-    """RAISES (StorageError): Naming the part, unless it holds."""
+    """Check a condition on a part of a file.
+
+    RAISES (StorageError): If it does not hold; the message names the part.
+    """
     if not holds:
         raise StorageError(f"This isbn is inconsistent in its {part}: copy or learn it again.")
 
@@ -27,7 +30,8 @@ def require(part: str, holds: bool) -> None:
 def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     """Check that the stored parts of an ISBN, but its networks, fit together.
 
-    RAISES (StorageError): Naming the part that does not fit, or if it takes too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If a part does not fit, which the message names, or takes too much memory.
+    (KeyError): If a part is missing.
     """
     for name in _TEXTS:
         require(name, are_texts(values[name]))
@@ -44,7 +48,8 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
     """Check that the arrays of a network fit what it knows by number.
 
-    RAISES (StorageError): Naming the one that does not fit, or if they take too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If an array does not fit, which the message names, or if they take too much memory.
+    (KeyError): If an array is missing.
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
@@ -62,7 +67,7 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Each tag has its unknown word, and after it others, each once."""
+    """Check that the words of each tag begin with the unknown word, and that none comes twice."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):

@@ -1,4 +1,4 @@
-"""The derivations of a whole sentence that a search has found, and what they say of its brackets and tags."""
+"""The derivations of a whole sentence that a search has found, and the posteriors of its brackets and tags."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Derivations:
         return bool(self.analyses)
 
     def that(self, constraints: Constraints, n_words: int) -> Derivations:
-        """Those derivations whose trees satisfy constraints.
+        """The derivations whose trees satisfy constraints.
 
         RAISES (ValueError): If a constraint is on something that is not a span of the words.
         """
@@ -53,7 +53,7 @@ class Derivations:
         return Posteriors(self._bracket_shares(), self._tag_shares(tag_names))
 
     def _bracket_shares(self) -> dict[Span, float]:
-        """Shares of brackets in pre-order; over the same words first what has the fewest of them above on average."""
+        """Shares of brackets in pre-order; over the same words, those with fewer above them on average come first."""
         found: dict[Span, float] = {}
         above: dict[Span, float] = {}
         for spans, share in self._distinct_shares().items():

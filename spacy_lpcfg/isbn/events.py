@@ -1,4 +1,4 @@
-"""Sequences of decisions as flat arrays: what a network learns from. They know nothing of parsing."""
+"""Sequences of decisions as flat arrays: what a network learns from."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: Relations) -> DecisionEvents:
-    """The derivations of trees, but of those with labels or tags that the vocabulary does not know.
+    """The derivations of trees; those with a label or a tag that the vocabulary does not know are left out.
 
     trees (iterable of Tree): normalized.
     """
@@ -153,7 +153,7 @@ class _Reader:
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the choices of a tag and a word; their rows."""
+        """Add the choices of a tag and a word, and return their rows."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag

@@ -33,7 +33,7 @@ _FEW_WORDS, _MIN_COUNT, _MIN_COUNT_OF_FEW = 50_000, 3, 5  # words of a treebank 
 
 
 class LearningEpoch(NamedTuple):
-    """What one pass over the trees found and cost.
+    """Log-likelihoods and time of one pass over the trees.
 
     network (int): of an ensemble, counted from 1; epoch (int): likewise.
     log_likelihood (float): a word, of each tree as it came, under dropout.
@@ -135,11 +135,11 @@ class ISBNLearner:
         return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
     def min_count_of(self, n_words: int) -> int:
-        """How often words are seen with a tag at least, so that they are known, in a treebank of so many words."""
+        """How often a word must have a tag to be known with it, in a treebank of so many words."""
         return self.min_count or (_MIN_COUNT_OF_FEW if n_words < _FEW_WORDS else _MIN_COUNT)
 
     def trainer(self, seed: int, n_trees: int, n_words: int) -> Trainer:
-        """How the network of a seed learns from so many trees with so many words."""
+        """The trainer of the network of a seed on so many trees with so many words."""
         size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
         usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _MIN_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
@@ -155,11 +155,11 @@ class ISBNLearner:
         )
 
     def passes(self, n_trees: int) -> int:
-        """How often it goes over so many trees."""
+        """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(_MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, min_count: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """How it was learned: nothing in it depends on the machine."""
+        """The settings and the history of learning, without anything that depends on the machine."""
         not_said = ("n_jobs", "relations", "word_classes")
         settings = {name: value for name, value in vars(self).items() if name not in not_said}
         settings |= {"min_count": min_count}
@@ -210,7 +210,7 @@ def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
 def _note(
     history: list[LearningEpoch], n_words: list[int], network: int, on_epoch: OnEpoch | None, epoch: Epoch
 ) -> None:
-    """Keep what an epoch found, a word."""
+    """Keep the log-likelihoods of an epoch, a word."""
     words, held_out_words = n_words
     dev = epoch.dev / held_out_words if held_out_words else float("nan")
     history.append(LearningEpoch(network, epoch.number, epoch.log_likelihood / words, dev, epoch.seconds))

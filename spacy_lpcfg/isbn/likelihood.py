@@ -70,9 +70,10 @@ def gradient_of(
 
 
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
-    """Dropout of means along the latent edges, float32 (n_positions, n_states): 0, or 1 / (1 - dropout); None for none.
+    """Draw by what the means are multiplied along the latent edges: 0, or 1 / (1 - dropout).
 
     dropout (float): probability of 0.
+    RETURNS (float32, (n_positions, n_states), or None): None without dropout.
     """
     if not dropout:
         return None
@@ -81,7 +82,7 @@ def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout
 
 
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The parameters, contiguous, with rows of whole blocks; the same arrays where they have them."""
+    """The parameters as contiguous arrays whose rows are padded to whole blocks; no copy where they are already."""
     n_states = len(parameters["bias"])
     padding = -n_states % LANES
     padded = {}
@@ -157,7 +158,7 @@ class Sweep:
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
-        """Each round in n_jobs threads, of which number i takes the pieces i, i + n_jobs, ..."""
+        """Run each round in n_jobs threads; thread i takes the pieces i, i + n_jobs, ..."""
         kernel = Pass(self.plan, self.arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for name in rounds:
@@ -176,7 +177,7 @@ class Sweep:
 
 
 def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
-    """Whether the numbers in events are those of rows that there are, so that no kernel reads beyond its arrays.
+    """Check that the numbers in events are in range, so that no kernel reads beyond its arrays.
 
     RAISES (ValueError): If they are not.
     """

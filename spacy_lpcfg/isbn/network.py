@@ -44,7 +44,7 @@ class Network:
     decision_weights (float32, (n_inputs, n_states)): of the inputs to the latent units; row i of decision relation r
         is input `r * n_rows + i`.
     outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): of the decisions.
-    RAISES (ValueError): On another approximation, or arrays of other shapes.
+    RAISES (ValueError): If there is no such approximation, or if an array has another shape.
     """
 
     approximation: str
@@ -102,14 +102,14 @@ class Network:
 
 
 def check_approximation(name: str) -> None:
-    """RAISES (ValueError): On a name that is none."""
+    """RAISES (ValueError): If there is no approximation of that name."""
     if name not in APPROXIMATIONS:
         raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {name!r}.")
 
 
 @dataclass(frozen=True, eq=False)
 class ISBN(Stored):
-    """What a parser by sigmoid belief networks needs.
+    """The model of a parser by sigmoid belief networks.
 
     vocabulary (NetworkVocabulary): what the networks know by number.
     relations (Relations): how their positions are joined.
@@ -203,7 +203,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 
 def _names(n_networks: int) -> Iterator[str]:
-    """Of all parts of a model."""
+    """The names of all parts of a model."""
     yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)

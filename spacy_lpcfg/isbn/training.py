@@ -1,4 +1,4 @@
-"""Stochastic gradient ascent of a network's likelihood, a step at a time, and to the end."""
+"""Training of a network by stochastic gradient ascent of the likelihood: single steps, and whole runs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
 
-_AT_HAND = 50  # batches that are selected together: to select anything takes time for all that it is selected from
+_AT_HAND = 50  # batches that are selected together: selecting takes time in proportion to what it selects from
 
 
 class Training:
     """A network that learns from sequences, by Adam with weight decay, dropout and an average of the weights.
 
     network (Network): to begin with.
-    rates (float64, (n_steps,)): of learning, at each step that will be.
+    rates (float64, (n_steps,)): learning rate of each step.
     weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
         all weights but the biases.
     averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
@@ -53,9 +53,10 @@ class Training:
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
     def step(self, some: DecisionEvents) -> float:
-        """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout.
+        """Take a step up the gradient of the log-likelihood of some sequences.
 
-        some (DecisionEvents): of those that were found to fit the network (`likelihood.check`).
+        some (DecisionEvents): checked by `likelihood.check`.
+        RETURNS (float): the log-likelihood before the step, under dropout.
         """
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
@@ -70,7 +71,7 @@ class Training:
         return log_likelihood
 
     def network(self) -> Network:
-        """The network of the average of the weights so far."""
+        """The network with the average of the weights so far."""
         averages = {}
         for name, table in self._tables.items():
             table.fetch(np.arange(len(table.weights)), self.n_steps)
@@ -86,7 +87,7 @@ class Training:
 
 
 class Epoch(NamedTuple):
-    """What one pass over the sequences found and cost.
+    """Log-likelihoods and time of one pass over the sequences.
 
     number (int): from 1 on.
     log_likelihood (float): of all sequences, each as it came, under dropout.
@@ -102,7 +103,7 @@ class Epoch(NamedTuple):
 
 @dataclass(frozen=True)
 class Trainer:
-    """How a network learns from sequences.
+    """Trains networks on sequences.
 
     n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
     learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
@@ -127,7 +128,7 @@ class Trainer:
         dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] | None = None,
     ) -> Network:
-        """The network after the last epoch, or, with held-out sequences, after that which makes them likeliest.
+        """Train a network to the last epoch; with held-out sequences take the epoch that makes them likeliest.
 
         network (Network): to begin with.
         events, dev (DecisionEvents): of any kind; dev without sequences counts as none.
@@ -151,7 +152,7 @@ class Trainer:
         return training.network() if best_dev == -np.inf else best
 
     def start(self, network: Network, n_sequences: int) -> Training:
-        """The network before the first step of the way through so many sequences."""
+        """The training of a network on so many sequences, before its first step."""
         n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
         return Training(
             network,

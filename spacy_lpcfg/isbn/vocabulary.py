@@ -1,7 +1,7 @@
 """What a network knows by number: labels, tags, words and forms.
 
-A transition is up to three decisions, each among the *outcomes* of a contiguous range: the action; after
-Shift the tag; after the tag the word, unless the tag has no known words. Outcomes are numbered
+A transition is up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift the tag;
+after the tag the word, unless the tag has no known words. Outcomes are numbered
 
     0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
 
@@ -28,11 +28,11 @@ from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 
 _CACHE_SIZE = 10_000
 _MAX_CANDIDATES = 8
-_MIN_LIKELIHOOD = 0.002
+_MIN_TAG_PROBABILITY = 0.002
 
 
 class Candidates(NamedTuple):
-    """What the words of a sentence may be to the network.
+    """The tags and outcomes that the network considers for the words of a sentence.
 
     offsets (int32, (n_words + 1,)): the candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
@@ -52,7 +52,7 @@ class Candidates(NamedTuple):
 
 
 class Word(NamedTuple):
-    """What one word may be to the network: columns of `Candidates`, and the rows of its forms."""
+    """The candidates of one word: columns of `Candidates`, and the rows of its forms."""
 
     tags: list[int]
     outcomes: list[int]
@@ -161,7 +161,7 @@ class NetworkVocabulary:
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
     ) -> Candidates:
-        """What the words of a sentence may be; never fails because of what they are.
+        """The candidates of the words of a sentence; each word has at least one.
 
         words (sequence of str): in the treebank's spelling.
         tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
@@ -181,7 +181,7 @@ class NetworkVocabulary:
         )
 
     def word(self, word: str, first: bool, tag: int | None = None) -> Word:
-        """What a word may be to the network.
+        """The candidates of a word.
 
         first (bool): whether it is the first word of its sentence.
         tag (int): its tag, if that is given.
@@ -200,7 +200,7 @@ class NetworkVocabulary:
         if not known or self.rare.has_word(word):
             likely = self.rare.tags_of(word, first)
             best = np.argsort(-likely, kind="stable")[:_MAX_CANDIDATES]
-            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_LIKELIHOOD).tolist())
+            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist())
             tags += [tag for tag, is_likely in likely_enough if tag not in known and (is_likely or not tags)]
         return tags
 
