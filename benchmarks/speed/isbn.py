@@ -59,7 +59,7 @@ def parts(parser: IncrementalParser, inputs: Sequence[tuple[list[str], list[str]
     times = np.zeros(2)
     for words, tags in inputs:
         start = time.process_time()
-        candidates = parser.isbn.inventory.candidates(words, tags)
+        candidates = parser.isbn.vocabulary.candidates(words, tags)
         looked_up = time.process_time()
         search.run(candidates)
         times += np.array([looked_up - start, time.process_time() - looked_up])

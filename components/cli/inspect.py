@@ -41,7 +41,7 @@ def inspect(
     """Show what a parser has learned.
 
     The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
-    networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
+    networks the sizes and the vocabulary are shown. Where the pipeline's meta.json tells how learning went, that is
     shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
     has use for.
 
@@ -107,14 +107,14 @@ def _sizes_of_grammar(grammar: "Grammar") -> Found:
 
 
 def _sizes_of_networks(isbn: "ISBN") -> Found:
-    inventory = isbn.inventory
+    vocabulary = isbn.vocabulary
     return {
         "kind": "networks",
         "labels": list(isbn.labels),
         "tags": list(isbn.tags),
-        "n_words": len(set(filter(None, inventory.words))),
-        "n_forms": len(inventory.forms),
-        "n_outcomes": inventory.n_outcomes,
+        "n_words": len(set(filter(None, vocabulary.words))),
+        "n_forms": len(vocabulary.forms),
+        "n_outcomes": vocabulary.n_outcomes,
         "latent_relations": list(isbn.relations.latent),
         "decision_relations": list(isbn.relations.decisions),
         "networks": [

@@ -1,4 +1,4 @@
-"""What must hold of a saved model before the kernels, which trust it, may read it."""
+"""Checks of a saved model before the kernels read it, which trust their input."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.grammar.layout import in_blocks
-from spacy_lpcfg.isbn.derivations import PROJECT
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.transitions import PROJECT
 from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
 from spacy_lpcfg.words.classes import WordClasses
@@ -19,7 +19,10 @@ _TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", 
 
 
 def require(part: str, holds: bool) -> None:
-    """RAISES (StorageError): Naming the part, unless it holds."""
+    """Check a condition on a part of a file.
+
+    RAISES (StorageError): If it does not hold; the message names the part.
+    """
     if not holds:
         raise StorageError(f"This isbn is inconsistent in its {part}: copy or learn it again.")
 
@@ -27,14 +30,15 @@ def require(part: str, holds: bool) -> None:
 def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     """Check that the stored parts of an ISBN, but its networks, fit together.
 
-    RAISES (StorageError): Naming the part that does not fit, or if it takes too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If a part does not fit, which the message names, or takes too much memory.
+    (KeyError): If a part is missing.
     """
     for name in _TEXTS:
         require(name, are_texts(values[name]))
     n_labels, n_tags = len(values["labels"]), len(values["tags"])
     require("tags", n_tags > 0)
     require("decisions", len(values["decisions"]) > 0)
-    require("opening", type(values["opening"]) is int and values["opening"] in (0, -1))
+    require("sentence_initial", type(values["sentence_initial"]) is int and values["sentence_initial"] in (0, -1))
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)
@@ -44,7 +48,8 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
     """Check that the arrays of a network fit what it knows by number.
 
-    RAISES (StorageError): Naming the one that does not fit, or if they take too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If an array does not fit, which the message names, or if they take too much memory.
+    (KeyError): If an array is missing.
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
@@ -71,7 +76,7 @@ _STATES = 4_000  # that a search enters for a word, at most by its default setti
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Each tag has its unknown word, and after it others, each once."""
+    """Check that the words of each tag begin with the unknown word, and that none comes twice."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):
