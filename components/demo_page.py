@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from spacy_lpcfg.components.pictures import Sentence, ask, sentences, spans_html
+from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences, spans_html
 from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, surprisal_figure, tree_html
 from spacy_lpcfg.pictures.visible import visible
 
@@ -58,7 +58,7 @@ class DemoPage:
         message = f"These are the first {len(drawn)} of {len(found)} sentences." if len(found) > len(drawn) else ""
         return page(text, self._sections(doc, drawn), message)
 
-    def _sections(self, doc: Doc, drawn: Sequence[Sentence]) -> Iterator[tuple[str, str]]:
+    def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
             "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best)),
             "Posteriors": (_posteriors, self._answers("posteriors", doc)),
@@ -110,14 +110,14 @@ def _or_message(draw: Callable[..., str], *arguments: Any) -> str:
         return _message(str(error))
 
 
-def _part(draw: Callable[..., str], sentence: Sentence, answer: Any) -> str:
+def _part(draw: Callable[..., str], sentence: PicturedSentence, answer: Any) -> str:
     return _message(answer) if isinstance(answer, str) else _or_message(draw, sentence, answer)
 
 
 # What a sentence has -----------------------------------------------------------------------------
 
 
-def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
+def _alternatives(sentence: PicturedSentence, analyses: Sequence[Any]) -> str:
     """Each tree, folded up below its probability and brackets."""
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
@@ -128,17 +128,17 @@ def _alternatives(sentence: Sentence, analyses: Sequence[Any]) -> str:
     )
 
 
-def _posteriors(sentence: Sentence, posteriors: Any) -> str:
+def _posteriors(sentence: PicturedSentence, posteriors: Any) -> str:
     _check_drawn(sentence, "chart")
     return figure_svg(chart_figure(sentence.words, posteriors)) + spans_html(sentence.words, posteriors)
 
 
-def _surprisal(sentence: Sentence, bits: Any) -> str:
+def _surprisal(sentence: PicturedSentence, bits: Any) -> str:
     _check_drawn(sentence, "surprisal")
     return figure_svg(surprisal_figure(sentence.words, bits))
 
 
-def _check_drawn(sentence: Sentence, what: str) -> None:
+def _check_drawn(sentence: PicturedSentence, what: str) -> None:
     n = len(sentence.words)
     if n > _MOST_DRAWN:
         raise ValueError(f"The {what} of {n} words is not drawn: {_MOST_DRAWN} are the most.")

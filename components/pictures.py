@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 
 
-class Sentence(NamedTuple):
+class PicturedSentence(NamedTuple):
     """A sentence of a Doc that has words.
 
     number (int): among all sentences of the Doc, from 0
@@ -34,7 +34,7 @@ class Sentence(NamedTuple):
     tree: Tree
 
 
-def sentences(doc: Doc, key: str) -> Iterator[Sentence]:
+def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     """The sentences of a Doc that have words.
 
     doc (Doc): parsed
@@ -42,7 +42,7 @@ def sentences(doc: Doc, key: str) -> Iterator[Sentence]:
     """
     for number, ((start, end), tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key))):
         if tree is not None:
-            yield Sentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
+            yield PicturedSentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
 
 
 def ask(component: Any, question: str, doc: Doc, *arguments: Any) -> list[Any]:

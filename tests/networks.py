@@ -21,7 +21,7 @@ RELATIONS = Relations()
 
 def tiny(*approximations: str, relations: Relations = RELATIONS, seed: int = 0, n_states: int = 3) -> ISBN:
     """A model of two labels, whose networks say something."""
-    vocabulary = take_vocabulary(TREES, min_count=1, min_form=2, min_frequent=2)
+    vocabulary = take_vocabulary(TREES, min_count=1, min_signature_count=2, min_frequent=2)
     networks = []
     for i, approximation in enumerate(approximations):
         network = start_network(approximation, vocabulary, relations, n_states=n_states + i, seed=seed + i)

@@ -100,7 +100,7 @@ def with_classes(grammar: Grammar) -> Grammar:
 
 def some_isbn() -> ISBN:
     """Networks of all approximations, of different sizes."""
-    vocabulary, relations = take_vocabulary(trees(40), min_form=3, classes=CLASSES), Relations()
+    vocabulary, relations = take_vocabulary(trees(40), min_signature_count=3, classes=CLASSES), Relations()
     networks = [
         start_network(approximation, vocabulary, relations, n_states=n, seed=n)
         for n, approximation in enumerate(APPROXIMATIONS, start=3)

@@ -113,7 +113,7 @@ def _sizes_of_networks(isbn: "ISBN") -> Found:
         "labels": list(isbn.labels),
         "tags": list(isbn.tags),
         "n_words": len(set(filter(None, vocabulary.words))),
-        "n_forms": len(vocabulary.forms),
+        "n_signatures": len(vocabulary.signatures),
         "n_outcomes": vocabulary.n_outcomes,
         "latent_relations": list(isbn.relations.latent),
         "decision_relations": list(isbn.relations.decisions),
@@ -184,7 +184,7 @@ def _lines(found: Found) -> Iterator[str]:
 def _grammar_lines(sizes: Found) -> Iterator[str]:
     yield f"{sizes['n_labels']} categories, {sizes['n_tags']} tags, root label {sizes['root_label'] or 'none'}"
     yield f"{sizes['n_symbols']} symbols, {sizes['n_preterminals']} of them over words; {sizes['n_rules']} binary rules"
-    yield f"{sizes['n_terminals']} words and forms; {sizes['n_rare_words']} rare words by their forms"
+    yield f"{sizes['n_terminals']} words and signatures; {sizes['n_rare_words']} rare words by their signatures"
     proper = "probabilities" if sizes["is_proper"] else "estimates that may be negative"
     yield f"parameters are {proper}; {sizes['n_bytes'] / 1e6:.1f} MB"
     yield ""
@@ -196,7 +196,7 @@ def _grammar_lines(sizes: Found) -> Iterator[str]:
 def _network_lines(sizes: Found) -> Iterator[str]:
     yield f"{len(sizes['labels'])} categories: {' '.join(sizes['labels'])}"
     yield f"{len(sizes['tags'])} tags: {' '.join(sizes['tags'])}"
-    yield f"{sizes['n_words']} words, {sizes['n_forms']} forms, {sizes['n_outcomes']} outcomes of decisions"
+    yield f"{sizes['n_words']} words, {sizes['n_signatures']} signatures, {sizes['n_outcomes']} outcomes of decisions"
     yield f"latent relations: {' '.join(sizes['latent_relations'])}"
     yield f"decision relations: {' '.join(sizes['decision_relations'])}"
     for network in sizes["networks"]:

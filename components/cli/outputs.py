@@ -42,7 +42,7 @@ class Span(NamedTuple):
     score: float | None
 
 
-class Sentence(NamedTuple):
+class ParsedSentence(NamedTuple):
     """A sentence of a Doc.
 
     words (list of str): as they stand in the text
@@ -65,13 +65,13 @@ class Sentence(NamedTuple):
     marginals: dict[str, Any] | None
 
 
-NOTHING = Sentence([], None, [], None, EMPTY, None, None, None)
+NOTHING = ParsedSentence([], None, [], None, EMPTY, None, None, None)
 
 
 # From Docs ---------------------------------------------------------------------------------------
 
 
-def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[Sentence]:
+def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedSentence]:
     """The sentences of a parsed Doc that have words, or, if it was made of a list of none, `NOTHING`.
 
     key (str): of `doc.spans`
@@ -92,7 +92,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[Sentenc
             continue
         positions = words_of(doc, start, end)
         tree = own if given is None else type(own).from_spans(printable(given), printable(own.tags), own.spans())
-        yield Sentence(
+        yield ParsedSentence(
             words=texts_of(doc, positions) if given is None else given,
             tree=rooted(tree, root),
             spans=[Span(*span, next(scores)) for span in tree.spans() if span[2]],
@@ -116,7 +116,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]
 
 
 def _analysis(words: list[str], found: dict[str, Any], root: str | None) -> dict[str, Any]:
-    """One of the n best, as of `Sentence`."""
+    """One of the n best, as of `ParsedSentence`."""
     tree = rooted(tree_of(words, found), root)
     return {"tree": str(tree), "log_probability": found["log_probability"], "probability": found["probability"]}
 
@@ -154,13 +154,13 @@ def rooted(tree: Tree, root: str | None) -> Tree:
 # To lines ----------------------------------------------------------------------------------------
 
 
-def bracket_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A tree a line, and an empty line for a sentence without words."""
     for sentence in sentences:
         yield "" if sentence.tree is None else str(sentence.tree)
 
 
-def n_best_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A tree a line, after its probability; an empty line after each sentence."""
     for sentence in sentences:
         for each in sentence.n_best or []:
@@ -168,13 +168,13 @@ def n_best_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
         yield ""
 
 
-def json_lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+def json_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A JSON object a sentence."""
     for sentence in sentences:
         yield json.dumps(as_json(sentence), ensure_ascii=False)
 
 
-def as_json(sentence: Sentence) -> dict[str, Any]:
+def as_json(sentence: ParsedSentence) -> dict[str, Any]:
     """A sentence by the names of its parts; of its answers those that were asked for."""
     found = sentence._asdict()
     found["tree"] = None if sentence.tree is None else str(sentence.tree)
@@ -195,14 +195,14 @@ def tree_as_json(tree: Tree) -> dict[str, Any]:
     return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
 
 
-def span_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A span a row, apart by tabs; sentences count from 1."""
     yield "\t".join(_SPANS)
     for number, sentence in enumerate(sentences, start=1):
         yield from _rows(number, sentence.words, sentence.spans)
 
 
-def marginal_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """As `span_rows`, of all spans that may be."""
     yield "\t".join(_SPANS)
     for number, sentence in enumerate(sentences, start=1):
@@ -216,7 +216,7 @@ def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[str]
         yield f"{number}\t{start}\t{end}\t{label}\t{shown}\t{' '.join(words[start:end])}"
 
 
-def n_best_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
+def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
     """A tree a row, apart by tabs, best first."""
     yield "\t".join(_RANKS)
     for number, sentence in enumerate(sentences, start=1):
@@ -224,7 +224,7 @@ def n_best_rows(sentences: Iterable[Sentence]) -> Iterator[str]:
             yield f"{number}\t{rank}\t{each['probability']:.6g}\t{each['log_probability']:.6f}\t{each['tree']}"
 
 
-LINES: dict[tuple[Format, str], Callable[[Iterable[Sentence]], Iterator[str]]] = {
+LINES: dict[tuple[Format, str], Callable[[Iterable[ParsedSentence]], Iterator[str]]] = {
     (Format.brackets, ""): bracket_lines,
     (Format.brackets, "--n-best"): n_best_lines,
     (Format.table, ""): span_rows,

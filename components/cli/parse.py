@@ -13,7 +13,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, Format, Sentence, sentences_of
+from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, Format, ParsedSentence, sentences_of
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def _log_makeshift(status: Counter[str]) -> None:
 
 
 def _write_lines(
-    lines: Callable[[Iterable[Sentence]], Iterator[str]],
+    lines: Callable[[Iterable[ParsedSentence]], Iterator[str]],
     output: Path | None,
     found: "Iterable[Parsed]",
     key: str,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spacy.language import Language
 
     from spacy_lpcfg.components.cli.inputs import Pipe, Source
-    from spacy_lpcfg.components.pictures import Sentence
+    from spacy_lpcfg.components.pictures import PicturedSentence
     from spacy_lpcfg.trees import Tree
 
 
@@ -216,23 +216,23 @@ def _draw_figure(figure: "Figure", form: Format) -> str:
     return figure_svg(figure)
 
 
-def _draw_parsed(sentence: "Sentence", answer: None, form: Format) -> str:
+def _draw_parsed(sentence: "PicturedSentence", answer: None, form: Format) -> str:
     return _draw_tree(sentence.tree, form)
 
 
-def _draw_chart(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: Format) -> str:
     from spacy_lpcfg.pictures import chart_figure
 
     return _draw_figure(chart_figure(sentence.words, posteriors), form)
 
 
-def _draw_spans(sentence: "Sentence", posteriors: Any, form: Format) -> str:
+def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: Format) -> str:
     from spacy_lpcfg.components.pictures import spans_html
 
     return spans_html(sentence.words, posteriors)
 
 
-def _draw_surprisal(sentence: "Sentence", bits: Any, form: Format) -> str:
+def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: Format) -> str:
     from spacy_lpcfg.pictures import surprisal_figure
 
     return _draw_figure(surprisal_figure(sentence.words, bits), form)

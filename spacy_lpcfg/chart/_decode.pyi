@@ -15,10 +15,10 @@ class LabelTable:
         self, offsets: NDArray[np.int32], labels: NDArray[np.int32], tag_of: NDArray[np.int32], n_labels: int
     ) -> None: ...
 
-class Posteriors:
+class CellPosteriors:
     def __init__(self, table: LabelTable) -> None: ...
 
-class Brackets:
+class TreeBrackets:
     def __init__(
         self, forest: Forest, table: LabelTable, nodes: NDArray[np.int32], marginals: NDArray[np.float64]
     ) -> None: ...

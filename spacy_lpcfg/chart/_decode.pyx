@@ -63,7 +63,7 @@ def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals,
         counts as likely as the item.
     """
     cdef double[::1] edges = np.empty(forest.edges.size()), items = np.zeros(forest.items.size())
-    cdef Posteriors posteriors = Posteriors(table)
+    cdef CellPosteriors posteriors = CellPosteriors(table)
     cdef int item, first = 0, c, e, symbol
     with nogil:
         for item in range(<int>forest.items.size()):
@@ -108,7 +108,7 @@ cdef class LabelTable:
         return False
 
 
-cdef class Posteriors:
+cdef class CellPosteriors:
     """Posteriors of the labels and tags of one cell at a time; of those that no item there has, of another cell."""
 
     cdef vector[double] of_label
@@ -137,7 +137,7 @@ cdef class Posteriors:
                 self.of_tag[table.tag_of[symbol]] += marginals[item]
 
 
-cdef class Brackets:
+cdef class TreeBrackets:
     """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it."""
 
     cdef vector[int32_t] starts
@@ -149,14 +149,14 @@ cdef class Brackets:
 
     def __init__(self, Forest forest, LabelTable table, const int32_t[::1] nodes, const double[::1] marginals):
         """forest, nodes: a tree as `best_tree` gives it; marginals (float64, (n_items,)): of the items."""
-        cdef Posteriors posteriors = Posteriors(table)
+        cdef CellPosteriors posteriors = CellPosteriors(table)
         cdef int k
         with nogil:
             for k in range(<int>nodes.shape[0]):
                 self.add(forest, table, nodes[k], marginals, posteriors)
 
     cdef void add(self, Forest forest, LabelTable table, int item, const double[::1] marginals,
-                  Posteriors posteriors) noexcept nogil:
+                  CellPosteriors posteriors) noexcept nogil:
         cdef Item node = forest.items[item]
         cdef int first = item, c, tag
         while first > 0 and same_cell(forest.items[first - 1], node):

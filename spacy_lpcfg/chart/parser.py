@@ -9,7 +9,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
-from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
+from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
@@ -302,7 +302,7 @@ class Parser(SentenceParser):
             if parse is not None:
                 return parse
         marginals, nodes, items, status = self._choose(forest)
-        brackets = Brackets(marginals.forest, self._labels, nodes, items)
+        brackets = TreeBrackets(marginals.forest, self._labels, nodes, items)
         own = [self.grammar.tags[tag] for tag in brackets.tags()]
         labels = self.grammar.labels
         return Parse(

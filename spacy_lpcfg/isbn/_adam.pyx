@@ -108,7 +108,7 @@ cdef class Schedule:
         return step
 
 
-cdef class Table:
+cdef class AdamTable:
     """Weights under Adam. Fetch rows before their weights are used; step adds what their gradient asks for.
 
     weights (float32, (n_rows, width)): changed in place.

@@ -15,7 +15,7 @@ from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
 from spacy_lpcfg.words.classes import WordClasses
 
-_TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", "latent", "decisions")
+_TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "classes_words", "latent", "decisions")
 
 
 def require(part: str, holds: bool) -> None:
@@ -85,7 +85,7 @@ def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
 
 def _check_rare_words(values: Mapping[str, Any], n_tags: int) -> None:
     names, tags, weights = values["rare_names"], values["rare_tags"], values["rare_weights"]
-    require("rare_names", "f " in names)
+    require("rare_names", "s " in names)
     require("rare_tags", isinstance(tags, np.ndarray) and is_array(tags, "int32", tags.size))
     require("rare_tags", are_within(tags, n_tags))
     require("rare_offsets", are_offsets(values["rare_offsets"], "int32", len(names), len(tags)))
@@ -93,5 +93,5 @@ def _check_rare_words(values: Mapping[str, Any], n_tags: int) -> None:
     require("rare_counts", is_array(counts, "float32", len(tags)) and is_moderate(counts) and bool(np.all(counts >= 0)))
     for name, array, n in (("rare_weights", weights, len(names)), ("rare_tag_weights", of_tags, n_tags)):
         require(name, is_array(array, "float32", n) and is_moderate(array) and bool(np.all(array > 0)))
-    form_weight = values["rare_form_weight"]
-    require("rare_form_weight", is_number(form_weight) and form_weight > 0)
+    signature_weight = values["rare_signature_weight"]
+    require("rare_signature_weight", is_number(signature_weight) and signature_weight > 0)

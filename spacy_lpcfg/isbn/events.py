@@ -160,7 +160,7 @@ class _Reader:
         start, end = self.word_offsets[tag], self.word_offsets[tag + 1]
         if end > start + 1:
             self.choices += start, end, NONE, word
-        return [self.n_actions + tag, word, *vocabulary.form_rows(tag, transition.word, first)]
+        return [self.n_actions + tag, word, *vocabulary.signature_rows(tag, transition.word, first)]
 
     def events(self) -> DecisionEvents:
         """The derivations that were read."""

@@ -11,7 +11,7 @@ import srsly
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn.checking import check_network, check_values, network_bytes, require
-from spacy_lpcfg.isbn.forms import RareWords
+from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
@@ -25,7 +25,7 @@ APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
 BIASES = ("bias", "outcome_bias")
 """Parameters that have no prior."""
-_KIND, _FORMAT = "isbn", 3
+_KIND, _FORMAT = "isbn", 4
 
 
 class ISBNError(ValueError):
@@ -242,8 +242,8 @@ def _names(n_networks: int) -> Iterator[str]:
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
-_VOCABULARY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "sentence_initial")
-_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
+_VOCABULARY = ("labels", "tags", "word_offsets", "words", "signatures", "frequent", "sentence_initial")
+_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signature_weight", "class_shares")
 _CLASSES = ("words", "classes")
 
 

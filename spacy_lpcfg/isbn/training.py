@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn._adam import Schedule, Table
+from spacy_lpcfg.isbn._adam import AdamTable, Schedule
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
@@ -49,7 +49,7 @@ class Training:
         self._tables, self._weights, self._gradients = {}, {}, {}
         for name, array in parameters.items():
             values = array.reshape(1 if name in BIASES else -1, array.shape[-1]).copy()
-            table = self._tables[name] = Table(values, lasting if name in BIASES else decaying)
+            table = self._tables[name] = AdamTable(values, lasting if name in BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
     def step(self, some: DecisionEvents) -> float:

@@ -1,4 +1,4 @@
-"""What a network knows by number: labels, tags, words and forms.
+"""What a network knows by number: labels, tags, words and signatures.
 
 A transition is up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift the tag;
 after the tag the word, unless the tag has no known words. Outcomes are numbered
@@ -6,8 +6,8 @@ after the tag the word, unless the tag has no known words. Outcomes are numbered
     0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
 
 and the first word of each tag is its unknown word, for all that were seen too seldom with it. The decisions of a
-transition enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the forms of
-rare words, by which unknown words of all tags share what is known of suffixes and shapes.
+transition enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the
+signatures of rare words, by which unknown words of all tags share what is known of suffixes and shapes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn.forms import RareWords, Seen, count_rare_words
+from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
@@ -38,8 +38,8 @@ class Candidates(NamedTuple):
     offsets (int32, (n_words + 1,)): the candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
     log_factors (float32, (n_candidates,)): log P(word | outcome): 0 of a word that the network knows with the tag.
-    has_forms (uint8, (n_candidates,)): whether the forms of the word are inputs with this tag.
-    form_offsets (int32, (n_words + 1,)), form_rows (int32): rows of each word's forms, if any of its
+    has_signatures (uint8, (n_candidates,)): whether the signatures of the word are inputs with this tag.
+    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): rows of each word's signatures, if any of its
         candidates has them.
     """
 
@@ -47,30 +47,30 @@ class Candidates(NamedTuple):
     tags: np.ndarray
     outcomes: np.ndarray
     log_factors: np.ndarray
-    has_forms: np.ndarray
-    form_offsets: np.ndarray
-    form_rows: np.ndarray
+    has_signatures: np.ndarray
+    signature_offsets: np.ndarray
+    signature_rows: np.ndarray
 
 
 class Word(NamedTuple):
-    """The candidates of one word: columns of `Candidates`, and the rows of its forms."""
+    """The candidates of one word: columns of `Candidates`, and the rows of its signatures."""
 
     tags: list[int]
     outcomes: list[int]
     log_factors: list[float]
-    has_forms: list[bool]
-    form_rows: list[int]
+    has_signatures: list[bool]
+    signature_rows: list[int]
 
 
 @dataclass(frozen=True, eq=False)
 class NetworkVocabulary:
-    """The labels, tags, words and forms of a network.
+    """The labels, tags, words and signatures of a network.
 
     labels (tuple[str, ...]), tags (tuple[str, ...]): by number.
     word_offsets (int32, (n_tags + 1,)): outcomes of the words of tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): the word of each of these outcomes, in order; "" for the unknown word.
-    forms (tuple[str, ...]): the forms that are inputs.
-    frequent (tuple[str, ...]): words without forms.
+    signatures (tuple[str, ...]): the signatures that are inputs.
+    frequent (tuple[str, ...]): words without signatures.
     rare (RareWords): what is known of words that are unknown to the network.
     sentence_initial (int): place of the first word of a sentence: 0, or -1 where sentences are read from right to left.
     """
@@ -79,14 +79,14 @@ class NetworkVocabulary:
     tags: tuple[str, ...]
     word_offsets: np.ndarray
     words: tuple[str, ...]
-    forms: tuple[str, ...]
+    signatures: tuple[str, ...]
     frequent: tuple[str, ...]
     rare: RareWords
     sentence_initial: int = 0
     _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
     _unknown: list[int] = field(init=False, repr=False)
     _known_tags: dict[str, list[int]] = field(init=False, repr=False)
-    _form_rows: dict[str, int] = field(init=False, repr=False)
+    _signature_rows: dict[str, int] = field(init=False, repr=False)
     _frequent: frozenset[str] = field(init=False, repr=False)
     _tags: dict[str | None, int] = field(init=False, repr=False)
     _cache: dict[tuple[str, bool, int | None], Word] = field(init=False, repr=False)
@@ -99,12 +99,12 @@ class NetworkVocabulary:
                 word = self.words[outcome - self.first_word]
                 outcomes[tag, word] = outcome
                 known_tags.setdefault(word, []).append(tag)
-        rows = {form: self.n_outcomes + i for i, form in enumerate(self.forms)}
+        rows = {name: self.n_outcomes + i for i, name in enumerate(self.signatures)}
         for name, value in (
             ("_outcomes", outcomes),
             ("_unknown", self.word_offsets[:-1].tolist()),
             ("_known_tags", known_tags),
-            ("_form_rows", rows),
+            ("_signature_rows", rows),
             ("_frequent", frozenset(self.frequent)),
             ("_tags", {tag: i for i, tag in enumerate(self.tags)}),
             ("_cache", {}),
@@ -126,7 +126,7 @@ class NetworkVocabulary:
 
     @property
     def n_rows(self) -> int:
-        return self.n_outcomes + len(self.forms)
+        return self.n_outcomes + len(self.signatures)
 
     @property
     def spellings(self) -> frozenset[str]:
@@ -155,9 +155,9 @@ class NetworkVocabulary:
             found = self._outcomes.get((tag, word.lower()))
         return self._unknown[tag] if found is None else found
 
-    def form_rows(self, tag: int, word: str, first: bool) -> list[int]:
-        """Rows of a word's forms, if they are inputs when it has the tag."""
-        return self._form_rows_of(word, first) if self._has_forms(tag, word, first) else []
+    def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
+        """Rows of a word's signatures, if they are inputs when it has the tag."""
+        return self._signature_rows_of(word, first) if self._has_signatures(tag, word, first) else []
 
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
@@ -176,9 +176,9 @@ class NetworkVocabulary:
             tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
             outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
             log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
-            has_forms=np.array([x for each in columns for x in each.has_forms], dtype=np.uint8),
-            form_offsets=np.array([0, *accumulate(len(each.form_rows) for each in columns)], dtype=np.int32),
-            form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
+            has_signatures=np.array([x for each in columns for x in each.has_signatures], dtype=np.uint8),
+            signature_offsets=np.array([0, *accumulate(len(each.signature_rows) for each in columns)], dtype=np.int32),
+            signature_rows=np.array([x for each in columns for x in each.signature_rows], dtype=np.int32),
         )
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
@@ -215,19 +215,20 @@ class NetworkVocabulary:
         outcomes = [self.outcome_of(tag, word, first) for tag in tags]
         is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes)]
         factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
-        has_forms = [unknown or word not in self._frequent for unknown in is_unknown]
+        has_signatures = [unknown or word not in self._frequent for unknown in is_unknown]
         return Word(
             tags,
             outcomes,
             [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown)],
-            has_forms,
-            self._form_rows_of(word, first) if any(has_forms) else [],
+            has_signatures,
+            self._signature_rows_of(word, first) if any(has_signatures) else [],
         )
 
-    def _form_rows_of(self, word: str, first: bool) -> list[int]:
-        return [self._form_rows[form] for form in self.rare.known_signatures(word, first) if form in self._form_rows]
+    def _signature_rows_of(self, word: str, first: bool) -> list[int]:
+        rows = self._signature_rows
+        return [rows[name] for name in self.rare.known_signatures(word, first) if name in rows]
 
-    def _has_forms(self, tag: int, word: str, first: bool) -> bool:
+    def _has_signatures(self, tag: int, word: str, first: bool) -> bool:
         return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
 
 
@@ -241,8 +242,8 @@ def take_vocabulary(
     *,
     min_count: int = 3,
     max_rare: int = 10,
-    form_weight: float = 2.0,
-    min_form: int = 10,
+    signature_weight: float = 2.0,
+    min_signature_count: int = 10,
     min_frequent: int = 10,
     sentence_initial: int = 0,
     classes: WordClasses = NO_CLASSES,
@@ -251,9 +252,10 @@ def take_vocabulary(
 
     trees (iterable of Tree): normalized.
     min_count (int): words seen less often with a tag are unknown to it.
-    max_rare, form_weight: as in `count_rare_words`.
-    min_form (int): a form is an input if at least so many occurrences of rare words have it.
-    min_frequent (int): words that occur at least so often have no forms as inputs, with tags that they are known with.
+    max_rare, signature_weight: as in `count_rare_words`.
+    min_signature_count (int): a signature is an input if at least so many occurrences of rare words have it.
+    min_frequent (int): words that occur at least so often have no signatures as inputs, with tags that they are known
+        with.
     sentence_initial (int): as in `NetworkVocabulary`.
     classes (WordClasses): classes of words that the treebank does not have.
     RAISES (ValueError): If there are no trees.
@@ -266,14 +268,16 @@ def take_vocabulary(
     numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
     known = _known_words(numbered, len(tags), min_count)
     is_known = [word in known[tag] or (first and word.lower() in known[tag]) for word, first, tag in numbered]
-    rare = count_rare_words(numbered, is_known, len(tags), max_rare=max_rare, form_weight=form_weight, classes=classes)
+    rare = count_rare_words(
+        numbered, is_known, len(tags), max_rare=max_rare, signature_weight=signature_weight, classes=classes
+    )
     first_word = PROJECT + len(labels) + len(tags)
     return NetworkVocabulary(
         labels=tuple(sorted(labels)),
         tags=tuple(tags),
         word_offsets=np.array(list(accumulate((1 + len(w) for w in known), initial=first_word)), dtype=np.int32),
         words=tuple(word for words in known for word in ("", *sorted(words))),
-        forms=rare.frequent_signatures(min_form),
+        signatures=rare.frequent_signatures(min_signature_count),
         frequent=_frequent_words(numbered, min_frequent),
         rare=rare,
         sentence_initial=sentence_initial,

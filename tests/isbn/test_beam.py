@@ -99,9 +99,9 @@ def wildcards(isbn: ISBN, n: int) -> Candidates:
         tags=np.tile(tags, n),
         outcomes=np.tile(outcomes, n),
         log_factors=np.zeros(n * len(tags), dtype=np.float32),
-        has_forms=np.zeros(n * len(tags), dtype=np.uint8),
-        form_offsets=np.zeros(n + 1, dtype=np.int32),
-        form_rows=np.zeros(0, dtype=np.int32),
+        has_signatures=np.zeros(n * len(tags), dtype=np.uint8),
+        signature_offsets=np.zeros(n + 1, dtype=np.int32),
+        signature_rows=np.zeros(0, dtype=np.int32),
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from oracles.isbn_reference import random_events, random_parameters
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
-from spacy_lpcfg.isbn._adam import Schedule, Table
+from spacy_lpcfg.isbn._adam import AdamTable, Schedule
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
@@ -39,8 +39,8 @@ def dense_adam(weights, gradients, rates, weight_decay, averaging):
 
 
 def lazy_adam(weights, gradients, rates, weight_decay, averaging, touched):
-    """The same with `Table`, of the rows that a step touches alone."""
-    table = Table(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
+    """The same with `AdamTable`, of the rows that a step touches alone."""
+    table = AdamTable(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
     for step, (gradient, rows) in enumerate(zip(gradients, touched)):
         table.fetch(rows, step)
         table.gradient[rows] += gradient[rows]

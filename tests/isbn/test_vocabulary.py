@@ -26,7 +26,7 @@ TREES = list(parse_trees(TEXTS))
 
 @pytest.fixture
 def vocabulary():
-    return take_vocabulary(TREES, min_count=2, min_form=2, min_frequent=3)
+    return take_vocabulary(TREES, min_count=2, min_signature_count=2, min_frequent=3)
 
 
 def test_vocabulary_numbers(vocabulary):
@@ -65,8 +65,8 @@ def test_vocabulary_candidates(vocabulary):
     assert found.tags[found.offsets[1] : found.offsets[2]].tolist() == [vocabulary.tags.index("NN")]
     assert (np.diff(found.offsets) > 0).all()
     assert np.isfinite(found.log_factors).all()
-    assert (found.form_rows >= vocabulary.n_outcomes).all()
-    assert (found.form_rows < vocabulary.n_rows).all()
+    assert (found.signature_rows >= vocabulary.n_outcomes).all()
+    assert (found.signature_rows < vocabulary.n_rows).all()
     is_known = found.outcomes != vocabulary.word_offsets[found.tags]
     assert (found.log_factors[is_known] == 0).all()
     assert (found.log_factors[~is_known] < 0).all()

@@ -107,14 +107,15 @@ class Enumeration:
             if end > first + 1:
                 log_probability += self.decide(after, first, end)[outcome - first]
                 after = [self.update(*pair, first, end, None, outcome) for pair in self.pairs(after)]
-            forms = own.form_rows[own.form_offsets[state.n_words] : own.form_offsets[state.n_words + 1]].tolist()
+            own_rows = slice(*own.signature_offsets[state.n_words : state.n_words + 2])
+            signatures = own.signature_rows[own_rows].tolist()
             t = len(state.means)
             yield State(
                 stack=(*state.stack[:-1], state.stack[-1]._replace(context=t), Cell(-1, NONE, NONE, NONE, t, t)),
                 last_shift=t,
                 n_words=state.n_words + 1,
                 means=(*state.means, [sigmoid(theta) for theta in after]),
-                rows=(*state.rows, [SHIFT, chosen, outcome, *(forms if own.has_forms[c] else [])]),
+                rows=(*state.rows, [SHIFT, chosen, outcome, *(signatures if own.has_signatures[c] else [])]),
                 transitions=(*state.transitions, Transition(SHIFT, vocabulary.tags[tag], self.words[state.n_words])),
                 log_probability=state.log_probability + log_probability,
             )

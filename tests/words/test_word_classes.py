@@ -21,7 +21,7 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner, WordClasses
 
 SLOTS = [["the", "a", "this"], ["zib", "zob", "zub", "zyb"], ["zab", "zeb", "zaab"]]
 ORDER = [0, 1, 2, 0, 1]
-# The forms of all made-up words are alike; in the trees nouns are commoner than verbs.
+# The signatures of all made-up words are alike; in the trees nouns are commoner than verbs.
 TREES = list(
     parse_trees(
         [
@@ -97,7 +97,7 @@ def grammar() -> Grammar:
     return TreebankPCFG(LEXICAL).fit(TREES)
 
 
-def test_unknown_words_of_a_grammar_share_their_form_by_class():
+def test_unknown_words_of_a_grammar_share_their_signature_by_class():
     """The probabilities of the unknown words of all classes add up to that of an unknown word without classes."""
     with_classes, without = grammar().lexicon, TreebankPCFG().fit(TREES).lexicon
     words = ["zyb", "zaab", "unheard", "thib"]
@@ -161,7 +161,7 @@ def isbn() -> ISBN:
     return ISBNLearner(n_states=4, n_epochs=1, word_classes=LEARNER).fit(TREES)
 
 
-def test_unknown_words_of_a_network_share_their_form_by_class(isbn):
+def test_unknown_words_of_a_network_share_their_signature_by_class(isbn):
     rare = isbn.vocabulary.rare
     without = replace(rare, classes=NO_CLASSES, class_shares=np.zeros((0, 0), dtype=np.float32))
     found = [rare.log_factors(word, False) for word in ("thiz", "zyzyb", "zaab", "zyb")]

@@ -8,14 +8,14 @@ from libcpp.vector cimport vector
 
 from spacy_lpcfg.isbn.search._history cimport History
 from spacy_lpcfg.isbn.search._types cimport MODIFY, NONE, PROJECT, SHIFT
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 cdef enum:
     MAX_NODES = (1 << 21) - 1    # words or nodes of a sentence that orders can tell apart
     OPEN = -1
 
 
-cdef tuple constituents_of(History history, Words words, int32_t branch, tuple labels):
+cdef tuple constituents_of(History history, SentenceWords words, int32_t branch, tuple labels):
     """The constituents that a derivation has built, and its tags.
 
     branch (int): the last one of the derivation.

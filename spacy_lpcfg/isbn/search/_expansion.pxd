@@ -8,14 +8,14 @@ from spacy_lpcfg.isbn.search._networks cimport Networks
 from spacy_lpcfg.isbn.search._positions cimport Positions
 from spacy_lpcfg.isbn.search._scoring cimport Scorer, Tangents
 from spacy_lpcfg.isbn.search._types cimport Model
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 
 @cython.final
 cdef class Expansion:
     cdef Networks networks
     cdef const Model* model
-    cdef Words words
+    cdef SentenceWords words
     cdef History history
     cdef Scorer scorer
     cdef Positions positions

@@ -11,7 +11,7 @@ from spacy_lpcfg.isbn.search._networks cimport Networks
 from spacy_lpcfg.isbn.search._positions cimport Positions
 from spacy_lpcfg.isbn.search._scoring cimport Scorer, Tangents
 from spacy_lpcfg.isbn.search._types cimport ACTIONS, ATTACH, DONE, NONE, PROJECT, SHIFT, TAG, Model, Shifted
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 
 cdef class Expansion:
@@ -20,7 +20,7 @@ cdef class Expansion:
     branching, unary_cap (int): as in `BeamSettings`.
     """
 
-    def __init__(self, Networks networks, Words words, Positions positions, Beam beam, int branching, int unary_cap):
+    def __init__(self, Networks networks, SentenceWords words, Positions positions, Beam beam, int branching, int unary_cap):
         cdef const Model* n = &networks.model
         self.networks, self.model, self.words, self.positions, self.beam = networks, n, words, positions, beam
         self.history, self.scorer, self.tangents = positions.history, positions.scorer, Tangents(networks)

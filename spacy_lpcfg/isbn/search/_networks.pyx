@@ -8,7 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 
-from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, LEFT_CHILD, RIGHT_CHILD, Model, Table
+from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, LEFT_CHILD, RIGHT_CHILD, Model, NetworkTable
 
 cdef extern from "mean_field.h" namespace "isbn" nogil:
     int padded(int n_states)
@@ -44,8 +44,8 @@ cdef class Networks:
         m.decisions, m.n_decisions = self.integers(decisions), len(decisions)
         m.fields, m.n_fields = self.integers(fields), len(fields)
 
-    cdef Table table(self, network):
-        cdef Table table
+    cdef NetworkTable table(self, network):
+        cdef NetworkTable table
         table.n_states, table.width, table.approximation = network.n_states, network.width, network.approximation
         table.start = self.model.width
         table.latent_weights = self.floats(network.latent_weights)

@@ -6,14 +6,14 @@ from spacy_lpcfg.isbn.search._history cimport History
 from spacy_lpcfg.isbn.search._networks cimport Networks
 from spacy_lpcfg.isbn.search._scoring cimport Scorer
 from spacy_lpcfg.isbn.search._types cimport Hypothesis, Model, State
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 
 @cython.final
 cdef class Positions:
     cdef Networks networks
     cdef const Model* model
-    cdef Words words
+    cdef SentenceWords words
     cdef History history
     cdef Scorer scorer
     cdef vector[State] states

@@ -11,8 +11,8 @@ from libc.string cimport memcpy, memset
 from spacy_lpcfg.isbn.search._history cimport History
 from spacy_lpcfg.isbn.search._networks cimport Networks
 from spacy_lpcfg.isbn.search._scoring cimport Scorer
-from spacy_lpcfg.isbn.search._types cimport ACTIONS, NONE, PROJECT, WORD, Branch, Hypothesis, Model, State, Table
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._types cimport ACTIONS, NONE, PROJECT, WORD, Branch, Hypothesis, Model, State, NetworkTable
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 cdef extern from "mean_field.h" namespace "isbn" nogil:
     void add_products(float** targets, const float* matrix, const float** sources, int n_pairs, int n_rows,
@@ -27,7 +27,7 @@ cdef uint32_t UNSETTLED = <uint32_t>1 << 31    # in place of means a slot has th
 cdef class Positions:
     """The states of the search for one word, by number."""
 
-    def __init__(self, Networks networks, Words words, History history, Scorer scorer):
+    def __init__(self, Networks networks, SentenceWords words, History history, Scorer scorer):
         cdef const Model* n = &networks.model
         self.networks, self.model = networks, n
         self.words, self.history, self.scorer = words, history, scorer
@@ -139,7 +139,7 @@ cdef class Positions:
         cdef float* found = means + <size_t>(1 + p) * self.model.width
         cdef float* target
         cdef const float* source
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef int k
         if self.history.in_slot[slot] >> p & 1:
             return found

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.isbn.search._networks cimport Networks
-from spacy_lpcfg.isbn.search._types cimport Model, Table
+from spacy_lpcfg.isbn.search._types cimport Model, NetworkTable
 
 cdef extern from "mean_field.h" namespace "isbn" nogil:
     cppclass Choice[Real]:

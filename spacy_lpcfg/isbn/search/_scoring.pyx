@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 
 from spacy_lpcfg.isbn.search._networks cimport Networks
-from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, NONE, STEP, Model, Table
+from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, NONE, STEP, Model, NetworkTable
 
 cdef extern from "mean_field.h" namespace "isbn" nogil:
     void average(float* sum, const float* weights, const float* matrix, int n_rows, int n_states)
@@ -47,7 +47,7 @@ cdef class Scorer:
         self.spare_means.resize(n.width)
 
     cdef void sigmoids(self, float* means, const float* theta) noexcept nogil:
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef int k
         for k in range(self.model.n_networks):
             table = &self.model.tables[k]
@@ -82,7 +82,7 @@ cdef class Scorer:
     cdef void add_all_logits(self, int first, int end, const uint8_t* allowed, const float* means,
                              float* logits) noexcept nogil:
         """The mean of the networks' logits."""
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef int k, d
         memset(logits, 0, (end - first) * sizeof(float))
         for k in range(self.model.n_networks):
@@ -99,7 +99,7 @@ cdef class Scorer:
         """Change theta by a decision among a range, which was taken by these means."""
         cdef const Model* n = self.model
         cdef Choice[float] choice
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef int k
         for k in range(n.n_networks):
             table = &n.tables[k]
@@ -118,7 +118,7 @@ cdef class Scorer:
                        chosen - first, self.tolerance, self.workspace)
 
 
-cdef Choice[float] choice_of(const Table* table, int first, int end, const uint8_t* allowed) noexcept nogil:
+cdef Choice[float] choice_of(const NetworkTable* table, int first, int end, const uint8_t* allowed) noexcept nogil:
     cdef Choice[float] choice
     choice.weights = table.outcome_weights + <size_t>first * table.width
     choice.biases = table.outcome_bias + first
@@ -175,7 +175,7 @@ cdef class Tangents:
 
     cdef void slope(self, float* slope, int outcome, int first, int end, const float* weights) noexcept nogil:
         """The gradient by the means of an outcome's log P, where those of its range are proportional to weights."""
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef const float* own
         cdef double total = 0
         cdef int k, d, i

@@ -24,7 +24,7 @@ from spacy_lpcfg.isbn.search._networks cimport Networks
 from spacy_lpcfg.isbn.search._positions cimport Positions
 from spacy_lpcfg.isbn.search._scoring cimport Scorer
 from spacy_lpcfg.isbn.search._types cimport ATTACH, DONE, NONE, SHIFT, Hypothesis, Item, Shifted, State
-from spacy_lpcfg.isbn.search._words cimport Words
+from spacy_lpcfg.isbn.search._words cimport SentenceWords
 
 
 cdef class Search:
@@ -36,7 +36,7 @@ cdef class Search:
 
     cdef Networks networks
     cdef dict settings
-    cdef Words words
+    cdef SentenceWords words
     cdef History history
     cdef Positions positions
     cdef Beam beam
@@ -56,7 +56,7 @@ cdef class Search:
             "final_margin": final_margin, "tolerance": tolerance,
         }
         self.max_pops, self.final_margin = max_pops, final_margin
-        self.words, self.history = Words(networks), History(networks)
+        self.words, self.history = SentenceWords(networks), History(networks)
         self.positions = Positions(networks, self.words, self.history, Scorer(networks, tolerance))
         self.beam = Beam(beam, margin)
         self.expansion = Expansion(networks, self.words, self.positions, self.beam, branching, unary_cap)
@@ -93,15 +93,6 @@ cdef class Search:
     def finish(self):
         """Attach the whole trees to the root."""
         with nogil:
-            self.go_on(True)
-
-    def run(self, candidates):
-        """Search a whole sentence from its start."""
-        cdef int word
-        self.add(candidates)
-        with nogil:
-            for word in range(self.words.n_words()):
-                self.go_on(False)
             self.go_on(True)
 
     def log_probabilities(self):

@@ -67,7 +67,7 @@ cdef struct Shifted:
     int32_t theta            # where the means belong to branches: number of their logits before the word
 
 
-cdef struct Table:           # the parameters of one network; rows are padded to `width`
+cdef struct NetworkTable:           # the parameters of one network; rows are padded to `width`
     int n_states, width, approximation
     int start                # of its part of every vector
     const float* latent_weights
@@ -81,7 +81,7 @@ cdef struct Model:           # what the search reads of an ISBN
     int n_actions, first_word, n_rows, max_outcomes
     int width                # of a vector
     bint settles             # whether decisions change the means of any network
-    const Table* tables
+    const NetworkTable* tables
     const float* bias        # (width,)
     const float* action_rows # (n_decisions, n_actions, width)
     const uint8_t* masks     # (n_masks, n_actions)

@@ -7,21 +7,21 @@ from spacy_lpcfg.isbn.search._types cimport Model
 
 
 @cython.final
-cdef class Words:
+cdef class SentenceWords:
     cdef Networks networks
     cdef const Model* model
     cdef vector[int32_t] offsets              # (n_words + 1,): the candidates of word i are offsets[i]:offsets[i + 1]
     cdef vector[int32_t] tags                 # (n_candidates,)
     cdef vector[int32_t] outcomes
     cdef vector[float] log_factors
-    cdef vector[int32_t] first_form           # (n_candidates,), of form_rows
-    cdef vector[int32_t] end_form
-    cdef vector[int32_t] form_rows
+    cdef vector[int32_t] first_signature           # (n_candidates,), of signature_rows
+    cdef vector[int32_t] end_signature
+    cdef vector[int32_t] signature_rows
     cdef vector[int32_t] input_of             # (n_candidates,): number of its inputs, or NONE until they are wanted
     cdef vector[float] inputs                 # (n, n_decisions, width): sums of the rows of a Shift
     cdef void clear(self) noexcept nogil
     cdef void add(self, candidates)
-    cdef void copy_to(self, Words new)
+    cdef void copy_to(self, SentenceWords new)
     cdef void compute_inputs(self, int candidate) noexcept nogil
     cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil
 

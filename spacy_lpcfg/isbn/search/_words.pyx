@@ -4,10 +4,10 @@
 from libc.stdint cimport int32_t, uint8_t
 
 from spacy_lpcfg.isbn.search._networks cimport Networks
-from spacy_lpcfg.isbn.search._types cimport NONE, SHIFT, Model, Table
+from spacy_lpcfg.isbn.search._types cimport NONE, SHIFT, Model, NetworkTable
 
 
-cdef class Words:
+cdef class SentenceWords:
     """The words of a sentence as the networks may know them: a candidate is a tag of a word."""
 
     def __init__(self, Networks networks):
@@ -19,9 +19,9 @@ cdef class Words:
         self.tags.clear()
         self.outcomes.clear()
         self.log_factors.clear()
-        self.first_form.clear()
-        self.end_form.clear()
-        self.form_rows.clear()
+        self.first_signature.clear()
+        self.end_signature.clear()
+        self.signature_rows.clear()
         self.input_of.clear()
         self.inputs.clear()
         self.offsets.push_back(0)
@@ -30,26 +30,26 @@ cdef class Words:
         """Append words, as `NetworkVocabulary.candidates` describes them."""
         cdef const int32_t[::1] offsets = candidates.offsets, tags = candidates.tags, outcomes = candidates.outcomes
         cdef const float[::1] log_factors = candidates.log_factors
-        cdef const uint8_t[::1] has_forms = candidates.has_forms
-        cdef const int32_t[::1] form_offsets = candidates.form_offsets, form_rows = candidates.form_rows
-        cdef int word, c, first_form = <int>self.form_rows.size()
-        for c in range(form_rows.shape[0]):
-            self.form_rows.push_back(form_rows[c])
+        cdef const uint8_t[::1] has_signatures = candidates.has_signatures
+        cdef const int32_t[::1] signature_offsets = candidates.signature_offsets, signature_rows = candidates.signature_rows
+        cdef int word, c, first_signature = <int>self.signature_rows.size()
+        for c in range(signature_rows.shape[0]):
+            self.signature_rows.push_back(signature_rows[c])
         for word in range(offsets.shape[0] - 1):
             for c in range(offsets[word], offsets[word + 1]):
                 self.tags.push_back(tags[c])
                 self.outcomes.push_back(outcomes[c])
                 self.log_factors.push_back(log_factors[c])
-                self.first_form.push_back(first_form + form_offsets[word])
-                self.end_form.push_back(first_form + form_offsets[word + 1 if has_forms[c] else word])
+                self.first_signature.push_back(first_signature + signature_offsets[word])
+                self.end_signature.push_back(first_signature + signature_offsets[word + 1 if has_signatures[c] else word])
                 self.input_of.push_back(NONE)
             self.offsets.push_back(<int32_t>self.tags.size())
 
-    cdef void copy_to(self, Words new):
+    cdef void copy_to(self, SentenceWords new):
         """Give another object these words, without their inputs."""
         new.offsets, new.tags, new.outcomes = self.offsets, self.tags, self.outcomes
-        new.log_factors, new.first_form, new.end_form = self.log_factors, self.first_form, self.end_form
-        new.form_rows = self.form_rows
+        new.log_factors, new.first_signature, new.end_signature = self.log_factors, self.first_signature, self.end_signature
+        new.signature_rows = self.signature_rows
         new.input_of.assign(self.input_of.size(), NONE)
 
     cdef void compute_inputs(self, int candidate) noexcept nogil:
@@ -66,7 +66,7 @@ cdef class Words:
 
     cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil:
         cdef const Model* n = self.model
-        cdef const Table* table
+        cdef const NetworkTable* table
         cdef const float* weights
         cdef int k, row
         for k in range(n.n_networks):
@@ -75,8 +75,8 @@ cdef class Words:
             add_row(sums + table.start, weights, SHIFT, table.width)
             add_row(sums + table.start, weights, n.n_actions + self.tags[candidate], table.width)
             add_row(sums + table.start, weights, self.outcomes[candidate], table.width)
-            for row in range(self.first_form[candidate], self.end_form[candidate]):
-                add_row(sums + table.start, weights, self.form_rows[row], table.width)
+            for row in range(self.first_signature[candidate], self.end_signature[candidate]):
+                add_row(sums + table.start, weights, self.signature_rows[row], table.width)
 
 
 cdef void add_row(float* sums, const float* weights, int row, int width) noexcept nogil:
