@@ -23,7 +23,7 @@ from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.settings import BREADTH, Check, one_of
 from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
-from spacy_lpcfg.isbn.parser import DECODINGS, BeamSettings, IncrementalParser
+from spacy_lpcfg.isbn.parser import BeamSettings, IncrementalParser
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
@@ -148,7 +148,7 @@ class ISBNParser(ParsingPipe):
         **ParsingPipe.checks,
         "beam": BREADTH,
         "branching": BREADTH,
-        "decoding": one_of(*DECODINGS),
+        "decoding": one_of(*ISBN.decodings),
         "tags": one_of(*get_args(TagUse)),
     }
 

@@ -8,6 +8,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
@@ -22,7 +23,6 @@ from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.distribution import ListedDistribution

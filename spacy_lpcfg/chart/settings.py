@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from numbers import Real
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.grammar.grammar import OF_PROPER_GRAMMAR
 
-DECODINGS = ("mbr", "max-rule", "most-probable")
 APPLICATION_BYTES = 48
 """Memory of a rule application in a chart, at the moment when the room for them is doubled."""
 _SHARES = (
@@ -67,8 +67,8 @@ class ChartSettings:
     most_applications: int = 4_000_000
 
     def __post_init__(self) -> None:
-        if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
+        if self.decoding not in OF_PROPER_GRAMMAR:
+            raise ValueError(f"Expected decoding to be one of {OF_PROPER_GRAMMAR}, got {shown(self.decoding)}.")
         for name in _SHARES:
             value = getattr(self, name)
             is_left_out = name == "retry_beam" and value is None

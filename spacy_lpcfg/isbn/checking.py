@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.layout import in_blocks
+from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.transitions import PROJECT
 from spacy_lpcfg.storage.reader import StorageError, check_room
@@ -69,7 +69,7 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
     """About the memory that a parser takes for a network of n units: its parameters, and the states of one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
-    return 4 * int(in_blocks(np.array(n))) * per_unit
+    return 4 * in_blocks(n) * per_unit
 
 
 _STATES = 4_000  # that a search enters for a word, at most by its default settings

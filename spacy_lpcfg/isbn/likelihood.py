@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.grammar.layout import LANES
+from spacy_lpcfg.arrays import LANES
 from spacy_lpcfg.isbn._network import Pass, Plan
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation

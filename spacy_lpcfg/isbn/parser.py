@@ -34,7 +34,6 @@ from spacy_lpcfg.storage.reader import limit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
-DECODINGS = ("mbr", "most-probable")
 _MAX_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
 
 MAX_COUNT = 100_000_000  # of anything that a search counts
@@ -70,8 +69,8 @@ class BeamSettings:
     bracket_cost: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.decoding not in DECODINGS:
-            raise ValueError(f"Expected decoding to be one of {DECODINGS}, got {shown(self.decoding)}.")
+        if self.decoding not in ISBN.decodings:
+            raise ValueError(f"Expected decoding to be one of {ISBN.decodings}, got {shown(self.decoding)}.")
         for name in ("beam", "branching", "unary_cap", "max_pops"):
             if not 1 <= getattr(self, name) <= MAX_COUNT:
                 raise ValueError(f"Expected {name} from 1 to {MAX_COUNT:,}, got {getattr(self, name)}.")

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures

@@ -25,9 +25,6 @@ cdef class SentenceWords:
     cdef void compute_inputs(self, int candidate) noexcept nogil
     cdef void add_rows(self, float* sums, int candidate, int relation) noexcept nogil
 
-    cdef inline int n_words(self) noexcept nogil:
-        return <int>self.offsets.size() - 1
-
     cdef inline const float* input(self, int candidate, int relation) noexcept nogil:
         """The sum of the rows of a Shift, which `compute_inputs` has made."""
         return &self.inputs[(<size_t>self.input_of[candidate] * self.model.n_decisions + relation) * self.model.width]
