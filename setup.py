@@ -8,7 +8,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h"]
-HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/beam.h"]
+HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/search/vectors.h"]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 

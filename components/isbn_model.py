@@ -1,7 +1,7 @@
 """Sigmoid belief networks as a thinc Model: their parameters are thinc's, for its optimizers, averages and files.
 
 The Model `isbn` has a layer for each network of an ensemble, with the parameters of `Network`. What is no parameter,
-the inventory and the relations, is in a shim.
+the vocabulary and the relations, is in a shim.
 """
 
 import random
@@ -19,7 +19,7 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
-from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, start_network, take_inventory
+from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, Network, Relations, start_network, take_vocabulary
 from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
@@ -33,7 +33,7 @@ def make_isbn(
     n_states: int = 120,
     approximation: str = FEED_FORWARD,
     n_networks: int = 1,
-    cut_off: int = 3,
+    min_count: int = 3,
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
     weight_decay: float = ISBNLearner.weight_decay,
@@ -45,20 +45,20 @@ def make_isbn(
     n_states (int): latent units of each position
     approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.Network`
     n_networks (int): several decide together, by the geometric mean of their distributions
-    cut_off (int): words seen less often with a tag are unknown to it
+    min_count (int): words seen less often with a tag are unknown to it
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
     weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNLearner`: the share
         of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
-    RETURNS (Model): takes `Events`; trees, when it is initialized
+    RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
     RAISES (ValueError): If a setting is out of range
     """
     check_approximation(approximation)
     if weight_decay < 0:
         raise ValueError(f"Expected weight_decay of at least 0, got {weight_decay}.")
-    if min(n_states, n_networks, cut_off, n_jobs) < 1:
-        raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {cut_off=}, {n_jobs=}.")
+    if min(n_states, n_networks, min_count, n_jobs) < 1:
+        raise ValueError(f"Expected at least 1, got {n_states=}, {n_networks=}, {min_count=}, {n_jobs=}.")
     relations = Relations(tuple(latent), tuple(decisions))
     return ISBNModel(
         "isbn",
@@ -66,7 +66,7 @@ def make_isbn(
         init=partial(_init, word_classes=word_classes),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
-        attrs={"cut_off": cut_off, "latent": [*relations.latent], "decisions": [*relations.decisions]},
+        attrs={"min_count": min_count, "latent": [*relations.latent], "decisions": [*relations.decisions]},
         ops=NumpyOps(),
     )
 
@@ -147,7 +147,7 @@ class ISBNShim(ModelShim):
             return found[1]
 
     def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
-        """What `make` gave for a Doc, as long as the Doc lives and the inventory stays."""
+        """What `make` gave for a Doc, as long as the Doc lives and the vocabulary stays."""
         found = self._events.get(doc)
         if found is None:
             self._events[doc] = found = make()
@@ -177,7 +177,7 @@ class ISBNShim(ModelShim):
 
 def isbn_of(model: Model) -> ISBN | None:
     """The networks of a Model, with copies of its parameters; None if it was not initialized.
-    RAISES (ISBNError): If parameters and inventory do not fit
+    RAISES (ISBNError): If parameters and vocabulary do not fit
     """
     outline = shim_of(model).learned
     if outline is None:
@@ -185,7 +185,7 @@ def isbn_of(model: Model) -> ISBN | None:
     networks = []
     for layer in model.layers:
         if not all(layer.has_param(name) for name in PARAMETERS):
-            raise ISBNError("Expected parameters for each network, got an inventory without them.")
+            raise ISBNError("Expected parameters for each network, got a vocabulary without them.")
         copies = {name: np.array(array, dtype=np.float32) for name, array in _parameters(layer).items()}
         networks.append(Network(layer.attrs["approximation"], **copies))
     return replace(outline, networks=tuple(networks))
@@ -246,24 +246,24 @@ def _without_states(network: Network) -> Network:
 def _init(
     model: Model, X: Sequence[Tree] | None = None, Y: None = None, *, word_classes: ClassLearner | None = None
 ) -> None:
-    """Take the inventory of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
+    """Take the vocabulary of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
     if X is None:
         return
     relations = _relations(model)
     trees, root_label = normalized_trees(X)
     classes = NO_CLASSES if word_classes is None else word_classes.classes()
-    inventory = take_inventory(trees, cut_off=model.attrs["cut_off"], classes=classes)
+    vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes)
     networks = tuple(
         start_network(
             layer.attrs["approximation"],
-            inventory,
+            vocabulary,
             relations,
             n_states=layer.get_dim("nS"),
             seed=random.randrange(2**31),
         )
         for layer in model.layers
     )
-    set_isbn(model, ISBN(inventory, relations, networks, meta={"root_label": root_label, "n_trees": len(trees)}))
+    set_isbn(model, ISBN(vocabulary, relations, networks, meta={"root_label": root_label, "n_trees": len(trees)}))
 
 
 # Likelihoods -------------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ def _init(
 Backprop = Callable[[float], None]
 
 
-def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backprop]:
+def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarray, Backprop]:
     """The log-likelihoods of sequences by each network, float64 (n_networks, n_sequences).
 
     The callback takes the derivative of the loss by each of them, one number for all.
@@ -286,7 +286,7 @@ def _forward(model: Model, X: Events, is_train: bool) -> tuple[np.ndarray, Backp
 
 
 def _forward_network(
-    model: Model, X: Events, is_train: bool, *, weight_decay: float, n_jobs: int
+    model: Model, X: DecisionEvents, is_train: bool, *, weight_decay: float, n_jobs: int
 ) -> tuple[np.ndarray, Backprop]:
     """Differs from `_forward` in that it is one network: float64 (n_sequences,)."""
     parameters = _parameters(model)

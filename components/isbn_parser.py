@@ -1,8 +1,8 @@
 """The trainable component `isbn_parser`: constituency trees from left to right, by incremental sigmoid belief networks.
 
-`initialize` takes the inventory of labels, tags and words of the whole training corpus, and draws parameters at random;
+`initialize` takes the vocabulary of labels, tags and words of the whole training corpus, and draws random parameters;
 `update` learns them from the trees of every batch by their gradients, with the optimizer of `spacy train`. A trained
-component goes on learning from where it is, with the inventory that it has.
+component goes on learning from where it is, with the vocabulary that it has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,10 +24,10 @@ from spacy_lpcfg.components.model_pipe import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.isbn import ISBN, Events, ISBNError, events_of
+from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
 
@@ -98,7 +98,7 @@ def make_isbn_parser(
 class Derived(NamedTuple):
     """The derivations of a Doc's trees, the words that these have, and how many trees have none."""
 
-    events: Events
+    events: DecisionEvents
     n_words: int
     n_left_out: int
 
@@ -131,7 +131,7 @@ class ISBNParser(ParsingPipe):
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "gold_key": TEXT,
-        "decoding": one_of(*DECODINGS),
+        "decoding": one_of(*ISBN.decodings),
         "tags": one_of(*get_args(TagUse)),
         "pruning": instance_of("made by spacy-lpcfg.Beam.v1", BeamSettings),
         "limits": Check(
@@ -204,7 +204,7 @@ class ISBNParser(ParsingPipe):
         isbn = self.isbn
         if isbn is None:
             return None
-        return TextParser(IncrementalParser(isbn, settings=self.settings), isbn.inventory.spellings)
+        return TextParser(IncrementalParser(isbn, settings=self.settings), isbn.vocabulary.spellings)
 
     # Learning
 
@@ -216,7 +216,7 @@ class ISBNParser(ParsingPipe):
         labels: list[str] | None = None,
         isbn: Callable[[], ISBN] | None = None,
     ) -> None:
-        """Take the inventory of the reference trees, and begin with random parameters; or take ready networks.
+        """Take the vocabulary of the reference trees, and begin with random parameters; or take ready networks.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings
@@ -237,7 +237,7 @@ class ISBNParser(ParsingPipe):
         first = next(treebank, None)
         if first is None:
             return
-        refuse_sample(nlp, "inventory")
+        refuse_sample(nlp, "vocabulary")
         self.model.initialize(X=[first, *treebank])
         logger.info("%s: %d categories, %d tags", self.name, len(self.labels), len(self.learned.tags))
 
@@ -275,20 +275,20 @@ class ISBNParser(ParsingPipe):
             self.finish_update(sgd)
         return losses
 
-    def _gold_events(self, examples: Sequence[Example]) -> tuple[Events, int]:
+    def _gold_events(self, examples: Sequence[Example]) -> tuple[DecisionEvents, int]:
         """The derivations of the reference trees, and how many words they have."""
         self.check_learned(None)
         shim = shim_of(self.model)
         derived = [shim.events(eg.reference, partial(self._derive, eg)) for eg in examples]
         if any(each.n_left_out for each in derived):
             self.warn_once(_UNKNOWN)
-        return Events.join([each.events for each in derived]), sum(each.n_words for each in derived)
+        return DecisionEvents.join([each.events for each in derived]), sum(each.n_words for each in derived)
 
     def _derive(self, eg: Example) -> Derived:
         outline = self.learned
         trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
-        events = events_of(trees, outline.inventory, outline.relations)
-        return Derived(events, count_words(events, outline.inventory), len(trees) - events.n_sequences)
+        events = events_of(trees, outline.vocabulary, outline.relations)
+        return Derived(events, count_words(events, outline.vocabulary), len(trees) - events.n_sequences)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted trees with the component's scorer."""

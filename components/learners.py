@@ -158,7 +158,7 @@ def make_ensemble(*learners: Learner, n_seeds: int | None = 1, combine: str = "p
 
 make_isbn_learner = factory(
     ISBNLearner,
-    "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging cut_off seed "
+    "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging min_count seed "
     "n_jobs word_classes",
 )
 

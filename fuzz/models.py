@@ -61,7 +61,7 @@ def _em(seed: int = 0) -> Any:
 
 @cache
 def _isbn() -> ISBN:
-    return ISBNLearner(n_states=3, n_epochs=1, cut_off=1, word_classes=_classes()).fit(_trees()[:10])
+    return ISBNLearner(n_states=3, n_epochs=1, min_count=1, word_classes=_classes()).fit(_trees()[:10])
 
 
 def _pcfg() -> Stored:

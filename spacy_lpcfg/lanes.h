@@ -11,7 +11,7 @@
 #define SIMD_CLONES
 #endif
 
-#define LANES 8 /* as in layout.py */
+#define LANES 8 /* as in arrays.py */
 
 #if defined(__GNUC__)
 #define INLINED static inline __attribute__((always_inline))

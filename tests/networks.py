@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations, start_network, take_inventory
+from spacy_lpcfg.isbn import ISBN, BeamSettings, Relations, start_network, take_vocabulary
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(
@@ -21,12 +21,12 @@ RELATIONS = Relations()
 
 def tiny(*approximations: str, relations: Relations = RELATIONS, seed: int = 0, n_states: int = 3) -> ISBN:
     """A model of two labels, whose networks say something."""
-    inventory = take_inventory(TREES, cut_off=1, least_form=2, least_frequent=2)
+    vocabulary = take_vocabulary(TREES, min_count=1, min_signature_count=2, min_frequent=2)
     networks = []
     for i, approximation in enumerate(approximations):
-        network = start_network(approximation, inventory, relations, n_states=n_states + i, seed=seed + i)
+        network = start_network(approximation, vocabulary, relations, n_states=n_states + i, seed=seed + i)
         networks.append(network.of({name: 2 * array + 0.1 for name, array in network.parameters.items()}))
-    return ISBN(inventory, relations, tuple(networks))
+    return ISBN(vocabulary, relations, tuple(networks))
 
 
 UNPRUNED = BeamSettings(

@@ -20,7 +20,7 @@ from spacy_lpcfg.bracketing.top import TopScores
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Ensemble, Grammar
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_inventory
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_vocabulary
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
 from spacy_lpcfg.parsing.query import Query
@@ -100,12 +100,12 @@ def with_classes(grammar: Grammar) -> Grammar:
 
 def some_isbn() -> ISBN:
     """Networks of all approximations, of different sizes."""
-    inventory, relations = take_inventory(trees(40), least_form=3, classes=CLASSES), Relations()
+    vocabulary, relations = take_vocabulary(trees(40), min_signature_count=3, classes=CLASSES), Relations()
     networks = [
-        start_network(approximation, inventory, relations, n_states=n, seed=n)
+        start_network(approximation, vocabulary, relations, n_states=n, seed=n)
         for n, approximation in enumerate(APPROXIMATIONS, start=3)
     ]
-    return ISBN(inventory, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40})
+    return ISBN(vocabulary, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40})
 
 
 def some_bracketer() -> Bracketer:

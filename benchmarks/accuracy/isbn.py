@@ -1,7 +1,7 @@
 """How good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
     python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--approximations NAME...] [--states N...] [--seeds S...]
-        [--networks K] [--cut-off C] [--beams B...] [--tags model|given...] [--max-length WORDS] [--json FILE]
+        [--networks K] [--min-count C] [--beams B...] [--tags model|given...] [--max-length WORDS] [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one, of both only the sentences of at most so many words,
 and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most probable tree and by
@@ -46,7 +46,7 @@ def main() -> None:
     arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
     arguments.add_argument("--networks", type=int, default=1, metavar="K", help="of an ensemble")
-    arguments.add_argument("--cut-off", type=int, metavar="C", help="of known words, in place of the learner's own")
+    arguments.add_argument("--min-count", type=int, metavar="C", help="of known words, in place of the learner's own")
     arguments.add_argument("--beams", type=int, nargs="+", default=[10, 30], metavar="B")
     arguments.add_argument("--tags", nargs="+", default=["model", "given"], choices=["model", "given"])
     arguments.add_argument("--max-length", type=int, metavar="WORDS")
@@ -61,7 +61,7 @@ def main() -> None:
                 for seed in args.seeds:
                     measure.progress(f"{names} seed {seed}")
                     learner = ISBNLearner(
-                        n_states, approximation, args.networks, cut_off=args.cut_off, seed=args.networks * seed
+                        n_states, approximation, args.networks, min_count=args.min_count, seed=args.networks * seed
                     )
                     isbn, seconds = learn(learner, train)
                     learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})

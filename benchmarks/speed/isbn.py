@@ -59,9 +59,12 @@ def parts(parser: IncrementalParser, inputs: Sequence[tuple[list[str], list[str]
     times = np.zeros(2)
     for words, tags in inputs:
         start = time.process_time()
-        candidates = parser.isbn.inventory.candidates(words, tags)
+        candidates = parser.isbn.vocabulary.candidates(words, tags)
         looked_up = time.process_time()
-        search.run(candidates)
+        search.add(candidates)
+        for _ in words:
+            search.advance()
+        search.finish()
         times += np.array([looked_up - start, time.process_time() - looked_up])
         search.clear()
     counts = {name: float(getattr(search, name)) for name in COUNTS}

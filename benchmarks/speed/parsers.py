@@ -32,12 +32,13 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from benchmarks import measure, peers
+from spacy_lpcfg.arrays import LANES
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.components.constituents import trees
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 from spacy_lpcfg.evaluation.evalb import Sentence, evaluate, read_evalb
 from spacy_lpcfg.grammar import Ensemble, Grammar
-from spacy_lpcfg.grammar.layout import LANES, layout
+from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import FACTORED, SPARSE, Tensors
 from spacy_lpcfg.trees import Tree, clean, unescape_token
 

@@ -41,7 +41,7 @@ def inspect(
     """Show what a parser has learned.
 
     The sizes of a grammar, the states of its symbols, and the likeliest rules and words of each latent state. Of
-    networks the sizes and the inventory are shown. Where the pipeline's meta.json tells how learning went, that is
+    networks the sizes and the vocabulary are shown. Where the pipeline's meta.json tells how learning went, that is
     shown as well: its steps, and the singular values of the spectral method, whose gaps say how many states a symbol
     has use for.
 
@@ -107,14 +107,14 @@ def _sizes_of_grammar(grammar: "Grammar") -> Found:
 
 
 def _sizes_of_networks(isbn: "ISBN") -> Found:
-    inventory = isbn.inventory
+    vocabulary = isbn.vocabulary
     return {
         "kind": "networks",
         "labels": list(isbn.labels),
         "tags": list(isbn.tags),
-        "n_words": len(set(filter(None, inventory.words))),
-        "n_forms": len(inventory.forms),
-        "n_outcomes": inventory.n_outcomes,
+        "n_words": len(set(filter(None, vocabulary.words))),
+        "n_signatures": len(vocabulary.signatures),
+        "n_outcomes": vocabulary.n_outcomes,
         "latent_relations": list(isbn.relations.latent),
         "decision_relations": list(isbn.relations.decisions),
         "networks": [
@@ -184,7 +184,7 @@ def _lines(found: Found) -> Iterator[str]:
 def _grammar_lines(sizes: Found) -> Iterator[str]:
     yield f"{sizes['n_labels']} categories, {sizes['n_tags']} tags, root label {sizes['root_label'] or 'none'}"
     yield f"{sizes['n_symbols']} symbols, {sizes['n_preterminals']} of them over words; {sizes['n_rules']} binary rules"
-    yield f"{sizes['n_terminals']} words and forms; {sizes['n_rare_words']} rare words by their forms"
+    yield f"{sizes['n_terminals']} words and signatures; {sizes['n_rare_words']} rare words by their signatures"
     proper = "probabilities" if sizes["is_proper"] else "estimates that may be negative"
     yield f"parameters are {proper}; {sizes['n_bytes'] / 1e6:.1f} MB"
     yield ""
@@ -196,7 +196,7 @@ def _grammar_lines(sizes: Found) -> Iterator[str]:
 def _network_lines(sizes: Found) -> Iterator[str]:
     yield f"{len(sizes['labels'])} categories: {' '.join(sizes['labels'])}"
     yield f"{len(sizes['tags'])} tags: {' '.join(sizes['tags'])}"
-    yield f"{sizes['n_words']} words, {sizes['n_forms']} forms, {sizes['n_outcomes']} outcomes of decisions"
+    yield f"{sizes['n_words']} words, {sizes['n_signatures']} signatures, {sizes['n_outcomes']} outcomes of decisions"
     yield f"latent relations: {' '.join(sizes['latent_relations'])}"
     yield f"decision relations: {' '.join(sizes['decision_relations'])}"
     for network in sizes["networks"]:

@@ -69,7 +69,7 @@ def learn_isbn(
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
     with busy("learning"):
         isbn = learner.fit(read_treebank(trees, skip_bad), held_out=held_out, on_step=_log_epoch)
-    lexical = {"cut_off": isbn.meta["learner"]["cut_off"], **class_settings(classes_from, lang)}
+    lexical = {"min_count": isbn.meta["learner"]["min_count"], **class_settings(classes_from, lang)}
     component = _add_parser(nlp, isbn, lexical, beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 

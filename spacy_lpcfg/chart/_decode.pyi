@@ -18,7 +18,7 @@ class LabelTable:
 class CellPosteriors:
     def __init__(self, table: LabelTable) -> None: ...
 
-class Brackets:
+class TreeBrackets:
     def __init__(
         self, forest: Forest, table: LabelTable, nodes: NDArray[np.int32], marginals: NDArray[np.float64]
     ) -> None: ...

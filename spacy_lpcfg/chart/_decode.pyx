@@ -137,7 +137,7 @@ cdef class CellPosteriors:
                 self.of_tag[table.tag_of[symbol]] += marginals[item]
 
 
-cdef class Brackets:
+cdef class TreeBrackets:
     """The brackets and tags of a tree, each with its posterior, summed over all symbols that hold it."""
 
     cdef vector[int32_t] starts

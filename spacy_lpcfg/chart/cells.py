@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.trees.transforms import collapse_unaries
 from spacy_lpcfg.trees.tree import Span, Tree

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.chart._context import emission_weights
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.grammar.windows import Windows
 
 

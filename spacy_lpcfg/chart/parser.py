@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
-from spacy_lpcfg.chart._decode import Brackets, LabelTable, best_tree, bracket_scores
+from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
@@ -23,7 +24,6 @@ from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.layout import in_blocks
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.distribution import ListedDistribution
@@ -320,7 +320,7 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
-        brackets = Brackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
+        brackets = TreeBrackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
         tags, labels = self.grammar.tags, self.grammar.labels
         own = [tags[tag] for tag in brackets.tags()]
         return Parse(

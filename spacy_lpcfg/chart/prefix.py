@@ -18,10 +18,10 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.storage.reader import check_room
 
 _ROUNDING = 1e-9  # of a step of Newton's method that should go up

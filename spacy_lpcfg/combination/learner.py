@@ -57,7 +57,7 @@ class MirroredLearner:
     def backwards(self) -> StraightLearner:
         """The learner, told that trees are mirrored if it makes a difference to it."""
         is_network = isinstance(self.learner, ISBNLearner)
-        return replace(self.learner, opening=-1) if is_network else self.learner  # type: ignore[type-var]
+        return replace(self.learner, sentence_initial=-1) if is_network else self.learner  # type: ignore[type-var]
 
 
 MemberLearner: TypeAlias = StraightLearner | MirroredLearner

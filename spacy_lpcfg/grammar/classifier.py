@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.grammar._windows import sum_weights
-from spacy_lpcfg.grammar.tensors import read_only
 
 _KEY_BITS = 31
 _BUCKET_BITS = 16

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
-from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
+from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, OF_ANY_GRAMMAR, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.tensors import read_only
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
@@ -39,7 +39,7 @@ class Ensemble(ParsingModel):
     temperature: float = 1.0
 
     parser_class = "spacy_lpcfg.chart.ensemble:EnsembleParser"
-    decodings: ClassVar[tuple[Decoding, ...]] = ("mbr", "max-rule")
+    decodings: ClassVar[tuple[Decoding, ...]] = OF_ANY_GRAMMAR
 
     def __post_init__(self) -> None:
         if not self.grammars:

@@ -9,14 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature, has_type, parser_bytes, require
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets, read_only
+from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
+
+OF_ANY_GRAMMAR: tuple[Decoding, ...] = ("mbr", "max-rule")
+"""Decodings of every grammar and of every ensemble."""
+OF_PROPER_GRAMMAR: tuple[Decoding, ...] = (*OF_ANY_GRAMMAR, "most-probable")
+"""Decodings of a grammar whose trees have probabilities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +89,7 @@ class Grammar(ParsingModel):
     @property
     def decodings(self) -> tuple[Decoding, ...]:
         """All that need one grammar; the most probable tree needs a proper one."""
-        return ("mbr", "max-rule", "most-probable") if self.has_tree_probabilities else ("mbr", "max-rule")
+        return OF_PROPER_GRAMMAR if self.has_tree_probabilities else OF_ANY_GRAMMAR
 
     @property
     def parser_bytes(self) -> float:

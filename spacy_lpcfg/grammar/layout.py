@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import LANES, in_blocks
 from spacy_lpcfg.grammar.tensors import EXACT, SPARSE, Tensors, offsets
 
-LANES = 8  # floats of a block, as in simd.h
 _CACHE_LINE = 64  # bytes
 
 
@@ -45,11 +45,6 @@ def layout(tensors: Tensors) -> Layout:
             wide[..., : part.shape[-1]] = part
             data[starts[rules, k][:, None] + np.arange(wide[0].size)] = wide.reshape(len(rules), -1)
     return Layout(data, starts, *_blocks(tensors))
-
-
-def in_blocks(sizes: np.ndarray) -> np.ndarray:
-    """Sizes rounded up to whole blocks."""
-    return -(-sizes // LANES) * LANES
 
 
 def sizes(tensors: Tensors) -> np.ndarray:

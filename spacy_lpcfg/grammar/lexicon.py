@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import UNKNOWN, is_signature, signature_backoff

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.storage.reader import check_room
 
 TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm
@@ -29,12 +30,6 @@ _PLACE = 12  # bytes of each entry of a factored tensor while it is made dense, 
 def offsets(sizes: np.ndarray) -> np.ndarray:
     """Starts of consecutive blocks of the given sizes, and the end of the last, int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    """The array itself, from now on refused to whoever would write to it: several threads share it."""
-    array.flags.writeable = False
-    return array
 
 
 class SparseParts(NamedTuple):

@@ -63,7 +63,7 @@ cdef extern from *:
 
 cdef double FIRST_DECAY = 0.9       # of the moments, at every step
 cdef double SECOND_DECAY = 0.999
-cdef int LONGEST_MOVE = 100         # steps after which a moment moves nothing
+cdef int MAX_MOVING_STEPS = 100     # steps after which a moment moves nothing
 
 
 cdef class Schedule:
@@ -93,7 +93,7 @@ cdef class Schedule:
         cdef double move = 0, power = 1
         cdef int t
         cdef Step step
-        for t in range(last + 1, min(now, last + LONGEST_MOVE) + 1):
+        for t in range(last + 1, min(now, last + MAX_MOVING_STEPS) + 1):
             power *= FIRST_DECAY / sqrt(SECOND_DECAY)
             move += power * self.moves[t]
         step.move, step.decay = move, self.decays[now] - self.decays[last]
@@ -108,7 +108,7 @@ cdef class Schedule:
         return step
 
 
-cdef class Table:
+cdef class AdamTable:
     """Weights under Adam. Fetch rows before their weights are used; step adds what their gradient asks for.
 
     weights (float32, (n_rows, width)): changed in place.

@@ -3,7 +3,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.events import DecisionEvents
 
 _Real = TypeVar("_Real", np.float32, np.float64)
 
@@ -22,7 +22,7 @@ class Plan:
     def n_outcomes(self) -> int: ...
     @property
     def ranges(self) -> NDArray[np.int32]: ...
-    def __init__(self, events: Events) -> None: ...
+    def __init__(self, events: DecisionEvents) -> None: ...
 
 class Pass:
     @property

@@ -428,9 +428,9 @@ cdef void collect_of(const Arrays[Real]& a, const Decisions& d, int64_t part) no
 
 
 cdef class Plan:
-    """Sequences as a pass reads them: pointers into the arrays of `Events`, and what follows from them.
+    """Sequences as a pass reads them: pointers into the arrays of `DecisionEvents`, and what follows from them.
 
-    events (Events): checked.
+    events (DecisionEvents): checked.
     """
 
     cdef Decisions decisions

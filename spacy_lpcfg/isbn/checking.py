@@ -1,4 +1,4 @@
-"""What must hold of a saved model before the kernels, which trust it, may read it."""
+"""Checks of a saved model before the kernels read it, which trust their input."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.grammar.layout import in_blocks
-from spacy_lpcfg.isbn.derivations import PROJECT
+from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.transitions import PROJECT
 from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_number
 from spacy_lpcfg.words.classes import WordClasses
 
-_TEXTS = ("labels", "tags", "forms", "frequent", "rare_names", "classes_words", "latent", "decisions")
+_TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "classes_words", "latent", "decisions")
 
 
 def require(part: str, holds: bool) -> None:
-    """RAISES (StorageError): Naming the part, unless it holds."""
+    """Check a condition on a part of a file.
+
+    RAISES (StorageError): If it does not hold; the message names the part.
+    """
     if not holds:
         raise StorageError(f"This isbn is inconsistent in its {part}: copy or learn it again.")
 
@@ -27,14 +30,15 @@ def require(part: str, holds: bool) -> None:
 def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
     """Check that the stored parts of an ISBN, but its networks, fit together.
 
-    RAISES (StorageError): Naming the part that does not fit, or if it takes too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If a part does not fit, which the message names, or takes too much memory.
+    (KeyError): If a part is missing.
     """
     for name in _TEXTS:
         require(name, are_texts(values[name]))
     n_labels, n_tags = len(values["labels"]), len(values["tags"])
     require("tags", n_tags > 0)
     require("decisions", len(values["decisions"]) > 0)
-    require("opening", type(values["opening"]) is int and values["opening"] in (0, -1))
+    require("sentence_initial", type(values["sentence_initial"]) is int and values["sentence_initial"] in (0, -1))
     check_room(2 * (n_labels + 1) * (PROJECT + n_labels) + 8 * n_tags * len(values["rare_names"]))
     _check_words(values["words"], values["word_offsets"], PROJECT + n_labels + n_tags, n_tags)
     _check_rare_words(values, n_tags)
@@ -44,7 +48,8 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
     """Check that the arrays of a network fit what it knows by number.
 
-    RAISES (StorageError): Naming the one that does not fit, or if they take too much memory. (KeyError): If one lacks.
+    RAISES (StorageError): If an array does not fit, which the message names, or if they take too much memory.
+    (KeyError): If an array is missing.
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
@@ -64,14 +69,14 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
     """About the memory that a parser takes for a network of n units: its parameters, and the states of one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
-    return 4 * int(in_blocks(np.array(n))) * per_unit
+    return 4 * in_blocks(n) * per_unit
 
 
 _STATES = 4_000  # that a search enters for a word, at most by its default settings
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Each tag has its unknown word, and after it others, each once."""
+    """Check that the words of each tag begin with the unknown word, and that none comes twice."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):
@@ -80,7 +85,7 @@ def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
 
 def _check_rare_words(values: Mapping[str, Any], n_tags: int) -> None:
     names, tags, weights = values["rare_names"], values["rare_tags"], values["rare_weights"]
-    require("rare_names", "f " in names)
+    require("rare_names", "s " in names)
     require("rare_tags", isinstance(tags, np.ndarray) and is_array(tags, "int32", tags.size))
     require("rare_tags", are_within(tags, n_tags))
     require("rare_offsets", are_offsets(values["rare_offsets"], "int32", len(names), len(tags)))
@@ -88,5 +93,5 @@ def _check_rare_words(values: Mapping[str, Any], n_tags: int) -> None:
     require("rare_counts", is_array(counts, "float32", len(tags)) and is_moderate(counts) and bool(np.all(counts >= 0)))
     for name, array, n in (("rare_weights", weights, len(names)), ("rare_tag_weights", of_tags, n_tags)):
         require(name, is_array(array, "float32", n) and is_moderate(array) and bool(np.all(array > 0)))
-    form_weight = values["rare_form_weight"]
-    require("rare_form_weight", is_number(form_weight) and form_weight > 0)
+    signature_weight = values["rare_signature_weight"]
+    require("rare_signature_weight", is_number(signature_weight) and signature_weight > 0)

@@ -1,101 +1,96 @@
-"""Predictive LR derivations: a tree as the steps that build it from left to right, and back.
-
-Section 7.2 of Henderson and Titov (2010). A stack holds the nodes whose left part is there. Shift puts the next word on
-it, with its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify is
-Attach to a copy of the node below that stands over it (Chomsky adjunction), and so makes the copy. A node is projected
-as soon as its first child is complete, so that most of it is predicted. Differs: a node over one of its own label with
-further children is always built by Modify, so that every tree has exactly one derivation.
-"""
+"""The derivations of a whole sentence that a search has found, and the posteriors of its brackets and tags."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.tree import Tree
+import numpy as np
 
-SHIFT, ATTACH, MODIFY, PROJECT = range(4)
-"""Kinds of steps; the network numbers its actions in the same way, with an action from PROJECT on for each label."""
+from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.trees.tree import Span
+
+Spans = tuple[Span, ...]
 
 
-class Step(NamedTuple):
-    """One step of a derivation.
+class Derivations:
+    """Derivations of a whole sentence.
 
-    kind (int): SHIFT, ATTACH, MODIFY or PROJECT.
-    label (str): the tag of the word that is shifted, or the label of the node that is projected; "" else.
-    word (str): that is shifted; "" else.
+    analyses (list of (tuple of (start, end, label), list of int)): of each its brackets in pre-order, and its tags by
+        number.
+    logs (float64, (n_derivations,)): their log-probabilities.
     """
 
-    kind: int
-    label: str = ""
-    word: str = ""
+    def __init__(self, analyses: list[tuple[Spans, list[int]]], logs: np.ndarray) -> None:
+        self.analyses = analyses
+        self.logs = logs
+        self.log_probability = log_sum(logs)
+
+    def __bool__(self) -> bool:
+        return bool(self.analyses)
+
+    def that(self, constraints: Constraints) -> Derivations:
+        """The derivations whose trees satisfy constraints."""
+        if not constraints:
+            return self
+        kept = [i for i, (spans, _) in enumerate(self.analyses) if constraints.allow(spans)]
+        return Derivations([self.analyses[i] for i in kept], self.logs[kept])
+
+    def trees(self) -> list[tuple[Spans, list[int], float]]:
+        """Brackets, most likely tags and log-probability of each distinct tree, best first."""
+        found: dict[Spans, tuple[list[int], list[float]]] = {}
+        for (spans, tags), log_probability in zip(self.analyses, self.logs.tolist()):
+            found.setdefault(spans, (tags, []))[1].append(log_probability)
+        trees = [(spans, tags, log_sum(logs)) for spans, (tags, logs) in found.items()]
+        return sorted(trees, key=lambda tree: -tree[2])
+
+    def posteriors(self, tag_names: Sequence[str]) -> Posteriors:
+        """Share of each bracket and tag in the probability of the sentence."""
+        return Posteriors(self._bracket_shares(), self._tag_shares(tag_names))
+
+    def _bracket_shares(self) -> dict[Span, float]:
+        """Shares of brackets in pre-order; over the same words, those with fewer above them on average come first."""
+        found: dict[Span, float] = {}
+        above: dict[Span, float] = {}
+        for spans, share in self._distinct_shares().items():
+            n_above, start, end = 0, 0, 0
+            for span in dict.fromkeys(spans):
+                found[span] = found.get(span, 0.0) + share
+                if span[0] == start and span[1] == end:
+                    n_above += 1
+                    above[span] = above.get(span, 0.0) + share * n_above
+                else:
+                    n_above, (start, end, _) = 0, span
+        order = sorted(found, key=lambda span: (span[0], -span[1], above.get(span, 0.0) / found[span]))
+        return {span: min(found[span], 1.0) for span in order}
+
+    def _distinct_shares(self) -> dict[Spans, float]:
+        """Share of each distinct tree whose share is not too small for a float."""
+        found: dict[Spans, float] = {}
+        for (spans, _), share in zip(self.analyses, self._shares().tolist()):
+            if share > 0:
+                found[spans] = found.get(spans, 0.0) + share
+        return found
+
+    def _tag_shares(self, names: Sequence[str]) -> list[dict[str, float]]:
+        columns = np.array([tags for _, tags in self.analyses]).T
+        same = (columns == columns[:, :1]).all(axis=1).tolist()
+        shares = self._shares().tolist()
+        found = []
+        for column, is_same in zip(columns.tolist(), same):
+            of_tags: dict[int, float] = {column[0]: 1.0} if is_same else {}
+            if not is_same:
+                for tag, share in zip(column, shares):
+                    of_tags[tag] = of_tags.get(tag, 0.0) + share
+            found.append({names[tag]: min(share, 1.0) for tag, share in of_tags.items()})
+        return found
+
+    def _shares(self) -> np.ndarray:
+        return np.exp(self.logs - self.log_probability)
 
 
-ATTACHED = Step(ATTACH)
-MODIFIED = Step(MODIFY)
-
-
-def derive(tree: Tree) -> list[Step]:
-    """The derivation of a tree, which `tree_of` undoes.
-
-    tree (Tree): with no node right over one of the same label, as `normalize` leaves it.
-    RETURNS (list[Step]): it ends with the Attach of the whole tree to the root, of which it is the only child.
-    RAISES (ValueError): On a node with one child, of its own label.
-    """
-    steps: list[Step] = []
-    stack: list[Tree | Step] = [ATTACHED, tree]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, Step):
-            steps.append(item)
-        elif item.word is not None:
-            steps.append(Step(SHIFT, item.label, item.word))
-        else:
-            stack.extend(_parts(item)[::-1])
-    return steps
-
-
-def _parts(node: Tree) -> list[Tree | Step]:
-    """The children of a node in order, with the steps after each."""
-    first, *others = node.children
-    adjoins = not first.is_leaf and first.label == node.label
-    if adjoins and not others:
-        raise ValueError(
-            f"Expected no {shown(node.label)} right over another, of which derivations know one only; "
-            "normalize the tree."
-        )
-    parts: list[Tree | Step] = [first] if adjoins else [first, Step(PROJECT, node.label)]
-    for child in others:
-        parts += [child, MODIFIED if adjoins else ATTACHED]
-        adjoins = False
-    return parts
-
-
-def tree_of(steps: Iterable[Step]) -> Tree:
-    """The tree that a derivation builds, the inverse of `derive`.
-
-    RAISES (ValueError): If the steps are no derivation of one tree.
-    """
-    stack: list[tuple[str, list[Tree], str | None]] = []  # label, children, word
-    whole: Tree | None = None
-    for step in steps:
-        if whole is not None or (not stack and step.kind != SHIFT):
-            raise ValueError(f"Expected the steps of one tree, got {step} where nothing is left to be done by it.")
-        if step.kind == SHIFT:
-            stack.append((step.label, [], step.word))
-        elif step.kind == PROJECT:
-            stack.append((step.label, [Tree(*stack.pop())], None))
-        elif len(stack) == 1 and step.kind == ATTACH:
-            whole = Tree(*stack.pop())
-        elif len(stack) > 1 and stack[-2][2] is None:
-            child = Tree(*stack.pop())
-            if step.kind == MODIFY:
-                below = Tree(*stack.pop())
-                stack.append((below.label, [below], None))
-            stack[-1][1].append(child)
-        else:
-            raise ValueError(f"Expected a node below the top for {step} to attach it to.")
-    if whole is None:
-        raise ValueError(f"Expected the steps of a whole tree, but they end with {len(stack)} nodes left on the stack.")
-    return whole
+def log_sum(logs: np.ndarray | Sequence[float]) -> float:
+    """log of the sum of exp(logs); -inf of none."""
+    values = np.asarray(logs)
+    most = values.max(initial=-np.inf)
+    return float(most + np.log(np.exp(values - most).sum())) if most > -np.inf else -np.inf

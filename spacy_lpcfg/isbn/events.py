@@ -1,4 +1,4 @@
-"""Sequences of decisions as flat arrays: what a network learns from. They know nothing of parsing."""
+"""Sequences of decisions as flat arrays: what a network learns from."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import islice
 
 import numpy as np
 
-from spacy_lpcfg.isbn.derivations import PROJECT, SHIFT, Step, derive
-from spacy_lpcfg.isbn.inventory import Inventory, mask_of
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Relations, codes, related, walk
+from spacy_lpcfg.isbn.transitions import PROJECT, SHIFT, Transition, derive
+from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, mask_of
 from spacy_lpcfg.trees.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Events:
+class DecisionEvents:
     """The positions of sequences of decisions; n positions in all.
 
     sequence_offsets (int64, (n_sequences + 1,)): positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
@@ -43,13 +43,13 @@ class Events:
     def n_positions(self) -> int:
         return len(self.latent)
 
-    def select(self, sequences: Sequence[int] | np.ndarray) -> Events:
+    def select(self, sequences: Sequence[int] | np.ndarray) -> DecisionEvents:
         """Some of the sequences, in the order given."""
         chosen = np.asarray(sequences, dtype=np.int64)
         sizes = np.diff(self.sequence_offsets)[chosen]
         positions = _ranges(self.sequence_offsets[chosen], sizes)
         n_rows, n_choices = np.diff(self.row_offsets)[positions], np.diff(self.choice_offsets)[positions]
-        return Events(
+        return DecisionEvents(
             sequence_offsets=_offsets(sizes),
             latent=self.latent[positions],
             row_offsets=_offsets(n_rows),
@@ -60,10 +60,10 @@ class Events:
         )
 
     @classmethod
-    def join(cls, parts: Sequence[Events]) -> Events:
+    def join(cls, parts: Sequence[DecisionEvents]) -> DecisionEvents:
         """The sequences of several, one after the other.
 
-        parts (sequence of Events): at least one; of the same relations and masks.
+        parts (sequence of DecisionEvents): at least one; of the same relations and masks.
         """
 
         def offsets(name: str) -> np.ndarray:
@@ -90,18 +90,18 @@ def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
-def events_of(trees: Iterable[Tree], inventory: Inventory, relations: Relations) -> Events:
-    """The derivations of trees, but of those with labels or tags that the inventory does not know.
+def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: Relations) -> DecisionEvents:
+    """The derivations of trees; those with a label or a tag that the vocabulary does not know are left out.
 
     trees (iterable of Tree): normalized.
     """
-    stream, parts = iter(trees), [_Reader(inventory, relations).events()]
+    stream, parts = iter(trees), [_Reader(vocabulary, relations).events()]
     while shard := list(islice(stream, _SHARD_SIZE)):
-        reader = _Reader(inventory, relations)
+        reader = _Reader(vocabulary, relations)
         for tree in shard:
             reader.read(derive(tree))
         parts.append(reader.events())
-    return Events.join(parts)
+    return DecisionEvents.join(parts)
 
 
 _SHARD_SIZE = 2_000  # trees that are read as lists before they become arrays
@@ -110,12 +110,12 @@ _SHARD_SIZE = 2_000  # trees that are read as lists before they become arrays
 class _Reader:
     """Collects the positions of derivations."""
 
-    def __init__(self, inventory: Inventory, relations: Relations) -> None:
-        self.inventory = inventory
-        self.n_rows, self.n_actions, self.first_word = inventory.n_rows, inventory.n_actions, inventory.first_word
-        self.word_offsets = inventory.word_offsets.tolist()
-        self.labels = {label: PROJECT + i for i, label in enumerate(inventory.labels)}
-        self.tags = {tag: i for i, tag in enumerate(inventory.tags)}
+    def __init__(self, vocabulary: NetworkVocabulary, relations: Relations) -> None:
+        self.vocabulary = vocabulary
+        self.n_rows, self.n_actions, self.first_word = vocabulary.n_rows, vocabulary.n_actions, vocabulary.first_word
+        self.word_offsets = vocabulary.word_offsets.tolist()
+        self.labels = {label: PROJECT + i for i, label in enumerate(vocabulary.labels)}
+        self.tags = {tag: i for i, tag in enumerate(vocabulary.tags)}
         self.latent_codes = codes(relations.latent).tolist()
         self.decision_codes = codes(relations.decisions).tolist()
         self.lengths: list[int] = []
@@ -125,16 +125,16 @@ class _Reader:
         self.choices: list[int] = []
         self.n_choices_of: list[int] = []
 
-    def read(self, steps: Sequence[Step]) -> None:
+    def read(self, transitions: Sequence[Transition]) -> None:
         """Add a derivation, if all its labels and tags are known."""
         known = {SHIFT: self.tags, PROJECT: self.labels}
-        if any(step.label not in known[step.kind] for step in steps if step.kind in known):
+        if any(label not in known[kind] for kind, label, _ in transitions if kind in known):
             return
-        actions = [self.labels[step.label] if step.kind == PROJECT else step.kind for step in steps]
+        actions = [self.labels[label] if kind == PROJECT else kind for kind, label, _ in transitions]
         rows: list[list[int]] = []
         n_words = 0
-        opening = self.inventory.opening % sum(step.kind == SHIFT for step in steps)
-        for step, action, (stack, previous, last_shift) in zip(steps, actions, walk(actions)):
+        sentence_initial = self.vocabulary.sentence_initial % actions.count(SHIFT)
+        for transition, action, (stack, previous, last_shift) in zip(transitions, actions, walk(actions)):
             self.latent += related(stack, previous, last_shift, self.latent_codes)
             n_rows, n_choices = len(self.rows), len(self.choices)
             for r, t in enumerate(related(stack, previous, last_shift, self.decision_codes)):
@@ -145,31 +145,31 @@ class _Reader:
                 self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
             own = [action]
             if action == SHIFT:
-                own += self._shift(step, n_words == opening)
+                own += self._shift(transition, n_words == sentence_initial)
                 n_words += 1
             rows.append(own)
             self.n_rows_of.append(len(self.rows) - n_rows)
             self.n_choices_of.append((len(self.choices) - n_choices) // 4)
-        self.lengths.append(len(steps))
+        self.lengths.append(len(transitions))
 
-    def _shift(self, step: Step, first: bool) -> list[int]:
-        """Add the choices of a tag and a word; their rows."""
-        inventory, tag = self.inventory, self.tags[step.label]
-        word = inventory.outcome_of(tag, step.word, first)
+    def _shift(self, transition: Transition, first: bool) -> list[int]:
+        """Add the choices of a tag and a word, and return their rows."""
+        vocabulary, tag = self.vocabulary, self.tags[transition.label]
+        word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag
         start, end = self.word_offsets[tag], self.word_offsets[tag + 1]
         if end > start + 1:
             self.choices += start, end, NONE, word
-        return [self.n_actions + tag, word, *inventory.form_rows(tag, step.word, first)]
+        return [self.n_actions + tag, word, *vocabulary.signature_rows(tag, transition.word, first)]
 
-    def events(self) -> Events:
+    def events(self) -> DecisionEvents:
         """The derivations that were read."""
-        return Events(
+        return DecisionEvents(
             sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),
             row_offsets=_offsets(np.array(self.n_rows_of, dtype=np.int64)),
             rows=np.array(self.rows, dtype=np.int32),
             choice_offsets=_offsets(np.array(self.n_choices_of, dtype=np.int64)),
             choices=np.array(self.choices, dtype=np.int32).reshape(-1, 4),
-            masks=self.inventory.masks,
+            masks=self.vocabulary.masks,
         )

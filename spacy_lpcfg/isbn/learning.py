@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import check_whole
-from spacy_lpcfg.isbn.events import Events, events_of
-from spacy_lpcfg.isbn.inventory import Inventory, take_inventory
+from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.training import Ascent, Epoch
+from spacy_lpcfg.isbn.training import Epoch, Trainer
+from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
@@ -28,14 +28,14 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 _STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
-_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _LEAST_BATCH trees
+_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _MIN_BATCH trees
 _EPOCHS, _MANY_TREES = 14, 7_000  # over so many trees, and fewer over more
-_BATCH_WORDS, _LEAST_BATCH, _MOST_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
-_FEW_WORDS, _CUT_OFF, _CUT_OFF_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
+_BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
+_FEW_WORDS, _MIN_COUNT, _MIN_COUNT_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
 
 
 class LearningEpoch(NamedTuple):
-    """What one pass over the trees found and cost.
+    """Log-likelihoods and time of one pass over the trees.
 
     network (int): of an ensemble, counted from 1; epoch (int): likewise.
     log_likelihood (float): a word, of each tree as it came, under dropout.
@@ -59,7 +59,7 @@ class ISBNLearner:
     """Learner of an ISBN parser.
 
     n_states (int): latent units of a position.
-    approximation (str): as of `Network`.
+    approximation (str): as in `Network`.
     n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
     n_epochs (int or None): passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
         square root of their number: 12 over 10,000.
@@ -71,9 +71,9 @@ class ISBNLearner:
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
-    cut_off (int or None): words seen less often with a tag are unknown to it; None for 3, or 5 in a treebank of fewer
+    min_count (int or None): words seen less often with a tag are unknown to it; None for 3, or 5 in a treebank of fewer
         than 50,000 words, which says too little of each.
-    opening (int): as of `Inventory`; -1 for mirrored trees.
+    sentence_initial (int): as in `NetworkVocabulary`; -1 for mirrored trees.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     relations (Relations): of the positions.
     seed (int): of the first weights, the order of the trees, and dropout.
@@ -89,8 +89,8 @@ class ISBNLearner:
     dropout: float | None = None
     weight_decay: float = 2.0
     averaging: float = 0.999
-    cut_off: int | None = None
-    opening: int = 0
+    min_count: int | None = None
+    sentence_initial: int = 0
     word_classes: ClassLearner | None = None
     relations: Relations = Relations()
     seed: int = 0
@@ -112,41 +112,41 @@ class ISBNLearner:
             too, without times.
         repeats (sequence of int or None): how often each tree comes in a pass over them; None for once. Words are no
             more frequent for that.
-        RAISES (ValueError): If there are no trees, for settings that cannot be, or another number of repeats than of
-            trees with words.
+        RAISES (ValueError): If there are no trees, if a setting is out of range, or if the number of repeats is not
+            the number of trees with words.
         """
         self._check()
         kept, root_label = normalized_trees(trees)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        cut_off = self.cut_off_of(sum(map(len, kept)))
-        inventory = take_inventory(kept, cut_off=cut_off, opening=self.opening, classes=classes)
-        events = events_of(kept, inventory, self.relations)
+        min_count = self.min_count_of(sum(map(len, kept)))
+        vocabulary = take_vocabulary(kept, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes)
+        events = events_of(kept, vocabulary, self.relations)
         if repeats is not None:
             events = _repeated(events, repeats)
-        dev = events_of(filter(None, map(normalize, held_out or ())), inventory, self.relations)
-        n_words = [count_words(some, inventory) for some in (events, dev)]
+        dev = events_of(filter(None, map(normalize, held_out or ())), vocabulary, self.relations)
+        n_words = [count_words(some, vocabulary) for some in (events, dev)]
         history: list[LearningEpoch] = []
         networks = []
         for number in range(self.n_networks):
             note = partial(_note, history, n_words, number + 1, on_step)
             start = start_network(
-                self.approximation, inventory, self.relations, n_states=self.n_states, seed=self.seed + number
+                self.approximation, vocabulary, self.relations, n_states=self.n_states, seed=self.seed + number
             )
-            ascent = self.ascent(self.seed + number, events.n_sequences, n_words[0])
-            networks.append(ascent.fit(start, events, dev=dev, on_epoch=note))
-        meta = {**self._meta(cut_off, events.n_sequences, history), "root_label": root_label}
-        return ISBN(inventory, self.relations, tuple(networks), meta)
+            trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
+            networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
+        meta = {**self._meta(min_count, events.n_sequences, history), "root_label": root_label}
+        return ISBN(vocabulary, self.relations, tuple(networks), meta)
 
-    def cut_off_of(self, n_words: int) -> int:
-        """How often words are seen with a tag at least, so that they are known, in a treebank of so many words."""
-        return self.cut_off or (_CUT_OFF_OF_FEW if n_words < _FEW_WORDS else _CUT_OFF)
+    def min_count_of(self, n_words: int) -> int:
+        """How often a word must have a tag to be known with it, in a treebank of so many words."""
+        return self.min_count or (_MIN_COUNT_OF_FEW if n_words < _FEW_WORDS else _MIN_COUNT)
 
-    def ascent(self, seed: int, n_trees: int, n_words: int) -> Ascent:
-        """How the network of a seed learns from so many trees with so many words."""
-        size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _LEAST_BATCH), _MOST_BATCH)
-        usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _LEAST_BATCH) ** 0.5
+    def trainer(self, seed: int, n_trees: int, n_words: int) -> Trainer:
+        """The trainer of the network of a seed on so many trees with so many words."""
+        size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
+        usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _MIN_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
-        return Ascent(
+        return Trainer(
             n_epochs=self.passes(n_trees),
             batch_size=size,
             learn_rate=usual_rate if self.learn_rate is None else self.learn_rate,
@@ -158,13 +158,14 @@ class ISBNLearner:
         )
 
     def passes(self, n_trees: int) -> int:
-        """How often it goes over so many trees."""
+        """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(_MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, cut_off: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
-        """How it was learned: nothing in it depends on the machine."""
+    def _meta(self, min_count: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+        """The settings and the history of learning, without anything that depends on the machine."""
         not_said = ("n_jobs", "relations", "word_classes")
-        settings = {name: value for name, value in vars(self).items() if name not in not_said} | {"cut_off": cut_off}
+        settings = {name: value for name, value in vars(self).items() if name not in not_said}
+        settings |= {"min_count": min_count}
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})
@@ -175,7 +176,7 @@ class ISBNLearner:
     def _check(self) -> None:
         check_approximation(self.approximation)
         check_whole(0, seed=self.seed)
-        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "cut_off", "n_jobs"):
+        for name in ("n_states", "n_networks", "n_epochs", "batch_size", "min_count", "n_jobs"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"Expected {name} of at least 1, got {value}.")
@@ -198,16 +199,16 @@ def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
     return kept, max(roots, key=lambda label: roots[label], default="")
 
 
-def _repeated(events: Events, repeats: Sequence[int]) -> Events:
-    """The sequences of a treebank, each as often as it is to come."""
+def _repeated(events: DecisionEvents, repeats: Sequence[int]) -> DecisionEvents:
+    """The sequences of a treebank, each repeated a number of times."""
     if len(repeats) != events.n_sequences:
         raise ValueError(f"Expected a number for each of {events.n_sequences} trees with words, got {len(repeats)}.")
     return events.select(np.repeat(np.arange(events.n_sequences), repeats))
 
 
-def count_words(events: Events, inventory: Inventory) -> int:
+def count_words(events: DecisionEvents, vocabulary: NetworkVocabulary) -> int:
     """The words of derivations: each is one decision of a tag."""
-    return int((events.choices[:, 0] == inventory.n_actions).sum())
+    return int((events.choices[:, 0] == vocabulary.n_actions).sum())
 
 
 def _note(history: list[LearningEpoch], n_words: list[int], network: int, on_step: OnStep | None, epoch: Epoch) -> None:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.grammar.layout import LANES
+from spacy_lpcfg.arrays import LANES
 from spacy_lpcfg.isbn._network import Pass, Plan
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
 
 _AT_ONCE = 64  # sequences of a pass that keeps nothing
@@ -29,7 +29,7 @@ class Gradient(NamedTuple):
     by: dict[str, np.ndarray]
 
 
-def log_likelihoods(network: Network, events: Events, *, n_jobs: int = 1) -> np.ndarray:
+def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1) -> np.ndarray:
     """Natural logarithms of the probabilities of sequences, float64 (n_sequences,).
 
     n_jobs (int): threads; the result is the same for any number.
@@ -47,15 +47,15 @@ def log_likelihoods(network: Network, events: Events, *, n_jobs: int = 1) -> np.
 def gradient_of(
     parameters: Mapping[str, np.ndarray],
     approximation: str,
-    events: Events,
+    events: DecisionEvents,
     *,
     keep: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> Gradient:
     """Log-likelihoods of sequences and the gradient of their sum.
 
-    parameters (mapping): arrays as of `Network`, all float32 or all float64: computed in that precision.
-    approximation (str): as of `Network`.
+    parameters (mapping): arrays as in `Network`, all float32 or all float64: computed in that precision.
+    approximation (str): as in `Network`.
     keep (float, (n_positions, n_states), or None): by what the means of each position are multiplied where latent
         relations pass them on (`draw_keep`); None for 1.
     n_jobs (int): threads; the result is the same for any number.
@@ -70,9 +70,10 @@ def gradient_of(
 
 
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
-    """Dropout of means along the latent edges, float32 (n_positions, n_states): 0, or 1 / (1 - dropout); None for none.
+    """Draw by what the means are multiplied along the latent edges: 0, or 1 / (1 - dropout).
 
     dropout (float): probability of 0.
+    RETURNS (float32, (n_positions, n_states), or None): None without dropout.
     """
     if not dropout:
         return None
@@ -81,7 +82,7 @@ def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout
 
 
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The parameters, contiguous, with rows of whole blocks; the same arrays where they have them."""
+    """The parameters as contiguous arrays whose rows are padded to whole blocks; no copy where they are already."""
     n_states = len(parameters["bias"])
     padding = -n_states % LANES
     padded = {}
@@ -101,15 +102,15 @@ def unpad(padded: Mapping[str, np.ndarray], n_states: int) -> dict[str, np.ndarr
 class Sweep:
     """A pass over some sequences: its arrays, and its rounds in threads.
 
-    events (Events): checked.
+    events (DecisionEvents): checked.
     parameters (dict): padded, of one precision.
-    approximation (str), n_states (int): as of `Network`.
-    keep (float, (n_positions, n_states), or None): as of `gradient_of`.
+    approximation (str), n_states (int): as in `Network`.
+    keep (float, (n_positions, n_states), or None): as in `gradient_of`.
     """
 
     def __init__(
         self,
-        events: Events,
+        events: DecisionEvents,
         parameters: Mapping[str, np.ndarray],
         approximation: str,
         n_states: int,
@@ -157,7 +158,7 @@ class Sweep:
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
-        """Each round in n_jobs threads, of which number i takes the pieces i, i + n_jobs, ..."""
+        """Run each round in n_jobs threads; thread i takes the pieces i, i + n_jobs, ..."""
         kernel = Pass(self.plan, self.arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for name in rounds:
@@ -175,8 +176,8 @@ class Sweep:
         return np.diff(sums[ends])
 
 
-def check(events: Events, parameters: Mapping[str, np.ndarray]) -> None:
-    """Whether the numbers in events are those of rows that there are, so that no kernel reads beyond its arrays.
+def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
+    """Check that the numbers in events are in range, so that no kernel reads beyond its arrays.
 
     RAISES (ValueError): If they are not.
     """
@@ -199,7 +200,7 @@ def check(events: Events, parameters: Mapping[str, np.ndarray]) -> None:
         )
 
 
-def _masks_fit(events: Events) -> bool:
+def _masks_fit(events: DecisionEvents) -> bool:
     """Whether masks are as long as the ranges, and allow what was chosen."""
     masked = events.choices[events.choices[:, 2] >= 0]
     sizes, places = masked[:, 1] - masked[:, 0], masked[:, 3] - masked[:, 0]

@@ -473,7 +473,7 @@ INLINED void newton(Real *direction, const Real *gradient, const Real *average, 
 template <typename Real>
 INLINED int settle_of(Real *theta, Real *means, Real *logits, Real *q, const Choice<Real> &choice, int chosen,
                       Real tolerance, Workspace<Real> &workspace) {
-    const int most_steps = 50, most_halvings = 6;
+    const int max_steps = 50, max_halvings = 6;
     workspace.fit(choice);
     const int width = workspace.width;
     Real *prior = workspace.row(6), *average = workspace.row(7), *gradient = workspace.row(8);
@@ -483,13 +483,13 @@ INLINED int settle_of(Real *theta, Real *means, Real *logits, Real *q, const Cho
     mix(average, q, choice.weights, choice.n_outcomes, width);
     for (int i = 0; i < width; ++i) prior[i] = theta[i] + own[i];
     for (int i = 0; i < width; ++i) gradient[i] = average[i] - own[i];
-    while (n_steps < most_steps && greatest(gradient, width) > tolerance) {
+    while (n_steps < max_steps && greatest(gradient, width) > tolerance) {
         const Real norm = dot(gradient, gradient, width);
         Real length = 1;
         bool shrank = false;
         newton(direction, gradient, average, means, q, choice, forcing, workspace);
         copy(start, theta, width);
-        for (int halving = 0; halving < most_halvings && !shrank; ++halving, length /= 2) {
+        for (int halving = 0; halving < max_halvings && !shrank; ++halving, length /= 2) {
             for (int i = 0; i < width; ++i) theta[i] = start[i] + length * direction[i];
             look(gradient, average, theta, prior, means, logits, q, choice);
             shrank = dot(gradient, gradient, width) < (1 - (Real)1e-4 * length) * norm;

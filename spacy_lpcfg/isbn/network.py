@@ -1,4 +1,4 @@
-"""The parameters of incremental sigmoid belief networks, frozen, and a parser's model: networks and their inventory."""
+"""Incremental sigmoid belief networks as frozen parameters, and a parser's model: networks and their vocabulary."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import srsly
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.isbn.checking import check_network, check_values, network_bytes, require
-from spacy_lpcfg.isbn.forms import RareWords
-from spacy_lpcfg.isbn.inventory import Inventory
+from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
 from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
@@ -25,7 +25,7 @@ APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
 BIASES = ("bias", "outcome_bias")
 """Parameters that have no prior."""
-_KIND, _FORMAT = "isbn", 3
+_KIND, _FORMAT = "isbn", 4
 
 
 class ISBNError(ValueError):
@@ -36,7 +36,7 @@ class ISBNError(ValueError):
 class Network:
     """An incremental sigmoid belief network of n_states latent units at each position (sections 3 and 5).
 
-    approximation (str): how the means of a position's latent units are had from what is known.
+    approximation (str): how the means of a position's latent units are computed.
         "feed-forward": from earlier positions alone (section 5.2).
         "mean-field": after every decision those are found that maximise the bound of the likelihood of the decisions so
         far (section 5.3, equation 13).
@@ -47,7 +47,7 @@ class Network:
     decision_weights (float32, (n_inputs, n_states)): of the inputs to the latent units; row i of decision relation r
         is input `r * n_rows + i`.
     outcome_weights (float32, (n_outcomes, n_states)), outcome_bias (float32, (n_outcomes,)): of the decisions.
-    RAISES (ValueError): On another approximation, or arrays of other shapes.
+    RAISES (ValueError): If there is no such approximation, or if an array has another shape.
     """
 
     approximation: str
@@ -105,24 +105,24 @@ class Network:
 
 
 def check_approximation(name: str) -> None:
-    """RAISES (ValueError): On a name that is none."""
+    """RAISES (ValueError): If there is no approximation of that name."""
     if name not in APPROXIMATIONS:
         raise ValueError(f"Expected the approximation to be one of {', '.join(APPROXIMATIONS)}; got {shown(name)}.")
 
 
 @dataclass(frozen=True, eq=False)
 class ISBN(ParsingModel):
-    """What a parser by sigmoid belief networks needs.
+    """The model of a parser by sigmoid belief networks.
 
-    inventory (Inventory): what the networks know by number.
+    vocabulary (NetworkVocabulary): what the networks know by number.
     relations (Relations): how their positions are joined.
-    networks (tuple[Network, ...]): of the same inventory and relations; several decide by the geometric mean of their
+    networks (tuple[Network, ...]): of the same vocabulary and relations; several decide by the geometric mean of their
         distributions of each decision.
     meta (dict): how it was learned.
     RAISES (ISBNError): If the sizes of the networks do not fit.
     """
 
-    inventory: Inventory
+    vocabulary: NetworkVocabulary
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
@@ -134,22 +134,22 @@ class ISBN(ParsingModel):
     temperature: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
-        inventory, relations = self.inventory, self.relations
-        sizes = (len(relations.latent), len(relations.decisions) * inventory.n_rows, inventory.n_outcomes)
+        vocabulary, relations = self.vocabulary, self.relations
+        sizes = (len(relations.latent), len(relations.decisions) * vocabulary.n_rows, vocabulary.n_outcomes)
         if not self.networks:
             raise ISBNError("Expected at least one network.")
         for network in self.networks:
             found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
             if found != sizes:
                 raise ISBNError(
-                    f"Expected networks of {sizes} latent relations, inputs and outcomes, as the inventory and the "
+                    f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found}."
                 )
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Categories of constituents."""
-        return self.inventory.labels
+        return self.vocabulary.labels
 
     @property
     def root_label(self) -> str:
@@ -159,7 +159,7 @@ class ISBN(ParsingModel):
     @property
     def words(self) -> frozenset[str]:
         """All names under which it knows words."""
-        return self.inventory.spellings
+        return self.vocabulary.spellings
 
     def models_of_trees(self) -> tuple[ISBN, ...]:
         """The model itself, if it has one network: the mean of several is known along a search only."""
@@ -167,12 +167,12 @@ class ISBN(ParsingModel):
 
     @property
     def tags(self) -> tuple[str, ...]:
-        return self.inventory.tags
+        return self.vocabulary.tags
 
     def to_bytes(self) -> bytes:
         """The model as bytes, which `from_bytes` reads."""
-        inventory, rare = self.inventory, self.inventory.rare
-        values: dict[str, Any] = {name: getattr(inventory, name) for name in _INVENTORY}
+        vocabulary, rare = self.vocabulary, self.vocabulary.rare
+        values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
         values |= {f"classes_{name}": getattr(rare.classes, name) for name in _CLASSES}
         values |= {"latent": self.relations.latent, "decisions": self.relations.decisions}
@@ -192,11 +192,11 @@ class ISBN(ParsingModel):
             classes = _classes(values)
             check_values(values, classes)
             rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
-            inventory = Inventory(**{name: values[name] for name in _INVENTORY}, rare=rare)
+            vocabulary = NetworkVocabulary(**{name: values[name] for name in _VOCABULARY}, rare=rare)
             relations = Relations(values["latent"], values["decisions"])
-            networks = _networks(values, inventory, relations)
+            networks = _networks(values, vocabulary, relations)
             refuse_others(values, _names(len(networks)))
-            found = cls(inventory, relations, networks, _meta(values["meta"]))
+            found = cls(vocabulary, relations, networks, _meta(values["meta"]))
             check_room(found.parser_bytes, what="A parser by this isbn")
             return found
         except KeyError as error:
@@ -207,8 +207,8 @@ class ISBN(ParsingModel):
     @property
     def parser_bytes(self) -> float:
         """About the memory that a parser takes, sentences aside."""
-        sizes = len(self.relations.latent), len(self.relations.decisions) * self.inventory.n_rows
-        return sum(network_bytes(network.n_states, *sizes, self.inventory.n_outcomes) for network in self.networks)
+        sizes = len(self.relations.latent), len(self.relations.decisions) * self.vocabulary.n_rows
+        return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 
 
 def _classes(values: dict[str, Any]) -> WordClasses:
@@ -217,12 +217,12 @@ def _classes(values: dict[str, Any]) -> WordClasses:
     return WordClasses(words, classes)
 
 
-def _networks(values: dict[str, Any], inventory: Inventory, relations: Relations) -> tuple[Network, ...]:
+def _networks(values: dict[str, Any], vocabulary: NetworkVocabulary, relations: Relations) -> tuple[Network, ...]:
     require("approximations", isinstance(values["approximations"], tuple))
     networks = []
     for i, approximation in enumerate(values["approximations"]):
         parameters = {name: values[f"{name}_{i}"] for name in PARAMETERS}
-        check_network(parameters, relations, inventory.n_rows, inventory.n_outcomes)
+        check_network(parameters, relations, vocabulary.n_rows, vocabulary.n_outcomes)
         networks.append(Network(approximation, **parameters))
     return tuple(networks)
 
@@ -235,27 +235,27 @@ def _meta(text: Any) -> dict[str, Any]:
 
 
 def _names(n_networks: int) -> Iterator[str]:
-    """Of all parts of a model."""
-    yield from (*_INVENTORY, "latent", "decisions", "approximations", "meta")
+    """The names of all parts of a model."""
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))
 
 
-_INVENTORY = ("labels", "tags", "word_offsets", "words", "forms", "frequent", "opening")
-_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "form_weight", "class_shares")
+_VOCABULARY = ("labels", "tags", "word_offsets", "words", "signatures", "frequent", "sentence_initial")
+_RARE = ("names", "offsets", "tags", "counts", "weights", "tag_weights", "signature_weight", "class_shares")
 _CLASSES = ("words", "classes")
 
 
 def start_network(
-    approximation: str, inventory: Inventory, relations: Relations, *, n_states: int, seed: int
+    approximation: str, vocabulary: NetworkVocabulary, relations: Relations, *, n_states: int, seed: int
 ) -> Network:
-    """A network to begin learning from, of the sizes that an inventory and relations have."""
+    """A network to begin learning from, of the sizes that a vocabulary and relations have."""
     return Network.random(
         approximation,
         n_states=n_states,
         n_latent=len(relations.latent),
-        n_inputs=len(relations.decisions) * inventory.n_rows,
-        n_outcomes=inventory.n_outcomes,
+        n_inputs=len(relations.decisions) * vocabulary.n_rows,
+        n_outcomes=vocabulary.n_outcomes,
         seed=seed,
     )

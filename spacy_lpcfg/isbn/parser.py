@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn._beam import Networks, Search
-from spacy_lpcfg.isbn.events import Events, events_of
-from spacy_lpcfg.isbn.finals import Finals, log_sum
+from spacy_lpcfg.isbn.derivations import Derivations, log_sum
+from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
+from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import mbr_brackets
@@ -51,7 +51,7 @@ class IncrementalParser(SentenceParser):
         self.settings = settings
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
-        self._most_bytes = limit()  # of the vectors of a search
+        self._max_bytes = limit()  # of the vectors of a search
 
     @classmethod
     def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
@@ -74,16 +74,16 @@ class IncrementalParser(SentenceParser):
         RAISES (ValueError): As `Query`.
         """
         query = Query.of(query)
-        finals = self._finals(query, self.settings)
-        kept = finals.that(query.constraints)
+        derivations = self._derivations(query, self.settings)
+        kept = derivations.that(query.constraints)
         if kept:
             return self._decode(query, kept)
-        parse = self._decode(query, finals) if finals else self._glued(query)
+        parse = self._decode(query, derivations) if derivations else self._glued(query)
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """A tag of each word alone, from a table; of words that the network does not know that of unknown words."""
-        return self.isbn.inventory.tags_by_name(words)
+        return self.isbn.vocabulary.tags_by_name(words)
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
         """The most probable trees that the search finds, best first.
@@ -110,16 +110,16 @@ class IncrementalParser(SentenceParser):
         return self._distribution(Query.of(query), self.settings)
 
     def _distribution(self, query: Query, settings: BeamSettings) -> ListedDistribution:
-        finals = self._finals(query, settings).that(query.constraints)
+        derivations = self._derivations(query, settings).that(query.constraints)
         names = self.isbn.tags
         return ListedDistribution(
             (Tree.from_spans(query.words, with_given([names[tag] for tag in own], query.certain_tags), spans), log)
-            for spans, own, log in finals.trees()
+            for spans, own, log in derivations.trees()
         )
 
     def log_probability(self, query: Sentence) -> float:
         """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
-        return self._finals(Query(Query.of(query).words), self.settings).log_probability
+        return self._derivations(Query(Query.of(query).words), self.settings).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
         """ln P(tree, words) of a tree with just its tags, in nats; no beam has a part in it.
@@ -137,13 +137,14 @@ class IncrementalParser(SentenceParser):
         normal = [tree for tree in map(normalize, trees) if tree is not None]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
-        inventory = self.isbn.inventory
-        events = [events_of([tree], inventory, self.isbn.relations) for tree in normal]
+        vocabulary = self.isbn.vocabulary
+        events = [events_of([tree], vocabulary, self.isbn.relations) for tree in normal]
         known = [i for i, each in enumerate(events) if each.n_sequences]
         found = np.full(len(events), -np.inf)
         if known:
-            of_words = [inventory.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
-            found[known] = log_likelihoods(self.isbn.networks[0], Events.join([events[i] for i in known])) + of_words
+            of_words = [vocabulary.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
+            joined = DecisionEvents.join([events[i] for i in known])
+            found[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
         return found
 
     def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
@@ -152,10 +153,10 @@ class IncrementalParser(SentenceParser):
         Those of the one tree that `parse` gives, where it falls back.
         """
         query = Query.of(query)
-        finals = self._finals(query, self.settings)
-        finals = finals.that(query.constraints) or finals
-        if finals:
-            return SentenceReading(finals.posteriors(self.isbn.tags))
+        derivations = self._derivations(query, self.settings)
+        derivations = derivations.that(query.constraints) or derivations
+        if derivations:
+            return SentenceReading(derivations.posteriors(self.isbn.tags))
         parse = self._glued(query)
         return SentenceReading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
 
@@ -174,11 +175,11 @@ class IncrementalParser(SentenceParser):
         """
         query = Query.of(query)
         search = self._borrow(self.settings)
-        search.add(self.isbn.inventory.candidates(query.words, query.certain_tags))
+        search.add(self.isbn.vocabulary.candidates(query.words, query.certain_tags))
         logs = [0.0]
         for _ in query.words:
             search.advance()
-            if search.n_bytes > self._most_bytes:
+            if search.n_bytes > self._max_bytes:
                 return np.full(len(query.words) + 1, np.nan)
             logs.append(log_sum(search.log_probabilities()))
         search.finish()
@@ -215,29 +216,29 @@ class IncrementalParser(SentenceParser):
             search.clear()
             self._idle.append(search)
 
-    def _finals(self, query: Query, settings: BeamSettings) -> Finals:
+    def _derivations(self, query: Query, settings: BeamSettings) -> Derivations:
         search = self._borrow(settings)
         if not self._advance(search, query):
-            return Finals([], np.zeros(0))
+            return Derivations([], np.zeros(0))
         search.finish()
-        finals = Finals(search.final_derivations(), search.final_log_probabilities())
+        derivations = Derivations(search.final_derivations(), search.final_log_probabilities())
         if settings == self.settings:
             self._give_back(search)
-        return finals
+        return derivations
 
     def _advance(self, search: Search, query: Query) -> bool:
         """Shift all words of a sentence, but for those that there is no memory for; whether it was enough."""
-        search.add(self.isbn.inventory.candidates(query.words, query.certain_tags))
+        search.add(self.isbn.vocabulary.candidates(query.words, query.certain_tags))
         for _ in query.words:
             search.advance()
-            if search.n_bytes > self._most_bytes:
+            if search.n_bytes > self._max_bytes:
                 return False
         return True
 
-    def _decode(self, query: Query, finals: Finals) -> Parse:
-        posteriors = finals.posteriors(self.isbn.tags)
+    def _decode(self, query: Query, derivations: Derivations) -> Parse:
+        posteriors = derivations.posteriors(self.isbn.tags)
         if self.settings.decoding == "most-probable":
-            chosen, numbers, _ = finals.trees()[0]
+            chosen, numbers, _ = derivations.trees()[0]
             spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
         else:
             spans = mbr_brackets(posteriors.brackets, len(query.words), cost=self.settings.bracket_cost)
@@ -248,13 +249,13 @@ class IncrementalParser(SentenceParser):
             spans=spans,
             span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
             tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags)]),
-            log_probability=finals.log_probability,
+            log_probability=derivations.log_probability,
             status=PARSED,
         )
 
     def _glued(self, query: Query) -> Parse:
         """A flat tree, for a sentence without any derivation: where a network's numbers overflow, or memory ends."""
-        candidates = self.isbn.inventory.candidates(query.words, query.certain_tags)
+        candidates = self.isbn.vocabulary.candidates(query.words, query.certain_tags)
         labels = self.isbn.labels
         return Parse(
             words=query.words,
@@ -298,7 +299,7 @@ class Prefix:
         tag (str): given to the word; None, or one that the network never saw, for the parser's own.
         """
         parser, search = self._parser, self._search.copy()
-        search.add(parser.isbn.inventory.candidates([word], [tag], first=not self.words))
+        search.add(parser.isbn.vocabulary.candidates([word], [tag], first=not self.words))
         search.advance()
         after = min(self.log_probability, log_sum(search.log_probabilities()))
         return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))
@@ -329,11 +330,11 @@ class Prefix:
             raise ValueError("Expected a word at least before the end of a sentence; push one.")
         search = self._search.copy()
         search.finish()
-        finals = Finals(search.final_derivations(), search.final_log_probabilities())
-        if not finals:
+        derivations = Derivations(search.final_derivations(), search.final_log_probabilities())
+        if not derivations:
             return Finished(self._parser._glued(Query(self.words)), bits(self.log_probability, -np.inf))
-        after = min(self.log_probability, finals.log_probability)
-        parse = self._parser._decode(Query(self.words), finals)
+        after = min(self.log_probability, derivations.log_probability)
+        parse = self._parser._decode(Query(self.words), derivations)
         return Finished(replace(parse, log_probability=after), bits(self.log_probability, after))
 
 

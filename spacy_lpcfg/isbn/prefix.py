@@ -1,4 +1,4 @@
-"""What is known of the tree of a sentence after some of its words."""
+"""Hypotheses about the tree of a sentence after some of its words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPEN = -1
 
 @dataclass(frozen=True)
 class OpenNode:
-    """A constituent that has begun, and that more will be put under.
+    """A constituent that is not complete: more children follow.
 
     label (str): its label.
     start (int): its first word.

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT
+from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT
 
 NONE = -1
 ELEMENTS = ("top", "below", "below2")
@@ -35,7 +35,7 @@ class Cell(NamedTuple):
     """An element of the stack: never changed, so that hypotheses may share it.
 
     label (int): ROOT, LEAF, or the number of a label.
-    context, left_child, right_child, introduced, left_terminal (int): positions as of `FIELDS`; NONE for none.
+    context, left_child, right_child, introduced, left_terminal (int): positions as in `FIELDS`; NONE for none.
     """
 
     label: int
@@ -52,7 +52,7 @@ class Relations:
 
     latent (tuple[str, ...]): to the latent vectors of earlier positions.
     decisions (tuple[str, ...]): to the decisions at earlier positions.
-    RAISES (ValueError): On a name that is none, or is there twice.
+    RAISES (ValueError): If a name is unknown, or given twice.
     """
 
     latent: tuple[str, ...] = ("top.context", "below.context", "top.left_child", "top.right_child")
@@ -69,7 +69,7 @@ def codes(names: Sequence[str]) -> np.ndarray:
     """Depth of the stack's element and number of the field of each relation, int32 (n, 2).
 
     Of `HISTORY` the depth is NO_ELEMENT, and the field its number there.
-    RAISES (ValueError): On a name that is none.
+    RAISES (ValueError): If a name is unknown.
     """
     return np.array([_code(name) for name in names], dtype=np.int32).reshape(-1, 2)
 
@@ -111,7 +111,7 @@ def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
 
 
 def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: Iterable[Sequence[int]]) -> list[int]:
-    """The position that each relation leads to from a state of `walk`, NONE for none.
+    """The positions that relations lead to from a state of `walk`; NONE where there is none.
 
     codes (iterable of (depth, field)): of the relations.
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spacy_lpcfg.checks import one_of, whole
+from spacy_lpcfg.isbn.network import ISBN
 
-DECODINGS = ("mbr", "most-probable")
 MAX_COUNT = 100_000_000
 """Of anything that a search counts."""
 _BREADTH = whole(1, MAX_COUNT)
@@ -42,5 +42,5 @@ class BeamSettings:
     bracket_cost: float = 0.5
 
     def __post_init__(self) -> None:
-        one_of(*DECODINGS)(decoding=self.decoding)
+        one_of(*ISBN.decodings)(decoding=self.decoding)
         _BREADTH(beam=self.beam, branching=self.branching, unary_cap=self.unary_cap, max_pops=self.max_pops)

@@ -1,4 +1,4 @@
-"""Stochastic gradient ascent of a network's likelihood, a step at a time, and to the end."""
+"""Training of a network by stochastic gradient ascent of the likelihood: single steps, and whole runs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn._adam import Schedule, Table
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn._adam import AdamTable, Schedule
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
 
-_AT_HAND = 50  # batches that are selected together: to select anything takes time for all that it is selected from
+_AT_HAND = 50  # batches that are selected together: selecting takes time in proportion to what it selects from
 
 
 class Training:
     """A network that learns from sequences, by Adam with weight decay, dropout and an average of the weights.
 
     network (Network): to begin with.
-    rates (float64, (n_steps,)): of learning, at each step that will be.
+    rates (float64, (n_steps,)): learning rate of each step.
     weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
         all weights but the biases.
     averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
@@ -49,13 +49,14 @@ class Training:
         self._tables, self._weights, self._gradients = {}, {}, {}
         for name, array in parameters.items():
             values = array.reshape(1 if name in BIASES else -1, array.shape[-1]).copy()
-            table = self._tables[name] = Table(values, lasting if name in BIASES else decaying)
+            table = self._tables[name] = AdamTable(values, lasting if name in BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
-    def step(self, some: Events) -> float:
-        """Up the gradient of the log-likelihood of some sequences; the log-likelihood before, under dropout.
+    def step(self, some: DecisionEvents) -> float:
+        """Take a step up the gradient of the log-likelihood of some sequences.
 
-        some (Events): of those that were found to fit the network (`likelihood.check`).
+        some (DecisionEvents): checked by `likelihood.check`.
+        RETURNS (float): the log-likelihood before the step, under dropout.
         """
         rng = np.random.default_rng([self.seed, self.n_steps])
         keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
@@ -70,14 +71,14 @@ class Training:
         return log_likelihood
 
     def network(self) -> Network:
-        """The network of the average of the weights so far."""
+        """The network with the average of the weights so far."""
         averages = {}
         for name, table in self._tables.items():
             table.fetch(np.arange(len(table.weights)), self.n_steps)
             averages[name] = table.averages.reshape(self._weights[name].shape).copy()
         return self.start.of(unpad(averages, self.start.n_states))
 
-    def _touched(self, events: Events, ranges: np.ndarray) -> dict[str, np.ndarray]:
+    def _touched(self, events: DecisionEvents, ranges: np.ndarray) -> dict[str, np.ndarray]:
         """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
         outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
@@ -86,7 +87,7 @@ class Training:
 
 
 class Epoch(NamedTuple):
-    """What one pass over the sequences found and cost.
+    """Log-likelihoods and time of one pass over the sequences.
 
     number (int): from 1 on.
     log_likelihood (float): of all sequences, each as it came, under dropout.
@@ -101,12 +102,12 @@ class Epoch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ascent:
-    """How a network learns from sequences.
+class Trainer:
+    """Trains networks on sequences.
 
     n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
     learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
-    dropout, weight_decay, averaging, n_jobs: as of `Training`.
+    dropout, weight_decay, averaging, n_jobs: as in `Training`.
     seed (int): of the order of the sequences, and of dropout.
     """
 
@@ -122,15 +123,15 @@ class Ascent:
     def fit(
         self,
         network: Network,
-        events: Events,
+        events: DecisionEvents,
         *,
-        dev: Events | None = None,
+        dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] | None = None,
     ) -> Network:
-        """The network after the last epoch, or, with held-out sequences, after that which makes them likeliest.
+        """Train a network to the last epoch; with held-out sequences take the epoch that makes them likeliest.
 
         network (Network): to begin with.
-        events, dev (Events): of any kind; dev without sequences counts as none.
+        events, dev (DecisionEvents): of any kind; dev without sequences counts as none.
         on_epoch (callable or None): called after each epoch.
         RAISES (ValueError): If the events do not fit the network.
         """
@@ -151,7 +152,7 @@ class Ascent:
         return training.network() if best_dev == -np.inf else best
 
     def start(self, network: Network, n_sequences: int) -> Training:
-        """The network before the first step of the way through so many sequences."""
+        """The training of a network on so many sequences, before its first step."""
         n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
         return Training(
             network,
@@ -163,7 +164,7 @@ class Ascent:
             n_jobs=self.n_jobs,
         )
 
-    def _batches(self, rng: np.random.Generator, events: Events) -> Iterator[Events]:
+    def _batches(self, rng: np.random.Generator, events: DecisionEvents) -> Iterator[DecisionEvents]:
         """All sequences in random order, batch_size at a time."""
         order, at_hand = rng.permutation(events.n_sequences), _AT_HAND * self.batch_size
         for first in range(0, len(order), at_hand):

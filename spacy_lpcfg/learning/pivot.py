@@ -39,8 +39,8 @@ from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
     PAPER_LEAF,
     PAPER_OUTSIDE,
-    FeatureContext,
     FeatureTable,
+    NodeContext,
     feature_table,
     mix,
 )
@@ -193,7 +193,7 @@ class Pivot:
 
     def _features(self, nodes: Skeletons, terminal: np.ndarray) -> list[FeatureTable]:
         """Of the nodes of a part: of inner nodes, of leaves, and outside; then pivots of both sides."""
-        context = FeatureContext(nodes, terminal)
+        context = NodeContext(nodes, terminal)
         tau, rho = ("rule", *self.more_inside), ("rule_above", *self.more_outside)
         asked = (INSIDE, self.inside), (INSIDE, self.leaf), (OUTSIDE, self.outside), (INSIDE, tau), (OUTSIDE, rho)
         tables = [feature_table(context, templates, names) for templates, names in asked]

@@ -123,7 +123,7 @@ def test_cli_isbn_parses_with_the_beam_that_it_is_told(model, folder):
         parser = IncrementalParser(isbn, settings=BeamSettings(beam=beam))
         options = ("--input", "trees", "--root", "", "--beam", beam)
         found = [normalize(tree) for tree in trees_in(run("parse", model, folder / "dev.mrg", *options).stdout)]
-        known = isbn.inventory.spellings
+        known = isbn.vocabulary.spellings
         assert found == [normalize(parser.parse(escape_tokens(gold.words, known=known)).tree) for gold in golds]
 
 
@@ -147,7 +147,7 @@ def test_cli_isbn_takes_classes_of_words_from_text(folder, tmp_path):
     path.write_text(f"{words}\n" * 3, encoding="utf-8")
     run("learn", "isbn", folder / "train.mrg", *TINY, "--classes-from", path, "-o", tmp_path / "model")
     component = component_of(tmp_path / "model")
-    assert component.isbn.inventory.rare.classes.n_classes == 65
+    assert component.isbn.vocabulary.rare.classes.n_classes == 65
     settings = spacy.load(tmp_path / "model").config["components"]["isbn_parser"]["model"]["word_classes"]
     assert settings["@misc"] == "spacy-lpcfg.WordClasses.v1"
     assert settings["text"] == str(path)

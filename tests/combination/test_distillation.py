@@ -86,7 +86,7 @@ def test_mirror_images_may_be_students(golds, text):
     )
     assert replace(found.members[0].model, temperature=TAUGHT).to_bytes() == by_hand.to_bytes()
     network = Distillation(pcfg, MirroredLearner(NETWORK), text).fit(golds).members[0].model
-    assert network.inventory.opening == -1
+    assert network.vocabulary.sentence_initial == -1
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ PIPES: dict[str, dict[str, Any]] = {
 
 def one_network() -> ISBN:
     isbn = model("isbn")
-    return ISBN(isbn.inventory, isbn.relations, isbn.networks[:1], isbn.meta)
+    return ISBN(isbn.vocabulary, isbn.relations, isbn.networks[:1], isbn.meta)
 
 
 def learn(nlp: Language, name: str) -> None:

@@ -79,12 +79,12 @@ def nlp():
 
 def test_isbn_model_has_the_parameters_and_the_likelihoods_of_its_networks():
     golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:5]
-    model = make_isbn(3, "mean-field-step", n_networks=2, cut_off=2)
+    model = make_isbn(3, "mean-field-step", n_networks=2, min_count=2)
     assert isbn_of(model) is None
     model.initialize(X=golds)
     isbn = isbn_of(model)
     assert [network.n_states for network in isbn.networks] == [3, 3]
-    events = events_of(golds, isbn.inventory, isbn.relations)
+    events = events_of(golds, isbn.vocabulary, isbn.relations)
     found = model.predict(events)
     assert found.shape == (2, 5)
     assert (found < 0).all()
@@ -101,7 +101,7 @@ def test_isbn_model_gradients_are_those_of_the_loss(approximation):
     model = make_isbn(3, approximation, weight_decay=5.0)
     model.initialize(X=golds)
     (layer,), isbn = model.layers, isbn_of(model)
-    batches = [events_of(part, isbn.inventory, isbn.relations) for part in (golds[:1], golds[1:])]
+    batches = [events_of(part, isbn.vocabulary, isbn.relations) for part in (golds[:1], golds[1:])]
     for events in batches:
         _, backprop = model.begin_update(events)
         backprop(-0.5)
@@ -145,7 +145,7 @@ def test_isbn_parser_losses_are_per_word_and_batch():
     examples = start(nlp, 12)
     golds = [tree for eg in examples for tree in nlp.get_pipe(NAME).gold_trees([eg])]
     isbn = nlp.get_pipe(NAME).isbn
-    events = events_of(map(normalize, golds), isbn.inventory, isbn.relations)
+    events = events_of(map(normalize, golds), isbn.vocabulary, isbn.relations)
     log_likelihood = nlp.get_pipe(NAME).model.predict(events).sum() / 2
     losses = nlp.get_pipe(NAME).update(examples)
     assert losses == {NAME: pytest.approx(-log_likelihood / sum(map(len, golds)))}
@@ -207,7 +207,7 @@ def test_isbn_parser_parses_by_what_it_learned_last():
 
 
 def test_isbn_parser_goes_on_learning_when_loaded(nlp):
-    """From the same place, and with the same inventory."""
+    """From the same place, and with the same vocabulary."""
     loaded = pipeline().from_bytes(nlp.to_bytes())
     optimizer = loaded.resume_training()
     examples = list(treebank()(loaded))
@@ -363,7 +363,7 @@ def test_isbn_parser_settings_are_checked():
     for group, name in {"pruning": "beam", "limits": "max_words", "output": "temperature"}.items():
         made = refused_or_read(lambda group=group, name=name: pipeline(**{group: {name: "10"}}), f"Expected {name}")
         assert made is None or getattr(getattr(made.get_pipe("isbn_parser"), group), name) == 10
-    for name, value in {"n_states": 0, "approximation": "exact", "cut_off": 0}.items():
+    for name, value in {"n_states": 0, "approximation": "exact", "min_count": 0}.items():
         with pytest.raises(ValueError, match=name):
             pipeline({name: value})
 

@@ -17,11 +17,12 @@ from hypothesis import strategies as st
 from oracles.enumeration import model_of
 from paths import ROOT
 
+from spacy_lpcfg.arrays import LANES, in_blocks
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
-from spacy_lpcfg.grammar.layout import LANES, in_blocks, layout
+from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors, offsets
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack

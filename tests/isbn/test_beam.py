@@ -18,13 +18,13 @@ ALL_RELATIONS = Relations(
 
 
 def enumerate_all(isbn: ISBN, words: list[str], tags=None, unary_cap: int = 2) -> Enumeration:
-    return Enumeration(isbn, isbn.inventory.candidates(words, tags), words, unary_cap)
+    return Enumeration(isbn, isbn.vocabulary.candidates(words, tags), words, unary_cap)
 
 
 def agrees(isbn: ISBN, words: list[str], tags=None) -> None:
     expected = enumerate_all(isbn, words, tags)
     parser = IncrementalParser(isbn, settings=UNPRUNED)
-    found = parser.n_best(Query(words, tags), n=len(expected.finals))
+    found = parser.n_best(Query(words, tags), n=len(expected.derivations))
     logs = {Tree.from_spans(words, [""] * len(words), list(tree.spans())): log for tree, log, _ in found}
     trees = expected.trees()
     assert logs.keys() == trees.keys()
@@ -90,18 +90,18 @@ def test_beam_prefix_trees_are_those_of_the_enumeration():
 
 def wildcards(isbn: ISBN, n: int) -> Candidates:
     """n times any word at all."""
-    inventory = isbn.inventory
-    sizes = np.diff(inventory.word_offsets)
+    vocabulary = isbn.vocabulary
+    sizes = np.diff(vocabulary.word_offsets)
     tags = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
-    outcomes = np.arange(inventory.first_word, inventory.n_outcomes, dtype=np.int32)
+    outcomes = np.arange(vocabulary.first_word, vocabulary.n_outcomes, dtype=np.int32)
     return Candidates(
         offsets=np.arange(n + 1, dtype=np.int32) * len(tags),
         tags=np.tile(tags, n),
         outcomes=np.tile(outcomes, n),
         log_factors=np.zeros(n * len(tags), dtype=np.float32),
-        has_forms=np.zeros(n * len(tags), dtype=np.uint8),
-        form_offsets=np.zeros(n + 1, dtype=np.int32),
-        form_rows=np.zeros(0, dtype=np.int32),
+        has_signatures=np.zeros(n * len(tags), dtype=np.uint8),
+        signature_offsets=np.zeros(n + 1, dtype=np.int32),
+        signature_rows=np.zeros(0, dtype=np.int32),
     )
 
 

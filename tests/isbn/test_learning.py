@@ -7,10 +7,10 @@ import pytest
 from oracles.isbn_reference import random_events, random_parameters
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
-from spacy_lpcfg.isbn._adam import Schedule, Table
+from spacy_lpcfg.isbn._adam import AdamTable, Schedule
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
-from spacy_lpcfg.isbn.training import Ascent, Epoch, Training
+from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
 from spacy_lpcfg.trees import Tree, parse_trees
 
 TEXTS = [
@@ -20,7 +20,7 @@ TEXTS = [
     "(S (NP (NNP Kim)) (VP (VBD slept)))",
 ]
 TREES = list(parse_trees(TEXTS))
-QUICK = ISBNLearner(n_states=6, n_epochs=3, batch_size=2, cut_off=1)
+QUICK = ISBNLearner(n_states=6, n_epochs=3, batch_size=2, min_count=1)
 
 
 def dense_adam(weights, gradients, rates, weight_decay, averaging):
@@ -39,8 +39,8 @@ def dense_adam(weights, gradients, rates, weight_decay, averaging):
 
 
 def lazy_adam(weights, gradients, rates, weight_decay, averaging, touched):
-    """The same with `Table`, of the rows that a step touches alone."""
-    table = Table(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
+    """The same with `AdamTable`, of the rows that a step touches alone."""
+    table = AdamTable(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
     for step, (gradient, rows) in enumerate(zip(gradients, touched)):
         table.fetch(rows, step)
         table.gradient[rows] += gradient[rows]
@@ -110,12 +110,12 @@ def test_learner_learns_a_treebank_by_heart(approximation):
     }
 
 
-def test_ascent_keeps_the_epoch_that_is_best_on_held_out_sequences():
+def test_trainer_keeps_the_epoch_that_is_best_on_held_out_sequences():
     rng = np.random.default_rng(4)
     events, dev = random_events(rng, n_sequences=4), random_events(rng, n_sequences=4)
     start = Network("feed-forward", **random_parameters(rng, 7, scale=0.3, dtype=np.float32))
     seen: list[Epoch] = []
-    found = Ascent(n_epochs=40, batch_size=2, learn_rate=0.05).fit(start, events, dev=dev, on_epoch=seen.append)
+    found = Trainer(n_epochs=40, batch_size=2, learn_rate=0.05).fit(start, events, dev=dev, on_epoch=seen.append)
     best = max(epoch.dev for epoch in seen)
     assert seen[-1].dev < best
     assert log_likelihoods(found, dev).sum() == pytest.approx(best)
@@ -126,7 +126,7 @@ def test_events_without_masks_are_learned_from():
     events = random_events(rng)
     unmasked = replace(events, choices=events.choices * [1, 1, 0, 1] - [0, 0, 1, 0], masks=np.zeros((0, 4), np.uint8))
     start = Network("mean-field", **random_parameters(rng, 5, dtype=np.float32))
-    found = Ascent(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
+    found = Trainer(n_epochs=5, batch_size=2, learn_rate=0.01).fit(start, unmasked)
     assert log_likelihoods(found, unmasked).sum() > log_likelihoods(start, unmasked).sum()
 
 
@@ -138,24 +138,24 @@ def test_learner_gives_the_same_bytes_for_the_same_seed_and_any_number_of_thread
 
 
 def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
-    few, some, many = (ISBNLearner().ascent(0, n, 24 * n) for n in (100, 3500, 100_000))
-    assert [ascent.batch_size for ascent in (few, some, many)] == [5, 10, 20]
-    assert [ascent.n_epochs for ascent in (few, some, many)] == [14, 14, 4]
-    assert ISBNLearner().ascent(0, 10_224, 168_000).n_epochs == 12
-    assert ISBNLearner(n_epochs=3).ascent(0, 100_000, 10**6).n_epochs == 3
-    assert [ascent.learn_rate for ascent in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
+    few, some, many = (ISBNLearner().trainer(0, n, 24 * n) for n in (100, 3500, 100_000))
+    assert [trainer.batch_size for trainer in (few, some, many)] == [5, 10, 20]
+    assert [trainer.n_epochs for trainer in (few, some, many)] == [14, 14, 4]
+    assert ISBNLearner().trainer(0, 10_224, 168_000).n_epochs == 12
+    assert ISBNLearner(n_epochs=3).trainer(0, 100_000, 10**6).n_epochs == 3
+    assert [trainer.learn_rate for trainer in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
     assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
-    assert ISBNLearner().ascent(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
-    own = ISBNLearner(batch_size=7, learn_rate=0.1).ascent(0, 3500, 84_000)
+    assert ISBNLearner().trainer(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
+    own = ISBNLearner(batch_size=7, learn_rate=0.1).trainer(0, 3500, 84_000)
     assert (own.batch_size, own.learn_rate) == (7, 0.1)
 
 
 def test_learner_knows_fewer_words_of_small_treebanks():
-    words = frozenset(QUICK.fit(TREES).inventory.words)
-    few = replace(QUICK, cut_off=None).fit(TREES)
-    assert few.meta["learner"]["cut_off"] == 5
-    assert set(few.inventory.words) < words
-    assert (ISBNLearner().cut_off_of(84_000), ISBNLearner(cut_off=4).cut_off_of(84_000)) == (3, 4)
+    words = frozenset(QUICK.fit(TREES).vocabulary.words)
+    few = replace(QUICK, min_count=None).fit(TREES)
+    assert few.meta["learner"]["min_count"] == 5
+    assert set(few.vocabulary.words) < words
+    assert (ISBNLearner().min_count_of(84_000), ISBNLearner(min_count=4).min_count_of(84_000)) == (3, 4)
 
 
 def test_learner_learns_an_ensemble_from_consecutive_seeds():
@@ -198,8 +198,8 @@ def test_learner_takes_trees_as_often_as_it_is_told():
     often = QUICK.fit(TREES, repeats=[1, 3, 1, 2])
     by_hand = QUICK.fit([TREES[i] for i in (0, 1, 1, 1, 2, 3, 3)])
     assert often.networks[0].bias.tolist() == by_hand.networks[0].bias.tolist()
-    assert often.inventory.frequent == QUICK.fit(TREES).inventory.frequent
-    known = replace(QUICK, cut_off=2).fit(TREES, repeats=[5] * len(TREES)).inventory.words
+    assert often.vocabulary.frequent == QUICK.fit(TREES).vocabulary.frequent
+    known = replace(QUICK, min_count=2).fit(TREES, repeats=[5] * len(TREES)).vocabulary.words
     assert "barked" not in known
     assert "cat" in known
     with pytest.raises(ValueError, match="each of 4 trees with words, got 3"):
@@ -209,7 +209,8 @@ def test_learner_takes_trees_as_often_as_it_is_told():
 def test_learner_refuses_what_cannot_be():
     with pytest.raises(ValueError, match="Expected trees"):
         QUICK.fit([])
-    wrong = {"n_states": 0, "n_epochs": 0, "batch_size": 0, "cut_off": 0, "n_networks": 0, "n_jobs": 0, "dropout": 1.0}
-    for name, value in {**wrong, "approximation": "sideways", "learn_rate": -1.0, "weight_decay": -1.0}.items():
+    wrong = dict.fromkeys(("n_states", "n_epochs", "batch_size", "min_count", "n_networks", "n_jobs"), 0)
+    wrong |= {"dropout": 1.0, "approximation": "sideways", "learn_rate": -1.0, "weight_decay": -1.0}
+    for name, value in wrong.items():
         with pytest.raises(ValueError, match=name):
             replace(QUICK, **{name: value}).fit(TREES)

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from networks import UNPRUNED, tiny
 
-from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_inventory
-from spacy_lpcfg.isbn.finals import Finals
+from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, BeamSettings, IncrementalParser, Relations, take_vocabulary
+from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.network import start_network
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED
@@ -63,18 +63,18 @@ def test_posteriors_are_shares_of_the_derivations():
         (((0, 2, "S"), (0, 1, "NP")), [0, 2]),
         (((0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")), [0, 1]),
     ]
-    finals = Finals(derivations, np.log([0.02, 0.01, 0.01]))
-    posteriors = finals.posteriors(["DT", "NN", "VB"])
+    found = Derivations(derivations, np.log([0.02, 0.01, 0.01]))
+    posteriors = found.posteriors(["DT", "NN", "VB"])
     assert list(posteriors.brackets) == [(0, 2, "S"), (0, 1, "FRAG"), (0, 1, "NP")]
     assert list(posteriors.brackets.values()) == pytest.approx([1, 0.25, 1])
     assert posteriors.tags[0] == {"DT": 1}
     assert posteriors.tags[1] == pytest.approx({"NN": 0.75, "VB": 0.25})
-    assert [np.exp(log) for _, _, log in finals.trees()] == pytest.approx([0.03, 0.01])
+    assert [np.exp(log) for _, _, log in found.trees()] == pytest.approx([0.03, 0.01])
 
 
 def test_posteriors_leave_out_brackets_of_no_share():
     derivations = [(((0, 2, "S"), (0, 1, "NP")), [0, 1]), (((0, 2, "S"), (0, 1, "FRAG")), [0, 2])]
-    posteriors = Finals(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
+    posteriors = Derivations(derivations, np.array([-1.0, -1000.0])).posteriors(["DT", "NN", "VB"])
     assert posteriors.brackets == {(0, 2, "S"): 1.0, (0, 1, "NP"): 1.0}
     assert posteriors.tags == [{"DT": 1.0}, {"NN": 1.0, "VB": 0.0}]
 
@@ -148,7 +148,7 @@ def test_parse_where_the_end_is_out_of_reach():
     """After one step for the end no derivation has it: the beam is completed step by step."""
     parser = IncrementalParser(PARSER.isbn, settings=BeamSettings(beam=2, max_pops=1))
     search = parser._new_search(parser.settings)
-    search.add(parser.isbn.inventory.candidates(["a"]))
+    search.add(parser.isbn.vocabulary.candidates(["a"]))
     search.advance()
     search.finish()
     assert len(search.final_log_probabilities()) > 0
@@ -162,7 +162,7 @@ def test_parse_without_numbers_is_flat():
     """The weights of a network may be such that nothing is left of any derivation."""
     isbn = tiny("feed-forward")
     nowhere = {name: array * np.float32(np.nan) for name, array in isbn.networks[0].parameters.items()}
-    parser = IncrementalParser(ISBN(isbn.inventory, isbn.relations, (isbn.networks[0].of(nowhere),)))
+    parser = IncrementalParser(ISBN(isbn.vocabulary, isbn.relations, (isbn.networks[0].of(nowhere),)))
     parse = parser.parse(Query(WORDS, ["X", *[None] * 5]))
     assert parse.status == GLUED
     assert np.isnan(parse.log_probability)
@@ -178,9 +178,9 @@ def test_parse_without_numbers_is_flat():
 
 def test_parse_with_a_treebank_of_one_word():
     trees = list(parse_trees(["(X (UH yes))"]))
-    inventory, relations = take_inventory(trees), Relations()
-    network = start_network("feed-forward", inventory, relations, n_states=4, seed=0)
-    parser = IncrementalParser(ISBN(inventory, relations, (network,)))
+    vocabulary, relations = take_vocabulary(trees), Relations()
+    network = start_network("feed-forward", vocabulary, relations, n_states=4, seed=0)
+    parser = IncrementalParser(ISBN(vocabulary, relations, (network,)))
     assert parser.parse(["yes"]).tree.words == ["yes"]
     assert parser.parse(["no", "yes", "no"]).tree.words == ["no", "yes", "no"]
 
@@ -208,7 +208,7 @@ def test_settings_refuse_nonsense():
 
 def test_ensemble_of_equals_is_one_network():
     isbn = tiny("mean-field-step")
-    twice = IncrementalParser(ISBN(isbn.inventory, isbn.relations, isbn.networks * 2))
+    twice = IncrementalParser(ISBN(isbn.vocabulary, isbn.relations, isbn.networks * 2))
     alone = IncrementalParser(isbn)
     assert twice.parse(WORDS).log_probability == pytest.approx(alone.parse(WORDS).log_probability, abs=1e-4)
     assert twice.parse(WORDS).spans == alone.parse(WORDS).spans

@@ -1,10 +1,19 @@
 import numpy as np
 import pytest
 
-from spacy_lpcfg.isbn import ISBN, Events, ISBNError, Network, Relations, events_of, start_network, take_inventory
-from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT, derive
-from spacy_lpcfg.isbn.inventory import mask_of
+from spacy_lpcfg.isbn import (
+    ISBN,
+    DecisionEvents,
+    ISBNError,
+    Network,
+    Relations,
+    events_of,
+    start_network,
+    take_vocabulary,
+)
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
+from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, derive
+from spacy_lpcfg.isbn.vocabulary import mask_of
 from spacy_lpcfg.trees import Tree, parse_trees
 
 TEXTS = [
@@ -16,28 +25,28 @@ TREES = list(parse_trees(TEXTS))
 
 
 @pytest.fixture
-def inventory():
-    return take_inventory(TREES, cut_off=2, least_form=2, least_frequent=3)
+def vocabulary():
+    return take_vocabulary(TREES, min_count=2, min_signature_count=2, min_frequent=3)
 
 
-def test_inventory_numbers(inventory):
-    assert inventory.labels == ("ADVP", "NP", "PP", "S", "VP")
-    assert inventory.tags == ("DT", "IN", "JJ", "NN", "NNP", "RB", "VBD")
-    assert inventory.words == ("", "the", "", "", "", "cat", "", "", "")
-    assert inventory.n_outcomes == 8 + 7 + 9
-    assert inventory.outcome_of(0, "the", False) == inventory.word_offsets[0] + 1
-    assert inventory.outcome_of(0, "The", True) == inventory.word_offsets[0] + 1
-    assert inventory.outcome_of(0, "The", False) == inventory.word_offsets[0]
+def test_vocabulary_numbers(vocabulary):
+    assert vocabulary.labels == ("ADVP", "NP", "PP", "S", "VP")
+    assert vocabulary.tags == ("DT", "IN", "JJ", "NN", "NNP", "RB", "VBD")
+    assert vocabulary.words == ("", "the", "", "", "", "cat", "", "", "")
+    assert vocabulary.n_outcomes == 8 + 7 + 9
+    assert vocabulary.outcome_of(0, "the", False) == vocabulary.word_offsets[0] + 1
+    assert vocabulary.outcome_of(0, "The", True) == vocabulary.word_offsets[0] + 1
+    assert vocabulary.outcome_of(0, "The", False) == vocabulary.word_offsets[0]
 
 
-def test_inventory_has_all_words_of_the_treebank(inventory):
-    assert inventory.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
-    assert "lynx" not in inventory.spellings
+def test_vocabulary_has_all_words_of_the_treebank(vocabulary):
+    assert vocabulary.spellings >= {str(leaf.word) for tree in TREES for leaf in tree.leaves()}
+    assert "lynx" not in vocabulary.spellings
 
 
-def test_inventory_masks(inventory):
-    masks = inventory.masks
-    np_ = inventory.labels.index("NP")
+def test_vocabulary_masks(vocabulary):
+    masks = vocabulary.masks
+    np_ = vocabulary.labels.index("NP")
     assert not masks[mask_of(LEAF, ROOT), SHIFT]
     assert not masks[mask_of(LEAF, np_), SHIFT]
     assert masks[mask_of(np_, ROOT), SHIFT]
@@ -49,34 +58,34 @@ def test_inventory_masks(inventory):
     assert masks[mask_of(LEAF, ROOT), PROJECT:].all()
 
 
-def test_inventory_candidates(inventory):
-    found = inventory.candidates(["the", "walked", "\ud800", ""], [None, "NN", "XX", None])
+def test_vocabulary_candidates(vocabulary):
+    found = vocabulary.candidates(["the", "walked", "\ud800", ""], [None, "NN", "XX", None])
     own = slice(found.offsets[0], found.offsets[1])
-    assert inventory.tags.index("DT") in found.tags[own]
-    assert found.tags[found.offsets[1] : found.offsets[2]].tolist() == [inventory.tags.index("NN")]
+    assert vocabulary.tags.index("DT") in found.tags[own]
+    assert found.tags[found.offsets[1] : found.offsets[2]].tolist() == [vocabulary.tags.index("NN")]
     assert (np.diff(found.offsets) > 0).all()
     assert np.isfinite(found.log_factors).all()
-    assert (found.form_rows >= inventory.n_outcomes).all()
-    assert (found.form_rows < inventory.n_rows).all()
-    is_known = found.outcomes != inventory.word_offsets[found.tags]
+    assert (found.signature_rows >= vocabulary.n_outcomes).all()
+    assert (found.signature_rows < vocabulary.n_rows).all()
+    is_known = found.outcomes != vocabulary.word_offsets[found.tags]
     assert (found.log_factors[is_known] == 0).all()
     assert (found.log_factors[~is_known] < 0).all()
 
 
-def test_rare_words_are_a_distribution(inventory):
+def test_rare_words_are_a_distribution(vocabulary):
     """Over the rare words and the signatures of all others, the probabilities under each tag sum to 1."""
-    rare = inventory.rare
+    rare = vocabulary.rare
     table = np.array([w * tags for w, tags in zip(rare.weights, rare.of_names())])
     assert np.allclose(table.sum(axis=0) / rare.tag_weights, 1, atol=1e-5)
     assert all(np.isclose(tags.sum(), 1) for tags in rare.of_names())
     own = rare.names.index("w walked")
     expected = np.log(rare.tags_of("walked", False) * rare.weights[own] / rare.tag_weights)
     assert np.allclose(rare.log_factors("walked", False), expected)
-    assert rare.tags_of("walked", False).argmax() == inventory.tags.index("VBD")
+    assert rare.tags_of("walked", False).argmax() == vocabulary.tags.index("VBD")
 
 
-def test_events_of_trees(inventory):
-    events = events_of(TREES, inventory, Relations())
+def test_events_of_trees(vocabulary):
+    events = events_of(TREES, vocabulary, Relations())
     assert events.n_sequences == 3
     assert events.n_positions == sum(len(derive(tree)) for tree in TREES)
     first, end, mask, outcome = events.choices.T
@@ -84,57 +93,57 @@ def test_events_of_trees(inventory):
     masked = mask >= 0
     assert events.masks[mask[masked], outcome[masked]].all()
     assert (events.latent < np.arange(events.n_positions)[:, None]).all()
-    assert events.rows.max() < 4 * inventory.n_rows
+    assert events.rows.max() < 4 * vocabulary.n_rows
 
 
-def test_events_select(inventory):
-    events = events_of(TREES, inventory, Relations())
-    alone = events_of([TREES[2], TREES[0]], inventory, Relations())
+def test_events_select(vocabulary):
+    events = events_of(TREES, vocabulary, Relations())
+    alone = events_of([TREES[2], TREES[0]], vocabulary, Relations())
     chosen = events.select([2, 0])
-    for name in Events.__dataclass_fields__:
+    for name in DecisionEvents.__dataclass_fields__:
         assert np.array_equal(getattr(chosen, name), getattr(alone, name)), name
 
 
-def test_events_join(inventory):
-    alone = [events_of(trees, inventory, Relations()) for trees in (TREES[:1], [], TREES[1:])]
-    joined, wanted = Events.join(alone), events_of(TREES, inventory, Relations())
-    for name in Events.__dataclass_fields__:
+def test_events_join(vocabulary):
+    alone = [events_of(trees, vocabulary, Relations()) for trees in (TREES[:1], [], TREES[1:])]
+    joined, wanted = DecisionEvents.join(alone), events_of(TREES, vocabulary, Relations())
+    for name in DecisionEvents.__dataclass_fields__:
         assert np.array_equal(getattr(joined, name), getattr(wanted, name)), name
 
 
-def test_events_leave_out_unknown_symbols(inventory):
+def test_events_leave_out_unknown_symbols(vocabulary):
     trees = [Tree("S", [Tree("XX", word="the")]), Tree("FRAG", [Tree("NN", word="the")]), TREES[0]]
-    assert events_of(trees, inventory, Relations()).n_sequences == 1
-    assert events_of([], inventory, Relations()).n_positions == 0
+    assert events_of(trees, vocabulary, Relations()).n_sequences == 1
+    assert events_of([], vocabulary, Relations()).n_positions == 0
 
 
-def test_inventory_without_trees():
+def test_vocabulary_without_trees():
     with pytest.raises(ValueError, match="got none"):
-        take_inventory([])
+        take_vocabulary([])
 
 
-def test_isbn_storage(inventory):
+def test_isbn_storage(vocabulary):
     relations = Relations(latent=("previous",))
-    networks = [start_network("mean-field", inventory, relations, n_states=3, seed=i) for i in range(2)]
-    isbn = ISBN(inventory, relations, tuple(networks), {"seed": 1})
+    networks = [start_network("mean-field", vocabulary, relations, n_states=3, seed=i) for i in range(2)]
+    isbn = ISBN(vocabulary, relations, tuple(networks), {"seed": 1})
     data = isbn.to_bytes()
     again = ISBN.from_bytes(data)
     assert again.to_bytes() == data
     assert again.meta == {"seed": 1}
     assert again.relations == relations
     words = ["The", "walker", "sat"]
-    assert all(np.array_equal(a, b) for a, b in zip(inventory.candidates(words), again.inventory.candidates(words)))
+    assert all(np.array_equal(a, b) for a, b in zip(vocabulary.candidates(words), again.vocabulary.candidates(words)))
     for damaged in (b"", data[:-10], b"x" * 100, data[:200] + b"x" + data[201:]):
         with pytest.raises(ISBNError):
             ISBN.from_bytes(damaged)
 
 
-def test_isbn_checks(inventory):
-    network = start_network("feed-forward", inventory, Relations(), n_states=3, seed=0)
+def test_isbn_checks(vocabulary):
+    network = start_network("feed-forward", vocabulary, Relations(), n_states=3, seed=0)
     with pytest.raises(ISBNError, match="relations"):
-        ISBN(inventory, Relations(latent=("previous",)), (network,))
+        ISBN(vocabulary, Relations(latent=("previous",)), (network,))
     with pytest.raises(ISBNError, match="at least one"):
-        ISBN(inventory, Relations(), ())
+        ISBN(vocabulary, Relations(), ())
     with pytest.raises(ValueError, match="feed-forward"):
         Network("exact", **network.parameters)
     with pytest.raises(ValueError, match="shape"):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import entr, expit, log_softmax, logsumexp, softmax
 
-from spacy_lpcfg.isbn import Events
+from spacy_lpcfg.isbn import DecisionEvents
 
 RANGES = ((0, 4), (4, 9), (9, 10), (10, 14))  # of outcomes; only those of the first have masks
 N_OUTCOMES, N_INPUTS, N_LATENT = 14, 9, 2
@@ -90,7 +90,7 @@ def random_events(rng, n_sequences=3, longest=6):
     masks = (rng.random((3, 4)) < 0.7).astype(np.uint8)
     masks[:, 0] = 1
     latent = [[rng.integers(-1, t, N_LATENT) if t else [-1] * N_LATENT for t in range(length)] for length in lengths]
-    return Events(
+    return DecisionEvents(
         sequence_offsets=_offsets(lengths),
         latent=np.concatenate([np.array(rows) for rows in latent]).astype(np.int32),
         row_offsets=_offsets(n_rows),

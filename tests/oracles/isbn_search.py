@@ -1,7 +1,7 @@
 """The oracle of the search: all derivations of a short sentence, one after the other, in plain numpy and float64.
 
 Slow and obvious on purpose: the networks' equations (5 to 15 of Henderson and Titov 2010) position by position, and
-every step that is allowed, but for more than `unary_cap` nodes projected in a row.
+every transition that is allowed, but for more than `unary_cap` nodes projected in a row.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import fsolve
 
-from spacy_lpcfg.isbn import ISBN, Candidates, Network, Step, tree_of
-from spacy_lpcfg.isbn.derivations import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT
-from spacy_lpcfg.isbn.inventory import mask_of
+from spacy_lpcfg.isbn import ISBN, Candidates, Network, Transition, tree_of
 from spacy_lpcfg.isbn.relations import NONE, ROOT, Cell, codes, related
+from spacy_lpcfg.isbn.transitions import ATTACH, ATTACHED, MODIFIED, MODIFY, PROJECT, SHIFT
+from spacy_lpcfg.isbn.vocabulary import mask_of
 from spacy_lpcfg.trees import Tree
 
 
@@ -33,28 +33,28 @@ class State:
     n_words: int = 0
     means: tuple[list[np.ndarray], ...] = ()
     rows: tuple[list[int], ...] = ()
-    steps: tuple[Step, ...] = ()
+    transitions: tuple[Transition, ...] = ()
     log_probability: float = 0.0
 
 
 class Enumeration:
     """All derivations of words.
 
-    finals (list[tuple[Tree, float]]): trees with tags, and log-probabilities.
+    derivations (list[tuple[Tree, float]]): trees with tags, and log-probabilities.
     prefixes (list[list[State]]): those that have just shifted each word.
     """
 
     def __init__(self, isbn: ISBN, candidates: Candidates, words: list[str], unary_cap: int) -> None:
         self.isbn, self.candidates, self.words, self.unary_cap = isbn, candidates, words, unary_cap
         self.codes = codes(isbn.relations.latent).tolist(), codes(isbn.relations.decisions).tolist()
-        self.finals: list[tuple[Tree, float]] = []
+        self.derivations: list[tuple[Tree, float]] = []
         self.prefixes: list[list[State]] = [[] for _ in words]
         agenda = [State()]
         while agenda:
             state = agenda.pop()
             for after in self.successors(state):
                 if len(after.stack) == 1:
-                    self.finals.append((tree_of(after.steps), after.log_probability))
+                    self.derivations.append((tree_of(after.transitions), after.log_probability))
                 else:
                     agenda.append(after)
                     if after.n_words > state.n_words:
@@ -67,23 +67,23 @@ class Enumeration:
     def trees(self) -> dict[Tree, float]:
         """log-probability of each tree, apart from its tags, best first."""
         found: dict[Tree, list[float]] = {}
-        for tree, log_probability in self.finals:
+        for tree, log_probability in self.derivations:
             found.setdefault(Tree.from_spans(tree.words, [""] * len(tree), tree.spans()), []).append(log_probability)
         sums = {tree: float(np.logaddexp.reduce(logs)) for tree, logs in found.items()}
         return dict(sorted(sums.items(), key=lambda item: -item[1]))
 
     def successors(self, state: State) -> Iterator[State]:
         thetas = [self.theta(k, network, state) for k, network in enumerate(self.isbn.networks)]
-        inventory = self.isbn.inventory
+        vocabulary = self.isbn.vocabulary
         top = state.stack[-1]
         if top.label == ROOT:
             yield from self.shifts(state, thetas, 0.0)
             return
-        mask = inventory.masks[mask_of(top.label, state.stack[-2].label)].astype(bool)
-        logs = self.decide(thetas, 0, inventory.n_actions, mask)
+        mask = vocabulary.masks[mask_of(top.label, state.stack[-2].label)].astype(bool)
+        logs = self.decide(thetas, 0, vocabulary.n_actions, mask)
         is_last = state.stack[-2].label == ROOT
         for action in np.flatnonzero(mask).tolist():
-            after = [self.update(*pair, 0, inventory.n_actions, mask, action) for pair in self.pairs(thetas)]
+            after = [self.update(*pair, 0, vocabulary.n_actions, mask, action) for pair in self.pairs(thetas)]
             if action == SHIFT:
                 if state.n_words < len(self.words):
                     yield from self.shifts(state, after, logs[action])
@@ -93,29 +93,30 @@ class Enumeration:
                 yield self.act(state, after, action, logs[action])
 
     def shifts(self, state: State, thetas: list[np.ndarray], log_shift: float) -> Iterator[State]:
-        inventory, own = self.isbn.inventory, self.candidates
-        tag_logs = self.decide(thetas, inventory.n_actions, inventory.first_word)
+        vocabulary, own = self.isbn.vocabulary, self.candidates
+        tag_logs = self.decide(thetas, vocabulary.n_actions, vocabulary.first_word)
         for c in range(own.offsets[state.n_words], own.offsets[state.n_words + 1]):
             tag, outcome = int(own.tags[c]), int(own.outcomes[c])
-            first, end = (int(x) for x in inventory.word_offsets[tag : tag + 2])
+            first, end = (int(x) for x in vocabulary.word_offsets[tag : tag + 2])
             log_probability = log_shift + tag_logs[tag] + own.log_factors[c]
-            chosen = inventory.n_actions + tag
+            chosen = vocabulary.n_actions + tag
             after = [
-                self.update(*pair, inventory.n_actions, inventory.first_word, None, chosen)
+                self.update(*pair, vocabulary.n_actions, vocabulary.first_word, None, chosen)
                 for pair in self.pairs(thetas)
             ]
             if end > first + 1:
                 log_probability += self.decide(after, first, end)[outcome - first]
                 after = [self.update(*pair, first, end, None, outcome) for pair in self.pairs(after)]
-            forms = own.form_rows[own.form_offsets[state.n_words] : own.form_offsets[state.n_words + 1]].tolist()
+            own_rows = slice(*own.signature_offsets[state.n_words : state.n_words + 2])
+            signatures = own.signature_rows[own_rows].tolist()
             t = len(state.means)
             yield State(
                 stack=(*state.stack[:-1], state.stack[-1]._replace(context=t), Cell(-1, NONE, NONE, NONE, t, t)),
                 last_shift=t,
                 n_words=state.n_words + 1,
                 means=(*state.means, [sigmoid(theta) for theta in after]),
-                rows=(*state.rows, [SHIFT, chosen, outcome, *(forms if own.has_forms[c] else [])]),
-                steps=(*state.steps, Step(SHIFT, inventory.tags[tag], self.words[state.n_words])),
+                rows=(*state.rows, [SHIFT, chosen, outcome, *(signatures if own.has_signatures[c] else [])]),
+                transitions=(*state.transitions, Transition(SHIFT, vocabulary.tags[tag], self.words[state.n_words])),
                 log_probability=state.log_probability + log_probability,
             )
 
@@ -128,7 +129,7 @@ class Enumeration:
         else:
             left_child = t if stack[-1].left_child == NONE else stack[-1].left_child
             stack[-1] = stack[-1]._replace(left_child=left_child, right_child=t)
-        step = {ATTACH: ATTACHED, MODIFY: MODIFIED}.get(action)
+        transition = {ATTACH: ATTACHED, MODIFY: MODIFIED}.get(action)
         return State(
             stack=tuple(stack),
             last_shift=state.last_shift,
@@ -136,7 +137,7 @@ class Enumeration:
             n_words=state.n_words,
             means=(*state.means, [sigmoid(theta) for theta in thetas]),
             rows=(*state.rows, [action]),
-            steps=(*state.steps, step or Step(PROJECT, self.isbn.labels[action - PROJECT])),
+            transitions=(*state.transitions, transition or Transition(PROJECT, self.isbn.labels[action - PROJECT])),
             log_probability=state.log_probability + log_probability,
         )
 
@@ -149,7 +150,7 @@ class Enumeration:
                 theta = theta + network.latent_weights[r].astype(float) @ state.means[t][k]
         for r, t in enumerate(related(*where, self.codes[1])):
             if t != NONE:
-                rows = r * self.isbn.inventory.n_rows + np.array(state.rows[t])
+                rows = r * self.isbn.vocabulary.n_rows + np.array(state.rows[t])
                 theta = theta + network.decision_weights[rows].astype(float).sum(axis=0)
         return theta
 

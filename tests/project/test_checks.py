@@ -15,7 +15,7 @@ from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.checks import MAX_SHOWN, check_whole, shown
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.isbn import IncrementalParser
-from spacy_lpcfg.isbn.finals import Finals
+from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.parsing.distribution import ListedDistribution
@@ -135,6 +135,6 @@ def test_tags_of_a_beam_are_no_likelier_than_one():
     derivations = [(((0, 1, "S"),), [i // 6]) for i in range(7)]
     for _ in range(200):
         logs = np.append(rng.normal(size=6) - 50, -1000.0)
-        (shares,) = Finals(derivations, logs).posteriors(["A", "B"]).tags
+        (shares,) = Derivations(derivations, logs).posteriors(["A", "B"]).tags
         assert shares["A"] == pytest.approx(1)
         assert shares["A"] <= 1

@@ -74,6 +74,19 @@ def test_house_core_does_not_load_spacy(tmp_path):
     assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "svgling", "dask", "requests"}
 
 
+BELOW_GRAMMARS = ("storage", "trees", "evaluation", "words", "parsing", "isbn", "bracketing", "language_model")
+
+
+@pytest.mark.parametrize("folder", BELOW_GRAMMARS)
+def test_house_only_grammars_know_grammars(folder):
+    """But for the types that contracts name, whose imports are indented."""
+    known = re.compile(r"^(from|import) spacy_lpcfg\.(grammar|chart)\b", re.MULTILINE)
+    files = [*(ROOT / "spacy_lpcfg" / folder).rglob("*.py*")]
+    sources = [path for path in files if path.suffix in (".py", ".pyx", ".pyi", ".pxd")]
+    assert [path.name for path in sources if known.search(path.read_text("utf-8"))] == []
+    assert sources
+
+
 def test_house_components_are_imported_under_their_installed_name():
     wrong = re.compile(r"^\s*(from|import) +(\.|components)", re.MULTILINE)
     assert [path.name for path in (ROOT / "components").rglob("*.py") if wrong.search(path.read_text("utf-8"))] == []

@@ -63,7 +63,7 @@ def test_remembered_are_so_many_short_texts():
 
 def test_remembered_or_not_a_word_means_the_same():
     lexicon = stored_models.model("grammar").lexicon
-    rare = stored_models.model("isbn").inventory.rare
+    rare = stored_models.model("isbn").vocabulary.rare
     for word in ("Xed" * 10, "Xed" * 100):
         for _ in range(2):
             assert lexicon.terminal(word, False) == lexicon.terminal("Xed" * 10, False)

@@ -21,7 +21,7 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner, WordClasses
 
 SLOTS = [["the", "a", "this"], ["zib", "zob", "zub", "zyb"], ["zab", "zeb", "zaab"]]
 ORDER = [0, 1, 2, 0, 1]
-# The forms of all made-up words are alike; in the trees nouns are commoner than verbs.
+# The signatures of all made-up words are alike; in the trees nouns are commoner than verbs.
 TREES = list(
     parse_trees(
         [
@@ -97,7 +97,7 @@ def grammar() -> Grammar:
     return TreebankPCFG(LEXICAL).fit(TREES)
 
 
-def test_unknown_words_of_a_grammar_share_their_form_by_class():
+def test_unknown_words_of_a_grammar_share_their_signature_by_class():
     """The probabilities of the unknown words of all classes add up to that of an unknown word without classes."""
     with_classes, without = grammar().lexicon, TreebankPCFG().fit(TREES).lexicon
     words = ["zyb", "zaab", "unheard", "thib"]
@@ -148,9 +148,9 @@ def test_classes_that_do_not_fit_are_refused(parts, isbn):
     own = grammar()
     with pytest.raises(GrammarError, match="inconsistent in its classes"):
         check(replace(own, lexicon=replace(own.lexicon, **parts)))
-    rare = replace(isbn.inventory.rare, **parts)
+    rare = replace(isbn.vocabulary.rare, **parts)
     with pytest.raises(ISBNError, match="inconsistent in its classes"):
-        ISBN.from_bytes(replace(isbn, inventory=replace(isbn.inventory, rare=rare)).to_bytes())
+        ISBN.from_bytes(replace(isbn, vocabulary=replace(isbn.vocabulary, rare=rare)).to_bytes())
 
 
 # ----------------------------------------------------------------------------------------------- networks
@@ -161,8 +161,8 @@ def isbn() -> ISBN:
     return ISBNLearner(n_states=4, n_epochs=1, word_classes=LEARNER).fit(TREES)
 
 
-def test_unknown_words_of_a_network_share_their_form_by_class(isbn):
-    rare = isbn.inventory.rare
+def test_unknown_words_of_a_network_share_their_signature_by_class(isbn):
+    rare = isbn.vocabulary.rare
     without = replace(rare, classes=NO_CLASSES, class_shares=np.zeros((0, 0), dtype=np.float32))
     found = [rare.log_factors(word, False) for word in ("thiz", "zyzyb", "zaab", "zyb")]
     assert all(np.isfinite(factors).all() for factors in found)
@@ -178,8 +178,8 @@ def test_unknown_words_of_a_network_share_their_form_by_class(isbn):
 
 def test_networks_keep_their_classes(isbn):
     again = ISBN.from_bytes(isbn.to_bytes())
-    assert again.inventory.rare.classes.words == CLASSES.words
-    one, two = (each.inventory.candidates(["the", "zaab", "zyb"]) for each in (isbn, again))
+    assert again.vocabulary.rare.classes.words == CLASSES.words
+    one, two = (each.vocabulary.candidates(["the", "zaab", "zyb"]) for each in (isbn, again))
     assert all(np.array_equal(a, b) for a, b in zip(one, two))
     assert "word_classes" not in isbn.meta["learner"]
 

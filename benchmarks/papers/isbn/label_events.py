@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
-from spacy_lpcfg.isbn.events import Events
+from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import Network
 
 
@@ -58,7 +58,7 @@ def model_of(network: Network, n_labels: int, max_length: int) -> DynamicSBN:
     )
 
 
-def label_events(sequences: Sequences, n_labels: int, n_inputs: int) -> Events:
+def label_events(sequences: Sequences, n_labels: int, n_inputs: int) -> DecisionEvents:
     """Sequences as positions with a choice of a label and one of an input."""
     labels, inputs = sequences.labels, sequences.inputs
     n = len(labels)
@@ -69,7 +69,7 @@ def label_events(sequences: Sequences, n_labels: int, n_inputs: int) -> Events:
     choices = np.empty((n, 2, 4), np.int32)
     choices[:, 0] = np.stack([np.zeros(n), np.full(n, n_labels), np.full(n, -1), labels], axis=1)
     choices[:, 1] = np.stack([first_input, first_input + n_inputs, np.full(n, -1), first_input + inputs], axis=1)
-    return Events(
+    return DecisionEvents(
         sequence_offsets=sequences.offsets.astype(np.int64),
         latent=(place - 1).astype(np.int32)[:, None],
         row_offsets=np.concatenate([[0], np.cumsum(np.where(is_first, 0, 2))]).astype(np.int64),

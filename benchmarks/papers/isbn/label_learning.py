@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.papers.isbn.label_events import label_events, model_of, network_of, start_label_network
 from benchmarks.papers.isbn.simulation import DynamicSBN, Sequences
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
-from spacy_lpcfg.isbn.training import Ascent
+from spacy_lpcfg.isbn.training import Trainer
 
 STEPS = 25
 """Steps of an epoch."""
@@ -38,7 +38,7 @@ def fit_labels(
     train, dev (Sequences): to learn from, and those by whose likelihood the best epoch is chosen.
     like (DynamicSBN): of the sizes that the learned one has, and in nothing else.
     approximation (str): see `Network`.
-    n_epochs (int), learn_rate (float): see `Ascent`.
+    n_epochs (int), learn_rate (float): see `Trainer`.
     precision (float): of the prior of each weight, an inverse variance; biases have no prior.
     seed (int): of the parameters to begin with, and of the order of sequences.
     RAISES (ValueError): If the approximation is none.
@@ -46,7 +46,7 @@ def fit_labels(
     events, held_out = (label_events(sequences, like.n_labels, like.n_inputs) for sequences in (train, dev))
     sizes = {"n_states": like.n_states, "n_labels": like.n_labels, "n_inputs": like.n_inputs}
     start = start_label_network(approximation, **sizes, seed=seed)
-    ascent = Ascent(
+    trainer = Trainer(
         n_epochs=n_epochs,
         batch_size=-(-events.n_sequences // STEPS),
         learn_rate=learn_rate,
@@ -54,7 +54,7 @@ def fit_labels(
         averaging=0.0,
         seed=seed,
     )
-    network = ascent.fit(start, events, dev=held_out)
+    network = trainer.fit(start, events, dev=held_out)
     found = model_of(network, like.n_labels, like.max_length)
     return LabelFit(found, float(log_likelihoods(network, held_out).sum()))
 

@@ -19,7 +19,7 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, max_states
 from spacy_lpcfg.learning.moments.estimation import Projections
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, node_values, paired_sum
-from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureContext, FeatureTable
+from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE, FeatureTable, NodeContext
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 
@@ -105,7 +105,7 @@ class Projector:
 
 
 def _cooccurrence(nodes: Skeletons, terminal: np.ndarray, templates: Templates) -> Cooccurrence:
-    return Cooccurrence.of(FeatureContext(nodes, terminal), templates)
+    return Cooccurrence.of(NodeContext(nodes, terminal), templates)
 
 
 def _scaled_block(
@@ -136,7 +136,7 @@ class Bases:
 
     def project(self, nodes: Skeletons, terminal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Y and Z of the nodes of a part, each float64 (n_nodes, m)."""
-        phi, psi = node_values(FeatureContext(nodes, terminal), self.templates)
+        phi, psi = node_values(NodeContext(nodes, terminal), self.templates)
         y = phi.matrix(self.inside_names, nodes.n_nodes) @ self.inside
         return y, psi.matrix(self.outside_names, nodes.n_nodes) @ self.outside
 

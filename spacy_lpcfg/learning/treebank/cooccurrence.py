@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from scipy.sparse import csr_array
 
-from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, FeatureContext, FeatureTable, feature_table, mix
+from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, FeatureTable, NodeContext, feature_table, mix
 
 Sum = TypeVar("Sum")
 
@@ -45,7 +45,7 @@ class Values(NamedTuple):
         return csr_array((self.values, (self.nodes, np.searchsorted(names, self.names))), shape=(n_nodes, len(names)))
 
 
-def node_values(context: FeatureContext, templates: Templates) -> tuple[Values, Values]:
+def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Values]:
     """Inside and outside features of the nodes of a shard."""
     nodes = context.nodes
     outside = _values(context, feature_table(context, OUTSIDE, templates.outside), np.arange(nodes.n_nodes))
@@ -56,7 +56,7 @@ def node_values(context: FeatureContext, templates: Templates) -> tuple[Values, 
     return Values(*map(np.concatenate, zip(*inside))), outside
 
 
-def _values(context: FeatureContext, table: FeatureTable, nodes: np.ndarray) -> Values:
+def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Values:
     """The features of some nodes; the keys of numbers are the largest."""
     table, n_values = table.rows(nodes), table.values.shape[1]
     numbers = np.arange(n_values, dtype=np.uint64) + np.uint64(2**64 - max(n_values, 1))
@@ -109,7 +109,7 @@ class Cooccurrence:
     products: csr_array
 
     @classmethod
-    def of(cls, context: FeatureContext, templates: Templates) -> Cooccurrence:
+    def of(cls, context: NodeContext, templates: Templates) -> Cooccurrence:
         """Those of a shard."""
         of_inside, of_outside = node_values(context, templates)
         symbol, n_nodes = context.nodes.symbol, context.nodes.n_nodes

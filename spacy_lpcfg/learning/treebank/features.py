@@ -31,7 +31,7 @@ def mix(*columns: np.ndarray | int) -> np.ndarray:
     return np.asarray(key)
 
 
-class FeatureContext:
+class NodeContext:
     """Columns from which the templates are made, over the nodes of one shard; each is computed once.
 
     skeletons (Skeletons): the shard, its ids shared with the other shards.
@@ -122,7 +122,7 @@ class FeatureContext:
         return (self.nodes.leaf_symbol_at(position) + 1).astype(np.uint64)
 
 
-Template = Callable[[FeatureContext], np.ndarray]
+Template = Callable[[NodeContext], np.ndarray]
 
 INSIDE: dict[str, Template] = {
     "label": lambda c: np.zeros(c.nodes.n_nodes, dtype=np.uint64),
@@ -182,7 +182,7 @@ class FeatureTable:
         return FeatureTable(self.keys[nodes], self.values[nodes])
 
 
-def feature_table(context: FeatureContext, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
+def feature_table(context: NodeContext, templates: dict[str, Template], names: Sequence[str]) -> FeatureTable:
     """The columns of the named templates.
 
     templates (dict[str, Template]): `INSIDE` or `OUTSIDE`.

@@ -12,7 +12,7 @@ from paths import ROOT
 
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.learning.treebank.cooccurrence import Cooccurrence, Templates, paired_sum
-from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, FeatureContext, feature_table
+from spacy_lpcfg.learning.treebank.features import INSIDE, OUTSIDE, NodeContext, feature_table
 from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
@@ -27,13 +27,13 @@ def treebank() -> IndexedTreebank:
 
 def of_parts(treebank: IndexedTreebank) -> Cooccurrence:
     return paired_sum(
-        (Cooccurrence.of(FeatureContext(part.nodes, part.terminal), TEMPLATES) for part in treebank.parts()), add
+        (Cooccurrence.of(NodeContext(part.nodes, part.terminal), TEMPLATES) for part in treebank.parts()), add
     )
 
 
 def side(treebank: IndexedTreebank, templates: dict, names: tuple[str, ...], nodes: np.ndarray) -> dict[int, dict]:
     """The features of nodes as dictionaries, by loops."""
-    table = feature_table(FeatureContext(treebank.nodes, treebank.terminal), templates, names)
+    table = feature_table(NodeContext(treebank.nodes, treebank.terminal), templates, names)
     return {
         node: {
             (int(treebank.nodes.symbol[node]), *name): value

@@ -16,8 +16,8 @@ from spacy_lpcfg.learning.treebank.features import (
     PAPER_INSIDE,
     PAPER_LEAF,
     PAPER_OUTSIDE,
-    FeatureContext,
     FeatureTable,
+    NodeContext,
     feature_table,
     mix,
 )
@@ -112,14 +112,14 @@ class Slow:
         }
 
 
-def read(trees) -> tuple[FeatureContext, Slow]:
+def read(trees) -> tuple[NodeContext, Slow]:
     nodes = join([skeletons(trees)])
     vocabulary = TreebankVocabulary(count_words(nodes), rare=1)
-    return FeatureContext(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
+    return NodeContext(nodes, vocabulary.of_leaves(nodes)), Slow(nodes, vocabulary)
 
 
 @pytest.fixture(scope="module")
-def sample() -> tuple[FeatureContext, Slow]:
+def sample() -> tuple[NodeContext, Slow]:
     return read(islice(read_trees([SAMPLE]), 40))
 
 

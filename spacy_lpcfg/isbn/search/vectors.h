@@ -1,8 +1,8 @@
 /* What the search does with vectors and rows besides mean_field.h: sums of vectors, and the normaliser of a softmax where
    nothing else of it is wanted. Vectors are padded to whole blocks of LANES floats. */
 
-#ifndef SPACY_LPCFG_BEAM_H
-#define SPACY_LPCFG_BEAM_H
+#ifndef SPACY_LPCFG_ISBN_VECTORS_H
+#define SPACY_LPCFG_ISBN_VECTORS_H
 
 #include "mean_field.h"
 

@@ -1,13 +1,13 @@
-"""What a network knows by number: labels, tags, words and forms.
+"""What a network knows by number: labels, tags, words and signatures.
 
-A step of a derivation is up to three decisions, each among the *outcomes* of a contiguous range: the action; after
-Shift the tag; after the tag the word, unless the tag has no known words. Outcomes are numbered
+A transition is up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift the tag;
+after the tag the word, unless the tag has no known words. Outcomes are numbered
 
     0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
 
 and the first word of each tag is its unknown word, for all that were seen too seldom with it. The decisions of a
-step enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the forms of rare
-words, by which unknown words of all tags share what is known of suffixes and shapes.
+transition enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the
+signatures of rare words, by which unknown words of all tags share what is known of suffixes and shapes.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn.derivations import MODIFY, PROJECT, SHIFT
-from spacy_lpcfg.isbn.forms import RareWords, count_rare_words
+from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
+from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 
 _CACHE_SIZE = 10_000
-_MOST_CANDIDATES = 8
-_LEAST_LIKELY = 0.002
+_MAX_CANDIDATES = 8
+_MIN_TAG_PROBABILITY = 0.002
 
 
 class Candidates(NamedTuple):
-    """What the words of a sentence may be to the network.
+    """The tags and outcomes that the network considers for the words of a sentence.
 
     offsets (int32, (n_words + 1,)): the candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
     tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
     log_factors (float32, (n_candidates,)): log P(word | outcome): 0 of a word that the network knows with the tag.
-    has_forms (uint8, (n_candidates,)): whether the forms of the word are inputs with this tag.
-    form_offsets (int32, (n_words + 1,)), form_rows (int32): rows of each word's forms, if any of its
+    has_signatures (uint8, (n_candidates,)): whether the signatures of the word are inputs with this tag.
+    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): rows of each word's signatures, if any of its
         candidates has them.
     """
 
@@ -47,46 +47,46 @@ class Candidates(NamedTuple):
     tags: np.ndarray
     outcomes: np.ndarray
     log_factors: np.ndarray
-    has_forms: np.ndarray
-    form_offsets: np.ndarray
-    form_rows: np.ndarray
+    has_signatures: np.ndarray
+    signature_offsets: np.ndarray
+    signature_rows: np.ndarray
 
 
 class Word(NamedTuple):
-    """What one word may be to the network: columns of `Candidates`, and the rows of its forms."""
+    """The candidates of one word: columns of `Candidates`, and the rows of its signatures."""
 
     tags: list[int]
     outcomes: list[int]
     log_factors: list[float]
-    has_forms: list[bool]
-    form_rows: list[int]
+    has_signatures: list[bool]
+    signature_rows: list[int]
 
 
 @dataclass(frozen=True, eq=False)
-class Inventory:
-    """The labels, tags, words and forms of a network.
+class NetworkVocabulary:
+    """The labels, tags, words and signatures of a network.
 
     labels (tuple[str, ...]), tags (tuple[str, ...]): by number.
     word_offsets (int32, (n_tags + 1,)): outcomes of the words of tag t are `word_offsets[t]:word_offsets[t + 1]`.
     words (tuple[str, ...]): the word of each of these outcomes, in order; "" for the unknown word.
-    forms (tuple[str, ...]): the forms that are inputs.
-    frequent (tuple[str, ...]): words without forms.
+    signatures (tuple[str, ...]): the signatures that are inputs.
+    frequent (tuple[str, ...]): words without signatures.
     rare (RareWords): what is known of words that are unknown to the network.
-    opening (int): where the word stands that opens its sentence: 0, or -1 if sentences are read from right to left.
+    sentence_initial (int): place of the first word of a sentence: 0, or -1 where sentences are read from right to left.
     """
 
     labels: tuple[str, ...]
     tags: tuple[str, ...]
     word_offsets: np.ndarray
     words: tuple[str, ...]
-    forms: tuple[str, ...]
+    signatures: tuple[str, ...]
     frequent: tuple[str, ...]
     rare: RareWords
-    opening: int = 0
+    sentence_initial: int = 0
     _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
     _unknown: list[int] = field(init=False, repr=False)
     _known_tags: dict[str, list[int]] = field(init=False, repr=False)
-    _form_rows: dict[str, int] = field(init=False, repr=False)
+    _signature_rows: dict[str, int] = field(init=False, repr=False)
     _frequent: frozenset[str] = field(init=False, repr=False)
     _tags: dict[str | None, int] = field(init=False, repr=False)
     _cache: dict[tuple[str, bool, int | None], Word] = field(init=False, repr=False)
@@ -99,12 +99,12 @@ class Inventory:
                 word = self.words[outcome - self.first_word]
                 outcomes[tag, word] = outcome
                 known_tags.setdefault(word, []).append(tag)
-        rows = {form: self.n_outcomes + i for i, form in enumerate(self.forms)}
+        rows = {name: self.n_outcomes + i for i, name in enumerate(self.signatures)}
         for name, value in (
             ("_outcomes", outcomes),
             ("_unknown", self.word_offsets[:-1].tolist()),
             ("_known_tags", known_tags),
-            ("_form_rows", rows),
+            ("_signature_rows", rows),
             ("_frequent", frozenset(self.frequent)),
             ("_tags", {tag: i for i, tag in enumerate(self.tags)}),
             ("_cache", {}),
@@ -126,7 +126,7 @@ class Inventory:
 
     @property
     def n_rows(self) -> int:
-        return self.n_outcomes + len(self.forms)
+        return self.n_outcomes + len(self.signatures)
 
     @property
     def spellings(self) -> frozenset[str]:
@@ -136,7 +136,7 @@ class Inventory:
 
     @property
     def masks(self) -> np.ndarray:
-        """Which actions are allowed, uint8 (2 * (n_labels + 1), n_actions); rows as of `mask_of`.
+        """Which actions are allowed, uint8 (2 * (n_labels + 1), n_actions); `mask_of` numbers the rows.
 
         Nothing is shifted over a leaf, nothing attached to the root by Modify, and no label projected over itself.
         """
@@ -155,30 +155,30 @@ class Inventory:
             found = self._outcomes.get((tag, word.lower()))
         return self._unknown[tag] if found is None else found
 
-    def form_rows(self, tag: int, word: str, first: bool) -> list[int]:
-        """Rows of a word's forms, if they are inputs when it has the tag."""
-        return self._form_rows_of(word, first) if self._has_forms(tag, word, first) else []
+    def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
+        """Rows of a word's signatures, if they are inputs when it has the tag."""
+        return self._signature_rows_of(word, first) if self._has_signatures(tag, word, first) else []
 
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
     ) -> Candidates:
-        """What the words of a sentence may be; never fails because of what they are.
+        """The candidates of the words of a sentence; each word has at least one.
 
         words (sequence of str): in the treebank's spelling.
         tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
-        first (bool): whether one of these words opens its sentence, the first if it is read from left to right.
+        first (bool): whether the words begin their sentence (end it, if sentences are read from right to left).
         """
-        opens = [first and i == self.opening % len(words) for i in range(len(words))]
+        is_first = [first and i == self.sentence_initial % len(words) for i in range(len(words))]
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        columns = [self.word(*each) for each in zip(words, opens, given)]
+        columns = [self.word(*each) for each in zip(words, is_first, given)]
         return Candidates(
             offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
             tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
             outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
             log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
-            has_forms=np.array([x for each in columns for x in each.has_forms], dtype=np.uint8),
-            form_offsets=np.array([0, *accumulate(len(each.form_rows) for each in columns)], dtype=np.int32),
-            form_rows=np.array([x for each in columns for x in each.form_rows], dtype=np.int32),
+            has_signatures=np.array([x for each in columns for x in each.has_signatures], dtype=np.uint8),
+            signature_offsets=np.array([0, *accumulate(len(each.signature_rows) for each in columns)], dtype=np.int32),
+            signature_rows=np.array([x for each in columns for x in each.signature_rows], dtype=np.int32),
         )
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
@@ -187,9 +187,9 @@ class Inventory:
         return [self.tags[self._known_tags.get(word, unknown)[0]] for word in words]
 
     def word(self, word: str, first: bool, tag: int | None = None) -> Word:
-        """What a word may be to the network.
+        """The candidates of a word.
 
-        first (bool): whether it opens its sentence.
+        first (bool): whether it is the first word of its sentence.
         tag (int): its tag, if that is given.
         """
         found = self._cache.get((word, first, tag))
@@ -206,8 +206,8 @@ class Inventory:
         tags = sorted(known)
         if not known or self.rare.has_word(word):
             likely = self.rare.tags_of(word, first)
-            best = np.argsort(-likely, kind="stable")[:_MOST_CANDIDATES]
-            likely_enough = zip(best.tolist(), (likely[best] >= _LEAST_LIKELY).tolist())
+            best = np.argsort(-likely, kind="stable")[:_MAX_CANDIDATES]
+            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist())
             tags += [tag for tag, is_likely in likely_enough if tag not in known and (is_likely or not tags)]
         return tags
 
@@ -215,78 +215,97 @@ class Inventory:
         outcomes = [self.outcome_of(tag, word, first) for tag in tags]
         is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes)]
         factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
-        has_forms = [unknown or word not in self._frequent for unknown in is_unknown]
+        has_signatures = [unknown or word not in self._frequent for unknown in is_unknown]
         return Word(
             tags,
             outcomes,
             [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown)],
-            has_forms,
-            self._form_rows_of(word, first) if any(has_forms) else [],
+            has_signatures,
+            self._signature_rows_of(word, first) if any(has_signatures) else [],
         )
 
-    def _form_rows_of(self, word: str, first: bool) -> list[int]:
-        return [self._form_rows[form] for form in self.rare.known_signatures(word, first) if form in self._form_rows]
+    def _signature_rows_of(self, word: str, first: bool) -> list[int]:
+        rows = self._signature_rows
+        return [rows[name] for name in self.rare.known_signatures(word, first) if name in rows]
 
-    def _has_forms(self, tag: int, word: str, first: bool) -> bool:
+    def _has_signatures(self, tag: int, word: str, first: bool) -> bool:
         return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
 
 
 def mask_of(label: int, below: int) -> int:
-    """The row of `Inventory.masks` where the top of the stack and the node below it have these labels (of `Cell`)."""
+    """The row of `NetworkVocabulary.masks` for a stack whose top and the node below have these labels (of `Cell`)."""
     return 2 * (label - LEAF) + (below == ROOT)
 
 
-def take_inventory(
+def take_vocabulary(
     trees: Iterable[Tree],
     *,
-    cut_off: int = 3,
-    most_rare: int = 10,
-    form_weight: float = 2.0,
-    least_form: int = 10,
-    least_frequent: int = 10,
-    opening: int = 0,
+    min_count: int = 3,
+    max_rare: int = 10,
+    signature_weight: float = 2.0,
+    min_signature_count: int = 10,
+    min_frequent: int = 10,
+    sentence_initial: int = 0,
     classes: WordClasses = NO_CLASSES,
-) -> Inventory:
-    """The inventory of a treebank.
+) -> NetworkVocabulary:
+    """Collect the vocabulary of a treebank.
 
     trees (iterable of Tree): normalized.
-    cut_off (int): words seen less often with a tag are unknown to it.
-    most_rare, form_weight: as of `count_rare_words`.
-    least_form (int): forms that fewer rare words have are no inputs.
-    least_frequent (int): words seen as often have no forms as inputs, with tags that they are known with.
-    opening (int): as of `Inventory`.
-    classes (WordClasses): of words that the treebank does not have.
+    min_count (int): words seen less often with a tag are unknown to it.
+    max_rare, signature_weight: as in `count_rare_words`.
+    min_signature_count (int): a signature is an input if at least so many occurrences of rare words have it.
+    min_frequent (int): words that occur at least so often have no signatures as inputs, with tags that they are known
+        with.
+    sentence_initial (int): as in `NetworkVocabulary`.
+    classes (WordClasses): classes of words that the treebank does not have.
     RAISES (ValueError): If there are no trees.
     """
+    labels, seen = _count(trees, sentence_initial)
+    if not seen:
+        raise ValueError("Expected trees to learn from, got none.")
+    tags = sorted({tag for _, _, tag in seen})
+    numbers = {tag: i for i, tag in enumerate(tags)}
+    numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
+    known = _known_words(numbered, len(tags), min_count)
+    is_known = [word in known[tag] or (first and word.lower() in known[tag]) for word, first, tag in numbered]
+    rare = count_rare_words(
+        numbered, is_known, len(tags), max_rare=max_rare, signature_weight=signature_weight, classes=classes
+    )
+    first_word = PROJECT + len(labels) + len(tags)
+    return NetworkVocabulary(
+        labels=tuple(sorted(labels)),
+        tags=tuple(tags),
+        word_offsets=np.array(list(accumulate((1 + len(w) for w in known), initial=first_word)), dtype=np.int32),
+        words=tuple(word for words in known for word in ("", *sorted(words))),
+        signatures=rare.frequent_signatures(min_signature_count),
+        frequent=_frequent_words(numbered, min_frequent),
+        rare=rare,
+        sentence_initial=sentence_initial,
+    )
+
+
+def _count(trees: Iterable[Tree], sentence_initial: int) -> tuple[set[str], Counter[tuple[str, bool, str]]]:
+    """The labels of trees; how often each word has a tag, sentence-initial or not."""
     labels: set[str] = set()
     seen: Counter[tuple[str, bool, str]] = Counter()
     for tree in trees:
         labels.update(node.label for node in tree.nodes() if not node.is_leaf)
         leaves = tree.leaves()
-        seen.update((str(leaf.word), i == opening % len(leaves), leaf.label) for i, leaf in enumerate(leaves))
-    if not seen:
-        raise ValueError("Expected trees to learn from, got none.")
-    tags = sorted({tag for _, _, tag in seen})
-    numbers = {tag: i for i, tag in enumerate(tags)}
-    pairs: Counter[tuple[int, str]] = Counter()
-    totals: Counter[str] = Counter()
+        seen.update((str(leaf.word), i == sentence_initial % len(leaves), leaf.label) for i, leaf in enumerate(leaves))
+    return labels, seen
+
+
+def _known_words(seen: Seen, n_tags: int, min_count: int) -> list[set[str]]:
+    """For each tag the words that have it at least so often."""
+    counts = [Counter[str]() for _ in range(n_tags)]
     for (word, _, tag), count in seen.items():
-        pairs[numbers[tag], word] += count
+        counts[tag][word] += count
+    return [{word for word, count in of_tag.items() if count >= min_count} for of_tag in counts]
+
+
+def _frequent_words(seen: Seen, min_frequent: int) -> tuple[str, ...]:
+    """The words that occur at least so often, sorted."""
+    totals = Counter[str]()
+    for (word, _, _), count in seen.items():
         totals[word] += count
-    known = [sorted(word for (t, word), n in pairs.items() if t == tag and n >= cut_off) for tag in range(len(tags))]
-    numbered = {(word, first, numbers[tag]): count for (word, first, tag), count in seen.items()}
-    is_known = [
-        pairs[tag, word] >= cut_off or (first and pairs[tag, word.lower()] >= cut_off) for word, first, tag in numbered
-    ]
-    rare = count_rare_words(numbered, is_known, len(tags), max_rare=most_rare, form_weight=form_weight, classes=classes)
-    first_word = PROJECT + len(labels) + len(tags)
-    return Inventory(
-        labels=tuple(sorted(labels)),
-        tags=tuple(tags),
-        word_offsets=np.array(list(accumulate((1 + len(w) for w in known), initial=first_word)), dtype=np.int32),
-        words=tuple(word for words in known for word in ("", *words)),
-        forms=rare.frequent_signatures(least_form),
-        frequent=tuple(sorted(word for word, count in totals.items() if count >= least_frequent)),
-        rare=rare,
-        opening=opening,
-    )
+    return tuple(sorted(word for word, count in totals.items() if count >= min_frequent))

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from oracles.strategies import trees
 
-from spacy_lpcfg.isbn.derivations import ATTACH, MODIFY, PROJECT, SHIFT, Step, derive, tree_of
 from spacy_lpcfg.isbn.relations import FIELDS, NONE, ROOT, Cell, Relations, codes, related, walk
+from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, Transition, derive, tree_of
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 
@@ -12,8 +12,8 @@ def tree(text):
 
 
 def test_derivations_example():
-    steps = derive(tree("(S (NP (NP (DT a) (NN cat)) (PP (IN in))) (VP (VB sat)))"))
-    assert [(step.kind, step.label or step.word) for step in steps] == [
+    transitions = derive(tree("(S (NP (NP (DT a) (NN cat)) (PP (IN in))) (VP (VB sat)))"))
+    assert [(transition.kind, transition.label or transition.word) for transition in transitions] == [
         (SHIFT, "DT"),
         (PROJECT, "NP"),
         (SHIFT, "NN"),
@@ -50,11 +50,12 @@ def test_derivations_undo_treebanks(shared_data):
 def test_derivations_refuse():
     with pytest.raises(ValueError, match="normalize"):
         derive(tree("(X (X (N a)))"))
-    for steps in ([], [Step(ATTACH)], [Step(SHIFT, "N", "a")], [Step(SHIFT, "N", "a"), Step(MODIFY)]):
+    shift = Transition(SHIFT, "N", "a")
+    for transitions in ([], [Transition(ATTACH)], [shift], [shift, Transition(MODIFY)]):
         with pytest.raises(ValueError, match="Expected"):
-            tree_of(steps)
+            tree_of(transitions)
     whole = derive(tree("(X (N a))"))
-    with pytest.raises(ValueError, match="nothing is left"):
+    with pytest.raises(ValueError, match="none is possible"):
         tree_of([*whole, *whole])
 
 
@@ -71,8 +72,8 @@ def test_relations_of_a_derivation():
 def test_relations_previous_is_always_latent():
     """The position before is always one of the four latent relations of the paper."""
     text = "(S (NP (NP (DT a) (NN b)) (PP (IN c) (NP (NN d)))) (VP (VB e) (ADVP (RB f))))"
-    steps = derive(tree(text))
-    actions = [PROJECT + ord(step.label[0]) if step.kind == PROJECT else step.kind for step in steps]
+    transitions = derive(tree(text))
+    actions = [PROJECT + ord(label[0]) if kind == PROJECT else kind for kind, label, _ in transitions]
     latent = codes(Relations().latent)
     for t, (stack, previous, last_shift) in enumerate(walk(actions)):
         assert t == 0 or previous in related(stack, previous, last_shift, latent)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from spacy_lpcfg.grammar.tensors import read_only
+from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
@@ -31,14 +31,14 @@ Seen = Mapping[tuple[str, bool, int], int]
 class RareWords:
     """The tags of rare words, and of signatures.
 
-    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and signatures, with "f ".
+    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and signatures, with "s ".
     offsets (int32, (n_names + 1,)): the entries of each in the next two.
     tags (int32, (n_entries,)): tags that it was seen with.
     counts (float32, (n_entries,)): how often; of a rare word as the unknown word of the tag, and of a signature by all
         rare words that have it.
     weights (float32, (n_names,)): share of each name among the words that the unknown word of any tag stands for.
     tag_weights (float32, (n_tags,)): the sums of P(tag | name) with these weights.
-    form_weight (float): occurrences that the tags of its next shorter signature, or of its signature, count for.
+    signature_weight (float): occurrences that the tags of its next shorter signature, or of its signature, count for.
     classes (WordClasses): of words that are in no tree.
     class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are no classes.
     """
@@ -49,7 +49,7 @@ class RareWords:
     counts: np.ndarray
     weights: np.ndarray
     tag_weights: np.ndarray
-    form_weight: float
+    signature_weight: float
     classes: WordClasses = NO_CLASSES
     class_shares: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     _index: dict[str, int] = field(init=False, repr=False)
@@ -73,7 +73,7 @@ class RareWords:
         """Returns the signatures that were seen at least `min_count` times."""
         counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
         return tuple(
-            name[2:] for name, count in zip(self.names, counts) if name.startswith("f ") and count >= min_count
+            name[2:] for name, count in zip(self.names, counts) if name.startswith("s ") and count >= min_count
         )
 
     def known_signatures(self, word: str, sentence_initial: bool) -> list[str]:
@@ -88,7 +88,7 @@ class RareWords:
     def log_factors(self, word: str, sentence_initial: bool) -> np.ndarray:
         """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
         known, tags = self._look_up(word, sentence_initial)
-        own = self._index.get(f"w {word}", self._index[f"f {known[-1]}"])
+        own = self._index.get(f"w {word}", self._index[f"s {known[-1]}"])
         return np.log(tags * self._shares_of(word) * self.weights[own] / self.tag_weights)
 
     def _shares_of(self, word: str) -> np.ndarray | float:
@@ -102,7 +102,7 @@ class RareWords:
         found = self._of_word.get((word, sentence_initial))
         if found is None:
             names = suffix_signatures(word, sentence_initial)
-            known = [name for name in names if f"f {name}" in self._index]
+            known = [name for name in names if f"s {name}" in self._index]
             found = known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
             if is_remembered(word):
                 if len(self._of_word) >= _CACHE_SIZE:
@@ -120,7 +120,7 @@ class RareWords:
         if found is None:
             shorter = shorter_signature(signature)
             below = self._tags_of_signature(shorter) if signature else np.full(self.n_tags, 1.0 / self.n_tags)
-            self._of_signature[signature] = found = self._smoothed(f"f {signature}", below)
+            self._of_signature[signature] = found = self._smoothed(f"s {signature}", below)
         return found
 
     def _smoothed(self, name: str, shorter: np.ndarray) -> np.ndarray:
@@ -129,7 +129,7 @@ class RareWords:
         if own is None:
             return shorter
         entries = slice(self.offsets[own], self.offsets[own + 1])
-        found = self.form_weight * shorter
+        found = self.signature_weight * shorter
         found[self.tags[entries]] += self.counts[entries]
         return read_only(found / found.sum())
 
@@ -140,16 +140,16 @@ def count_rare_words(
     n_tags: int,
     *,
     max_rare: int,
-    form_weight: float,
+    signature_weight: float,
     classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
     """Rare words and signatures of a treebank.
 
     seen: all its words.
     is_known (iterable of bool): for each of these whether the network knows the word with this tag.
-    max_rare (int): signatures are counted over the words that are seen so often at most, and such a word may have
-        any tag; of others only those that they are seen with.
-    form_weight (float), classes (WordClasses): as of `RareWords`.
+    max_rare (int): words that occur at most so often are rare: signatures are counted over them, and they may have
+        any tag. Other words have only the tags that they are seen with.
+    signature_weight (float), classes (WordClasses): as in `RareWords`.
     """
     total: Counter[str] = Counter()
     for (word, _, _), count in seen.items():
@@ -160,36 +160,38 @@ def count_rare_words(
         if total[word] <= max_rare:
             table[f"w {word}"][tag] += 0 if known else count
             for name in suffix_signatures(word, sentence_initial):
-                table[f"f {name}"][tag] += count
-                types[f"f {name}"].add(word)
+                table[f"s {name}"][tag] += count
+                types[f"s {name}"].add(word)
         elif not known:
             table[f"w {word}"][tag] += count
-    table["f "][0] += 0
-    for name in [name for name, words in types.items() if len(words) == 1 and name != "f "]:
+    table["s "][0] += 0
+    for name in [name for name, words in types.items() if len(words) == 1 and name != "s "]:
         del table[name]
     once = Counter(
-        next(f"f {name}" for name in reversed(suffix_signatures(word, initial)) if f"f {name}" in table)
+        next(f"s {name}" for name in reversed(suffix_signatures(word, initial)) if f"s {name}" in table)
         for word, initial, _ in seen
         if total[word] == 1
     )
-    rare = _rare_words(table, once, n_tags, form_weight)
+    rare = _rare_words(table, once, n_tags, signature_weight)
     if not classes.words:
         return rare
     pairs = {(word, tag) for word, _, tag in seen if total[word] <= max_rare}
     return replace(rare, classes=classes, class_shares=classes.shares(pairs, n_tags))
 
 
-_LEAST = 0.5
+_MIN_COUNT = 0.5
 """How often a word or signature has not been seen that could have been."""
 
 
-def _rare_words(table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int, form_weight: float) -> RareWords:
+def _rare_words(
+    table: Mapping[str, Counter[int]], once: Counter[str], n_tags: int, signature_weight: float
+) -> RareWords:
     names = tuple(sorted(table))
     entries = [sorted(item for item in table[name].items() if item[1]) for name in names]
     offsets = np.cumsum([0, *map(len, entries)]).astype(np.int32)
     flat = np.array([item for items in entries for item in items], dtype=np.int64).reshape(-1, 2)
     weights = np.array(
-        [max(once[name] if name.startswith("f ") else sum(table[name].values()), _LEAST) for name in names]
+        [max(once[name] if name.startswith("s ") else sum(table[name].values()), _MIN_COUNT) for name in names]
     )
     unweighted = RareWords(
         names=names,
@@ -198,7 +200,7 @@ def _rare_words(table: Mapping[str, Counter[int]], once: Counter[str], n_tags: i
         counts=flat[:, 1].astype(np.float32),
         weights=(weights / weights.sum()).astype(np.float32),
         tag_weights=np.ones(n_tags, dtype=np.float32),
-        form_weight=form_weight,
+        signature_weight=signature_weight,
     )
     sums = sum(weight * tags for weight, tags in zip(weights / weights.sum(), unweighted.of_names()))
     return replace(unweighted, tag_weights=np.asarray(sums, dtype=np.float32))
