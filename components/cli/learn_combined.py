@@ -1,24 +1,19 @@
 """`spacy-lpcfg learn combined`: the presets, of grammars and belief networks that decide together or teach another."""
 
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom
+from spacy_lpcfg.components.learner_names import Preset
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Step
-
-
-class Preset(str, Enum):
-    fast = "fast"
-    balanced = "balanced"
-    accurate = "accurate"
 
 
 @reporting_errors
@@ -63,18 +58,12 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
-    from spacy_lpcfg.components.learners import make_preset
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     output = check_folder(output, force=force)
-    if preset is Preset.fast and text is None:
-        raise typer.BadParameter("the preset fast learns from raw text: give a file", param_hint="--text")
     nlp = blank_pipeline(lang)
+    learner, config = chosen_learner(preset.value, text, seed, lang, {}, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)
-    config: dict[str, Any] = {"name": preset.value, "text": text and str(text.resolve()), "seed": seed, "lang": lang}
-    classes = word_classes(classes_from, lang)
-    learner = make_preset(**config, n_jobs=n_jobs(jobs), word_classes=classes)
-    config = {"@misc": "spacy-lpcfg.Preset.v1", **config, **class_settings(classes_from, lang)}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     steps: list[Step] = []
