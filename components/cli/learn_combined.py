@@ -7,8 +7,8 @@ import typer
 
 from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @reporting_errors
 def learn_combined(
     trees: Trees,
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
@@ -41,9 +41,9 @@ def learn_combined(
     ] = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    jobs: Jobs = 1,
+    lang: Lang = "en",
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Learn by a preset: a blank pipeline with an lpcfg_parser.

@@ -11,8 +11,8 @@ import typer
 from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
+from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Method, TeacherName
 
@@ -40,7 +40,7 @@ _SETTINGS = {
 def learn_lpcfg(
     context: typer.Context,
     trees: Trees,
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
@@ -74,10 +74,10 @@ def learn_lpcfg(
     ] = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    jobs: Jobs = 1,
     scheduler: Scheduler = None,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    lang: Lang = "en",
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
