@@ -4,12 +4,14 @@ Only the settings that one would tune are arguments here; `spacy_lpcfg.learning`
 registered function of your own can return a learner with any of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
 from functools import partial
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, formatannotation, signature
 from pathlib import Path
-from typing import Any, Protocol, cast, get_type_hints, runtime_checkable
+from types import MappingProxyType, UnionType
+from typing import Any, Protocol, cast, get_args, get_origin, get_type_hints, runtime_checkable
 
 import spacy
 from spacy.vocab import Vocab
@@ -26,15 +28,18 @@ from spacy_lpcfg.bracketing import (
     TagGroups,
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, model_from_disk, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
+from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_text
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
     Ensembles,
+    LexicalSettings,
     Pivot,
     Spectral,
     SplitMerge,
@@ -42,7 +47,7 @@ from spacy_lpcfg.learning import (
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.base import Learner
-from spacy_lpcfg.learning.ensemble import Seeded
+from spacy_lpcfg.learning.ensemble import DIVERSE, Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees import Tree
@@ -108,6 +113,7 @@ def _parameters(settings: Any, names: str) -> list[Parameter]:
 
 _SMOOTHING = "rules words rare_words rare_rules"
 _READING = "seed n_jobs lang markov"
+_MANY_STATES = DIVERSE["n_states"]  # of a grammar that others help
 _LEXICAL = "rare word_classes"
 
 make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical=_LEXICAL)
@@ -179,22 +185,6 @@ def make_mirrored(learner: StraightLearner) -> MirroredLearner:
     return MirroredLearner(learner)
 
 
-def make_preset(
-    name: str,
-    text: Path | None = None,
-    seed: int = 0,
-    n_jobs: int = 1,
-    lang: str = "en",
-    word_classes: ClassLearner | None = None,
-) -> Combination | Distillation:
-    """The learner `spacy-lpcfg.Preset.v1`; settings as of `spacy_lpcfg.combination.preset`.
-
-    text (Path or None): a file with a sentence a line, of the language's tokenizer; "fast" needs one
-    """
-    sentences = None if text is None else SentencesOf(text, lang)
-    return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
-
-
 def make_word_classes(
     text: Path,
     lang: str | None = "en",
@@ -227,6 +217,138 @@ def make_distillation(
     sentences = SentencesOf(text, lang)
     parts = cast(Teacher, teacher), cast(Student, student), sentences
     return Distillation(*parts, weight, max_words, share, n_jobs, temperature)
+
+
+# Learners by their names -------------------------------------------------------------------------
+
+
+def make_both_ways(
+    n_grammars: int = 8,
+    n_states: int = _MANY_STATES,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+) -> Combination:
+    """The learner `ensemble`: two diverse ensembles, one of which reads from right to left.
+
+    n_grammars (int): of both
+    RAISES (ValueError): If `n_grammars` is no multiple of 4
+    """
+    if n_grammars < 4 or n_grammars % 4:
+        raise ValueError(f"Expected n_grammars to be a multiple of 4 (two kinds, each way), got {n_grammars}.")
+    lexical = LexicalSettings(word_classes=word_classes)
+    settings = {"n_states": n_states, "n_jobs": n_jobs, "lang": lang, "lexical": lexical}
+    return Combination.both_ways(Ensembles.diverse(n_grammars // 2, seed=seed, **settings))
+
+
+def make_distilled(
+    text: Path,
+    teacher: str = TeacherName.ensemble.value,
+    n_grammars: int | None = None,
+    n_states: int = _MANY_STATES,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+) -> Distillation:
+    """The learner `distil`: one pivot grammar that learns from what a teacher says of a text too.
+
+    teacher (str): the learner "ensemble", "balanced" or "accurate"
+    n_grammars (int or None): of the teacher "ensemble"; None for its own
+    RAISES (ValueError): On another teacher, or for a number of grammars of a teacher that has its own
+    """
+    check_one_of("teacher", teacher, [each.value for each in TeacherName])
+    settings: dict[str, Any] = {"seed": seed, "lang": lang}
+    if teacher == TeacherName.ensemble.value:
+        own = {} if n_grammars is None else {"n_grammars": n_grammars}
+        master: Learner = make_both_ways(n_states=n_states, n_jobs=n_jobs, word_classes=word_classes, **settings, **own)
+    elif n_grammars is not None:
+        raise ValueError(f"Expected no n_grammars, for which the {teacher} teacher has no use; got {n_grammars}.")
+    else:
+        master = preset(teacher, n_jobs=n_jobs, word_classes=word_classes, **settings)
+    student = Pivot(n_states=n_states, n_jobs=n_jobs, lexical=LexicalSettings(word_classes=word_classes), **settings)
+    return make_distillation(master, student, text, lang, n_jobs=n_jobs)
+
+
+def make_preset(
+    name: str,
+    *,
+    text: Path | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+) -> Combination | Distillation:
+    """A preset; settings as of `spacy_lpcfg.combination.preset`, and `text` as of `make_learner`."""
+    sentences = None if text is None else SentencesOf(text, lang)
+    return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+
+
+NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
+    {
+        Method.pivot.value: make_pivot,
+        Method.spectral.value: make_spectral,
+        Method.clusters.value: make_clusters,
+        Method.em.value: make_em,
+        Method.split_merge.value: make_split_merge,
+        Method.pcfg.value: make_treebank_pcfg,
+        Method.ensemble.value: make_both_ways,
+        Method.distil.value: make_distilled,
+        **{each.value: partial(make_preset, each.value) for each in Preset},
+    }
+)
+"""What makes a learner of a name."""
+_OWN = ("text", "seed", "lang")  # arguments of `make_learner`, and so no settings
+
+
+def make_learner(
+    name: str,
+    text: Path | None = None,
+    seed: int = 0,
+    lang: str = "en",
+    settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
+) -> Learner:
+    """The learner `spacy-lpcfg.Learner.v1`: any learner by its name.
+
+    name (str): as of `NAMED`
+    text (Path or None): a file with a sentence a line, of the language's tokenizer, to learn from too
+    seed (int): of what is drawn at random, if the learner draws
+    lang (str): language of the head rules
+    settings (dict): those that the learner has, by name; all have defaults
+    RAISES (ValueError): On another name or setting, without the text that a learner needs, or with one that it has no
+        use for
+    """
+    check_one_of("a learner", name, NAMED)
+    check_text(name, is_given=text is not None)
+    taken = signature(NAMED[name]).parameters
+    for setting, value in settings.items():
+        check_one_of(f"a setting of the learner {name!r}", setting, settings_of(name))
+        _check_kind(setting, value, taken[setting].annotation)
+    own = {"text": text, "seed": seed, "lang": lang}
+    return NAMED[name](**{each: value for each, value in own.items() if each in taken}, **settings)
+
+
+def settings_of(name: str) -> list[str]:
+    """The settings that the learner of a name has."""
+    return [setting for setting in signature(NAMED[name]).parameters if setting not in _OWN]
+
+
+def _check_kind(setting: str, value: Any, kind: Any) -> None:
+    """RAISES (ValueError): If a value is of another type than the setting is: spaCy does not look into a dict."""
+    kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    classes = [get_origin(each) or each for each in kinds]
+    classes += [int] * (float in classes)  # a config may leave out the point
+    if not isinstance(value, tuple(classes)) or isinstance(value, bool):
+        raise ValueError(f"Expected the setting {setting} to be {formatannotation(kind)}, got {shown(value)}.")
+
+
+def check_one_of(what: str, value: str, choices: Iterable[str]) -> None:
+    """RAISES (ValueError): For another value, with the choice that is nearest, and all that there are."""
+    choices = list(choices)
+    if value not in choices:
+        near = get_close_matches(str(value), choices, 1, cutoff=0.0)[0]
+        raise ValueError(f"Expected {what}, got {shown(value)}. The nearest is {near!r} of {', '.join(choices)}.")
 
 
 @dataclass(frozen=True)

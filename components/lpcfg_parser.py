@@ -59,7 +59,7 @@ _NO_TREES = (
     "lpcfg_parser",
     assigns=["doc.spans", "token.tag"],
     default_config={
-        "learner": {"@misc": "spacy-lpcfg.Spectral.v1"},
+        "learner": {"@misc": "spacy-lpcfg.Pivot.v1"},
         "spans_key": KEY,
         "decoding": "mbr",
         "tags": "model",

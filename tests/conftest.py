@@ -50,7 +50,8 @@ def pcfg_model(sample_folder):
 @pytest.fixture(scope="session")
 def spectral_model(sample_folder):
     """A pipeline with a spectral grammar of two states."""
-    run("learn", "lpcfg", sample_folder / "train.mrg", "--states", 2, "-o", sample_folder / "spectral")
+    options = "--method", "spectral", "--states", 2
+    run("learn", "lpcfg", sample_folder / "train.mrg", *options, "-o", sample_folder / "spectral")
     return sample_folder / "spectral"
 
 

@@ -2,16 +2,48 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+
+from spacy_lpcfg.trees import read_trees
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
+WHOLE = [README, DOCS / "tutorial.md"]
+"""Pages of which every block of bash is run, with these exceptions and values."""
+
+LEFT_OUT = {
+    "git clone": "needs the network",
+    "cd spacy-lpcfg": "the folder that it was cloned to",
+    "python3 -m venv": "the tests run in an environment",
+    "source .venv": "the tests run in an environment",
+    "pip install": "what is tested is installed",
+    "pytest": "would run this test again",
+    "spacy-lpcfg serve": "ends when it is stopped",
+    "python -m spacy project assets": "needs the network",
+    "python -m spacy project document": "writes pages",
+}
+"""Commands, by how they begin, that a test cannot do, and why."""
+VALUES = {
+    "FOLDER": "treebank",
+    "TREES": "treebank/dev.mrg",
+    "TRAIN": "treebank/train.mrg",
+    "DEV": "treebank/dev.mrg",
+    "TEXT": "text.txt",
+    "TAGGED": "tagged.txt",
+    "NAME": "name",
+    "CODE": "en",
+}
+"""What stands for the words in capitals that a reader puts something of his own for."""
+SMALL = {"SPACY_CONFIG_OVERRIDES": "--vars.steps 40 --vars.states 8"}
+"""The environment of commands that run: networks learn in few steps under `spacy train`."""
 
 _FENCE = re.compile(r"^(<!-- run -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -23,7 +55,8 @@ class Block(NamedTuple):
     """A block of code.
 
     language (str): "python", "bash" or another; "" for none.
-    is_run (bool): whether the tests run it: all Python, and of bash what stands right below `<!-- run -->`.
+    is_run (bool): whether the tests run it: all Python, and of bash what stands right below `<!-- run -->`, or on one
+        of the pages `WHOLE`.
     line (int): of the page, where the code begins, from 1.
     """
 
@@ -35,11 +68,43 @@ class Block(NamedTuple):
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text("utf-8")
+    run = {"python", "bash"} if page in WHOLE else {"python"}
     return [
-        Block(language, code, bool(mark) or language == "python", text.count("\n", 0, found.start(3)) + 1)
+        Block(language, code, bool(mark) or language in run, text.count("\n", 0, found.start(3)) + 1)
         for found in _FENCE.finditer(text)
         for mark, language, code in [found.groups(default="")]
     ]
+
+
+def runnable(code: str) -> str:
+    """A block of bash as a test runs it: without what is `LEFT_OUT`, and with `VALUES`.
+
+    RAISES (ValueError): For a word in capitals that has no value.
+    """
+    lines = []
+    for line in code.replace("\\\n", " ").splitlines():
+        kept = [part for part in line.split("&&") if not part.strip().startswith(tuple(LEFT_OUT))]
+        filled = re.sub(r"\b[A-Z]{3,}\b", lambda word: VALUES.get(word[0], word[0]), "&&".join(kept))
+        if unknown := re.findall(r"\b[A-Z]{3,}\b", filled.partition("#")[0]):
+            raise ValueError(f"Expected a value for {', '.join(unknown)} in tests/pages.py, VALUES, to run {line!r}.")
+        lines.append(filled.strip())
+    return "\n".join(lines)
+
+
+def make_files(folder: Path, sample: Path) -> None:
+    """Make files of a reader's own, which pages name without making them, of the first trees of a sample treebank."""
+    trees = {part: list(islice(read_trees(sample / f"{part}.mrg"), n)) for part, n in (("train", 80), ("dev", 12))}
+    text = "".join(f"{' '.join(tree.words)}\n" for tree in trees["dev"])
+    tagged = "".join(f"{' '.join(map('/'.join, zip(tree.words, tree.tags)))}\n" for tree in trees["train"])
+    (folder / "treebank").mkdir()
+    for part in trees:
+        for path in (folder / f"{part}.mrg", folder / "treebank" / f"{part}.mrg"):
+            path.write_text("".join(f"{tree}\n" for tree in trees[part]), encoding="utf-8")
+    for name in ("train.txt", "dev.txt", "test.txt", "text.txt", "raw.txt"):
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "tagged.txt").write_text(tagged, encoding="utf-8")
+    with gzip.open(folder / "brown_tagged.txt.gz", "wt", encoding="utf-8") as file:
+        file.write(tagged)
 
 
 def inline_code(page: Path) -> list[str]:

@@ -15,7 +15,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     load_pipeline,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import read_treebank
+from spacy_lpcfg.components.cli.treebanks import SkipBad, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.calibration import Reliability
@@ -36,7 +36,7 @@ def calibrate(
         typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperature found."),
     ] = None,
     component: Component = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Tell whether brackets are right as often as their scores say.

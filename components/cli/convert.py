@@ -18,6 +18,7 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
+from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -38,7 +39,7 @@ def convert(
         Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg or .mrg.gz file.")
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.

@@ -9,11 +9,14 @@ import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
 from spacy_lpcfg.components.cli.treebanks import check_files
 
 if TYPE_CHECKING:
+    from spacy.language import Language
+
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.trees import TreebankError
 
 
@@ -44,7 +47,7 @@ def learn_bracketer(
             "'patterns*'.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     preset: Annotated[
         BracketerPreset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
     ] = BracketerPreset.default,
@@ -73,15 +76,11 @@ def learn_bracketer(
         spacy-lpcfg parse model/ dev.mrg
         spacy-lpcfg bracketing-table model/ dev.mrg
     """
-    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.components.tagged_text import read_tag_map
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
-    config = {"learner": learner, "attr": attr.value, "seed": seed}
-    component = nlp.add_pipe("spectral_bracketer", config=config)
-    assert isinstance(component, SpectralBracketerPipe)
+    component = _add_bracketer(nlp, preset, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
@@ -90,6 +89,16 @@ def learn_bracketer(
     tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")
+
+
+def _add_bracketer(nlp: "Language", preset: BracketerPreset, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
+    from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+
+    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
+    config = {"learner": learner, "attr": attr.value, "seed": seed}
+    component = nlp.add_pipe("spectral_bracketer", config=config)
+    assert isinstance(component, SpectralBracketerPipe)
+    return component
 
 
 class _Text:

@@ -1,41 +1,36 @@
 """`spacy-lpcfg learn combined`: the presets, of grammars and belief networks that decide together or teach another."""
 
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
+from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom
+from spacy_lpcfg.components.learner_names import Preset
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Step
 
 
-class CombinationPreset(str, Enum):
-    fast = "fast"
-    balanced = "balanced"
-    accurate = "accurate"
-
-
 @reporting_errors
 def learn_combined(
     trees: Trees,
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to measure on; may be given again."),
     ] = None,
     preset: Annotated[
-        CombinationPreset,
+        Preset,
         typer.Option(
             help="One grammar that four have taught; a grammar and a network that read each way; or four grammars, "
             "of many trees two, and two networks each way."
         ),
-    ] = CombinationPreset.balanced,
+    ] = Preset.balanced,
     text: Annotated[
         Path | None,
         typer.Option(
@@ -46,9 +41,9 @@ def learn_combined(
     ] = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    jobs: Jobs = 1,
+    lang: Lang = "en",
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Learn by a preset: a blank pipeline with an lpcfg_parser.
@@ -63,18 +58,12 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --dev dev.mrg --preset accurate -o model/
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
-    from spacy_lpcfg.components.learners import make_preset
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     output = check_folder(output, force=force)
-    if preset is CombinationPreset.fast and text is None:
-        raise typer.BadParameter("the preset fast learns from raw text: give a file", param_hint="--text")
     nlp = blank_pipeline(lang)
+    learner, config = chosen_learner(preset.value, text, seed, lang, {}, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)
-    config: dict[str, Any] = {"name": preset.value, "text": text and str(text.resolve()), "seed": seed, "lang": lang}
-    classes = word_classes(classes_from, lang)
-    learner = make_preset(**config, n_jobs=n_jobs(jobs), word_classes=classes)
-    config = {"@misc": "spacy-lpcfg.Preset.v1", **config, **class_settings(classes_from, lang)}
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     steps: list[Step] = []

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Output, Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Approximation(str, Enum):
 @reporting_errors
 def learn_isbn(
     trees: Trees,
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to choose the best pass by; may be given again."),
@@ -43,10 +43,10 @@ def learn_isbn(
     ] = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    jobs: Jobs = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Learn a parser that reads from left to right: a blank pipeline with an isbn_parser.

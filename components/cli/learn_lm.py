@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, check_folder, saving_folder
+from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, check_folder, saving_folder
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model import LanguageModelFit
+    from spacy_lpcfg.language_model import LanguageModel, LanguageModelFit
     from spacy_lpcfg.language_model.learning import Iteration
 
 FILE = "language_model"  # the file of a language model in its folder
@@ -32,7 +32,7 @@ def learn_lm(
         list[Path],
         typer.Argument(metavar="TEXT...", exists=True, dir_okay=False, help="A sentence a line; also .gz."),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the model.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
@@ -63,17 +63,13 @@ def learn_lm(
     """
     from spacy_lpcfg.language_model import interpolate, read_sentences
 
-    if kneser_ney and not dev:
-        raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
-    if method == LanguageModelMethod.pivot and iterations:
-        raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
+    _check_usage(method, iterations, dev, kneser_ney)
     output = check_folder(output, force=force)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
     settings: dict[str, Any] = {"n_states": states, "seed": seed}
-    if iterations is not None:
-        settings["n_iterations"] = iterations
+    settings |= {} if iterations is None else {"n_iterations": iterations}
     with busy("learning"):
         model, history = _fit(method, settings, sentences, held_out, rare)
         if kneser_ney:
@@ -83,11 +79,15 @@ def learn_lm(
     tell(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
         tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
-    with saving_folder(output, force=force) as folder:
-        folder.mkdir()
-        model.to_disk(folder / FILE)
-        (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
-    tell(f"saved to {output}")
+    _save(model, history, output, force=force)
+
+
+def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[Path] | None, kneser_ney: bool) -> None:
+    """RAISES (BadParameter): For options that do not go together."""
+    if kneser_ney and not dev:
+        raise typer.BadParameter("--kneser-ney needs a --dev text to weigh the models on")
+    if method == LanguageModelMethod.pivot and iterations:
+        raise typer.BadParameter("the pivot method makes no iterations of EM: use --method pivot-em")
 
 
 def _fit(
@@ -105,6 +105,14 @@ def _fit(
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
     return found
+
+
+def _save(model: "LanguageModel", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:
+    with saving_folder(output, force=force) as folder:
+        folder.mkdir()
+        model.to_disk(folder / FILE)
+        (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
+    tell(f"saved to {output}")
 
 
 def _as_json(step: "Iteration") -> dict[str, Any]:

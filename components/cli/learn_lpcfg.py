@@ -2,67 +2,50 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from enum import Enum
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import Trees, read_held_out, save_measured, tree_files
-from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
+from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, save_measured, tree_files
+from spacy_lpcfg.components.cli.word_classes import ClassesFrom
+from spacy_lpcfg.components.learner_names import Method, TeacherName
 
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.combination import Combination, Combined
+    from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.grammar import Grammar
-    from spacy_lpcfg.learning import Smoothing
-    from spacy_lpcfg.learning.base import Step
+    from spacy_lpcfg.learning import Smoothing, Spectral
+    from spacy_lpcfg.learning.base import Learner, Step
     from spacy_lpcfg.trees import Tree
 
 
-class Method(str, Enum):
-    spectral = "spectral"
-    pivot = "pivot"
-    clusters = "clusters"
-    em = "em"
-    split_merge = "split-merge"
-    ensemble = "ensemble"
-    distil = "distil"
-    pcfg = "pcfg"
-
-
-class Teacher(str, Enum):
-    ensemble = "ensemble"
-    balanced = "balanced"
-    accurate = "accurate"
-
-
-_ITERATIVE = (Method.em, Method.split_merge, Method.clusters, Method.pivot)
-_LATENT = tuple(method for method in Method if method != Method.pcfg)
-_USERS = {
-    "states": _LATENT,
-    "iterations": _ITERATIVE,
-    "grammars": (Method.ensemble, Method.distil),
-    "teacher": (Method.distil,),
-    "seed": _LATENT,
+_SETTINGS = {
+    "states": "n_states",
+    "iterations": "n_iterations",
+    "grammars": "n_grammars",
+    "teacher": "teacher",
+    "seed": "seed",
 }
-"""The methods that have use for an option, of those that not all have."""
+"""What learners call the options that not all of them have."""
 
 
 @reporting_errors
 def learn_lpcfg(
     context: typer.Context,
     trees: Trees,
-    output: Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline.")],
+    output: Output,
     dev: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
-    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.spectral,
+    method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot,
     states: Annotated[
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
@@ -76,23 +59,25 @@ def learn_lpcfg(
         ),
     ] = None,
     grammars: Annotated[
-        int,
+        int | None,
         typer.Option(
-            min=4, help="Grammars of an ensemble, or of distil's teacher; half of them read from right to left."
+            min=4,
+            help="Grammars of an ensemble, or of distil's teacher; half of them read from right to left. [default: 8]",
         ),
-    ] = 8,
+    ] = None,
     text: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="For distil: raw text, a sentence a line.")
     ] = None,
     teacher: Annotated[
-        Teacher, typer.Option(help="For distil: what parses the text, an ensemble or a combination.")
-    ] = Teacher.ensemble,
+        TeacherName | None,
+        typer.Option(help="For distil: what parses the text, an ensemble or a combination. [default: ensemble]"),
+    ] = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
-    jobs: Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")] = 1,
+    jobs: Jobs = 1,
     scheduler: Scheduler = None,
-    lang: Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")] = "en",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")] = False,
+    lang: Lang = "en",
+    skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
@@ -106,126 +91,59 @@ def learn_lpcfg(
     Example:
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
-    from spacy_lpcfg.learning import LexicalSettings
-
     output = check_folder(output, force=force)
-    _refuse_unused(context, method, teacher)
-    if grammars % 4:
-        raise typer.BadParameter("expected a multiple of 4: two kinds, each way", param_hint="--grammars")
-    if (method == Method.distil) != (text is not None):
-        raise typer.BadParameter("distil wants a --text, and no other method does", param_hint="--text")
+    _refuse_unused(context, method)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
-    given = {"n_states": states, "n_iterations": iterations}
-    settings: dict[str, Any] = {"seed": seed, "lang": lang, **{name: n for name, n in given.items() if n is not None}}
-    settings |= {"lexical": LexicalSettings(word_classes=word_classes(classes_from, lang))}
-    jobs = n_jobs(jobs)
+    options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
+    settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
+    learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
     with on_cluster(scheduler), busy("learning"), tree_files(trees, skip_bad) as train:
-        if text is not None:
-            learned = _distilled(train, text, teacher, grammars, settings, jobs)
-        elif method == Method.ensemble:
-            learned = _ensemble(train, grammars, settings, jobs)
-        else:
-            learned = _learn(method, train, held_out, settings, jobs)
-    _add_parser(nlp, learned)
+        learned = _learn(learner, train, held_out)
+    _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
 
 
-def _refuse_unused(context: typer.Context, method: Method, teacher: Teacher) -> None:
+def _refuse_unused(context: typer.Context, method: Method) -> None:
     """RAISES (BadParameter): If an option was given that the method has no use for."""
-    given = [name for name in _USERS if getattr(context.get_parameter_source(name), "name", "DEFAULT") != "DEFAULT"]
-    for name in given:
-        if method not in _USERS[name]:
-            users = ", ".join(user.value for user in _USERS[name])
-            raise typer.BadParameter(f"{method.value} has no use for it, only {users}", param_hint=f"--{name}")
-    if "grammars" in given and method == Method.distil and teacher != Teacher.ensemble:
-        message = f"the {teacher.value} teacher has no use for it, only the ensemble"
-        raise typer.BadParameter(message, param_hint="--grammars")
+    from spacy_lpcfg.components.learners import NAMED
+
+    has = {each.value: signature(NAMED[each.value]).parameters for each in Method}
+    for option, setting in _SETTINGS.items():
+        is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
+        if is_given and setting not in has[method.value]:
+            users = ", ".join(name for name in has if setting in has[name])
+            raise typer.BadParameter(f"{method.value} has no use for it, only {users}", param_hint=f"--{option}")
 
 
 # Learning ----------------------------------------------------------------------------------------
 
 
 class Learned(NamedTuple):
-    """A grammar, the config of the learner that makes it, and what the pipeline's meta.json tells of learning."""
+    """A grammar, the settings of its learner that held-out trees chose, and what meta.json tells of learning."""
 
     grammar: "Grammar | Combined"
-    learner: dict[str, Any]
+    settings: dict[str, Any]
     meta: dict[str, Any]
 
 
-def _learn(
-    method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
-) -> Learned:
-    if method == Method.spectral:
-        return _spectral(train, held_out, settings, jobs)
-    if method == Method.pcfg:
-        return _pcfg(train, {name: settings[name] for name in ("lang", "lexical")}, jobs)
-    return _iterative(method, train, held_out, settings, jobs)
+def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
+    from spacy_lpcfg.learning import Spectral
+    from spacy_lpcfg.learning.stepwise import Starter
 
-
-def _ensemble(train: Iterable["Tree"], n_grammars: int, settings: dict[str, Any], jobs: int) -> Learned:
-    ensemble, config = _both_ways(n_grammars, settings, jobs)
+    if isinstance(learner, Spectral):
+        return _spectral(learner, train, held_out)
+    if isinstance(learner, Starter):
+        return _iterative(learner, train, held_out)
     steps: list[Step] = []
-    learned = ensemble.fit(train, on_step=steps.append)
-    return Learned(learned, config, {"fit": [step.to_values() for step in steps]})
+    grammar = cast("Grammar | Combined", learner.fit(train, on_step=steps.append))
+    return Learned(grammar, {}, {"fit": [step.to_values() for step in steps]} if steps else {})
 
 
-def _both_ways(n_grammars: int, settings: dict[str, Any], jobs: int) -> tuple["Combination", dict[str, Any]]:
-    """The learner of two ensembles, one of which reads from right to left, and its config."""
-    from spacy_lpcfg.combination import Combination
-    from spacy_lpcfg.learning import Ensembles
-    from spacy_lpcfg.learning.ensemble import DIVERSE
-
-    ensemble = Ensembles.diverse(n_grammars // 2, n_jobs=jobs, **settings)
-    members = {
-        type(learner).__name__.lower(): _config(learner, *settings, *DIVERSE, "n_iterations", "dropout")
-        for learner in ensemble.learners
-    }
-    config = {"@misc": "spacy-lpcfg.Ensemble.v1", "n_seeds": ensemble.n_seeds, "*": members}
-    ways = {"ensemble": config, "mirrored": {"@misc": "spacy-lpcfg.Mirrored.v1", "learner": config}}
-    return Combination.both_ways(ensemble), {"@misc": "spacy-lpcfg.Combined.v1", "*": ways}
-
-
-def _distilled(
-    train: Iterable["Tree"], text: Path, teacher: Teacher, n_grammars: int, settings: dict[str, Any], jobs: int
-) -> Learned:
-    """A grammar that has learned from an ensemble, or from a combination."""
-    from spacy_lpcfg.combination import preset
-    from spacy_lpcfg.components.learners import make_distillation
-    from spacy_lpcfg.learning import Pivot
-    from spacy_lpcfg.learning.base import Learner
-
-    seed, lang = settings["seed"], settings["lang"]
-    master: Learner
-    if teacher == Teacher.ensemble:
-        master, config = _both_ways(n_grammars, settings, jobs)
-    else:
-        classes = settings["lexical"].word_classes
-        master = preset(teacher.value, seed=seed, n_jobs=jobs, lang=lang, word_classes=classes)
-        config = {"@misc": "spacy-lpcfg.Preset.v1", "name": teacher.value, "seed": seed, "lang": lang}
-        config |= {} if classes is None else class_settings(classes.text.path, classes.text.lang)
-    student = Pivot(n_jobs=jobs, **{"n_states": 24, **settings})
-    steps: list[Step] = []
-    distilled = make_distillation(master, student, text, lang, n_jobs=jobs).fit(train, on_step=steps.append)
-    parts = {"teacher": config, "student": _config(student, "n_states", *settings), "text": str(text), "lang": lang}
-    meta = {"fit": [step.to_values() for step in steps]}
-    return Learned(cast("Grammar", distilled), {"@misc": "spacy-lpcfg.Distillation.v1", **parts}, meta)
-
-
-def _config(learner: Any, *names: str) -> dict[str, Any]:
-    """The config of a learner, with the named settings; of those of the lexicon the text for classes of words."""
-    found = {name: getattr(learner, name) for name in names if name != "lexical"}
-    classes = learner.lexical.word_classes
-    of_words = {} if classes is None else class_settings(classes.text.path, classes.text.lang)
-    return {"@misc": f"spacy-lpcfg.{type(learner).__name__}.v1", **found, **of_words}
-
-
-def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
+def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
     """With smoothing that is tuned, if there are held-out trees."""
-    from spacy_lpcfg.learning import Spectral, tune
+    from spacy_lpcfg.learning import tune
 
-    learner = Spectral(n_jobs=jobs, **settings)
     smoothing, estimate = learner.smoothing, learner.estimate(train)
     if held_out:
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
@@ -233,28 +151,15 @@ def _spectral(train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dic
         grammar = estimate.grammar(smoothing)
     values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.bases.singular_values]
     meta = {"singular_values": dict(zip(grammar.symbols, values))}
-    return Learned(grammar, {**_config(learner, *settings), **asdict(smoothing)}, meta)
+    return Learned(grammar, asdict(smoothing), meta)
 
 
 def _log_trial(smoothing: "Smoothing", f1: float) -> None:
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {f1:.2f}")
 
 
-def _pcfg(train: Iterable["Tree"], settings: dict[str, Any], jobs: int) -> Learned:
-    from spacy_lpcfg.learning import TreebankPCFG
-
-    learner = TreebankPCFG(n_jobs=jobs, **settings)
-    return Learned(learner.fit(train), _config(learner, *settings), {})
-
-
-def _iterative(
-    method: Method, train: Iterable["Tree"], held_out: Sequence["Tree"], settings: dict[str, Any], jobs: int
-) -> Learned:
+def _iterative(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
     """With the number of iterations that is best on held-out trees, if there are any."""
-    from spacy_lpcfg.learning import EM, Clusters, Pivot, SplitMerge
-
-    classes = {Method.em: EM, Method.split_merge: SplitMerge, Method.clusters: Clusters, Method.pivot: Pivot}
-    learner = classes[method](n_jobs=jobs, **settings)
     steps: list[Step] = []
 
     def on_step(step: "Step") -> None:
@@ -264,8 +169,8 @@ def _iterative(
     grammar = learner.fit(train, held_out=held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
-    config = {**_config(learner, *settings), "n_iterations": best.iteration}
-    return Learned(grammar, config, {"fit": [step.to_values() for step in steps]})
+    meta = {"fit": [step.to_values() for step in steps]}
+    return Learned(cast("Grammar", grammar), {"n_iterations": best.iteration}, meta)
 
 
 def _log_step(step: "Step") -> None:
@@ -277,12 +182,12 @@ def _log_step(step: "Step") -> None:
 # The pipeline ------------------------------------------------------------------------------------
 
 
-def _add_parser(nlp: "Language", learned: Learned) -> None:
+def _add_parser(nlp: "Language", learned: Learned, learner: dict[str, Any]) -> None:
     """Add an `lpcfg_parser`: its config says how it was learned, and the pipeline's meta what the steps found."""
     from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
-    component = nlp.add_pipe("lpcfg_parser", config={"learner": learned.learner})
+    component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     assert isinstance(component, LPCFGParser)
     component.grammar = learned.grammar
     grammar: Any = learned.grammar.members[0] if isinstance(learned.grammar, Combined) else learned.grammar

@@ -114,17 +114,13 @@ def parse(
     """
     form = form or BY_SUFFIX.get(output.suffix if output else "", ParseFormat.brackets)
     write = _writer(form, n_best, marginals)
-    check_output(output)
-    if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
-        raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
+    _check_output(output, form)
     check_usage(file, kind, tags)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
-    if beam is not None:
-        _set_beam(pipe, beam)
-    if decoding is not None:
-        _set_decoding(pipe, decoding)
+    _set_beam(pipe, beam)
+    _set_decoding(pipe, decoding)
     source = source_of(nlp, pipe, file, kind, tags)
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
@@ -132,6 +128,13 @@ def parse(
     status: Counter[str] = Counter()
     write(output, _told(found, pipe.spans_key, status, hidden=output is None), pipe.spans_key, _root_label(pipe, root))
     _log_makeshift(status)
+
+
+def _check_output(output: Path | None, form: ParseFormat) -> None:
+    """RAISES (BadParameter): If nothing can be written there, or Docs would go to a terminal."""
+    check_output(output)
+    if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
+        raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
 
 
 def _writer(form: ParseFormat, n_best: int | None, marginals: bool) -> "Writer":
@@ -147,11 +150,13 @@ def _writer(form: ParseFormat, n_best: int | None, marginals: bool) -> "Writer":
     return partial(_write_lines, LINES[form, asked])
 
 
-def _set_beam(pipe: "Pipe", beam: int) -> None:
+def _set_beam(pipe: "Pipe", beam: int | None) -> None:
     from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.isbn_parser import ISBNParser
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
+    if beam is None:
+        return
     if isinstance(pipe, ISBNParser):
         pipe.pruning = replace(pipe.pruning, beam=beam)
     elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
@@ -160,9 +165,11 @@ def _set_beam(pipe: "Pipe", beam: int) -> None:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
 
 
-def _set_decoding(pipe: "Pipe", decoding: Decoding) -> None:
+def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
+    if decoding is None:
+        return
     if not isinstance(pipe, ParsingPipe):
         raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
     try:

@@ -30,6 +30,9 @@ Component = Annotated[
 
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
+Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
+Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
+Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
 ]

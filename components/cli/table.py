@@ -1,8 +1,7 @@
-"""`spacy-lpcfg table`: results of several evaluations side by side, in Markdown or LaTeX."""
+"""`spacy-lpcfg table`: results of several evaluations side by side, in Markdown."""
 
 import json
 import re
-from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -21,17 +20,6 @@ _SCORES = {
 }
 _NO_NUMBER = "-"
 _RANGE = re.compile(r"[0-9]{1,9}-[0-9]{1,9}|>[0-9]{1,9}")  # of lengths of sentences
-_LATEX = {char: "\\" + char for char in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    ">": "$>$",
-}
-
-
-class Style(str, Enum):
-    markdown = "markdown"
-    latex = "latex"
 
 
 class By(str, Enum):
@@ -53,19 +41,18 @@ def table(
         list[str],
         typer.Argument(metavar="RESULTS...", help="Files of `spacy-lpcfg evaluate --json`, or NAME=FILE to name one."),
     ],
-    style: Annotated[Style, typer.Option("--format", help="Of the table.")] = Style.markdown,
     by: Annotated[By, typer.Option(help="All scores; or F1 by label, or by length of sentences.")] = By.scores,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the table, not stdout.")] = None,
 ) -> None:
     """Put several evaluations side by side.
 
-    They are what `spacy-lpcfg evaluate --json` printed, and the table is in percent.
+    They are what `spacy-lpcfg evaluate --json` printed, and the table is in percent, in Markdown.
 
     \b
     Example:
         spacy-lpcfg evaluate dev.mrg pivot.parsed --json > pivot.json
         spacy-lpcfg table pivot.json "with context=context.json"
-        spacy-lpcfg table *.json --by labels --format latex -o labels.tex
+        spacy-lpcfg table *.json --by labels -o labels.md
     """
     check_output(output)
     found = dict(map(_read, results))
@@ -73,7 +60,7 @@ def table(
         raise typer.BadParameter("several results have one name: name them as NAME=FILE", param_hint="RESULTS")
     filled = _of_scores(found) if by == By.scores else _of_parts(found, by)
     with writing(output) as file:
-        file.write(_STYLES[style](filled))
+        file.write(_markdown(filled))
 
 
 def _read(result: str) -> tuple[str, dict[str, Any]]:
@@ -127,26 +114,7 @@ def _number(value: float | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
-# Styles ------------------------------------------------------------------------------------------
-
-
 def _markdown(filled: Table) -> str:
     head, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (filled.head, *filled.rows)]
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def _latex(filled: Table) -> str:
-    head, *rows = [_latex_line(row) for row in (filled.head, *filled.rows)]
-    columns = "l" + "r" * (len(filled.head) - 1)
-    return "\n".join(
-        [rf"\begin{{tabular}}{{{columns}}}", r"\hline", head, r"\hline", *rows, r"\hline", r"\end{tabular}", ""]
-    )
-
-
-def _latex_line(row: Sequence[str]) -> str:
-    cells = ("".join(_LATEX.get(char, char) for char in cell) for cell in row)
-    return rf"{' & '.join(cells)} \\"
-
-
-_STYLES = {Style.markdown: _markdown, Style.latex: _latex}

@@ -47,6 +47,7 @@ Trees = Annotated[
         help="Bracketed files, .gz or not, folders of .mrg, .mrg.gz, or 'patterns*'.",
     ),
 ]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
 
 
 @contextmanager

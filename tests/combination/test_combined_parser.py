@@ -20,7 +20,7 @@ from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.trees import read_trees
 
-SAMPLE, CONFIGS = ROOT / "assets" / "sample", ROOT / "configs"
+SAMPLE, CONFIG = ROOT / "assets" / "sample", ROOT / "configs" / "grammar.cfg"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
@@ -156,7 +156,8 @@ def paths(tmp_path):
 def test_config_has_the_learner_of_its_preset(name, paths):
     """With a text and without, and no settings of the component besides."""
     for text in [paths["paths.text"]] if name == "fast" else [paths["paths.text"], None]:
-        config = load_config(CONFIGS / f"{name}.cfg", overrides={**paths, "paths.text": text, "system.seed": 3})
+        overrides = {**paths, "paths.text": text, "system.seed": 3, "vars.learner": name}
+        config = load_config(CONFIG, overrides=overrides)
         assert {*config["components"]["lpcfg_parser"]} == {"factory", "learner"}
         parser = load_model_from_config(config, auto_fill=True).get_pipe("lpcfg_parser")
         sentences = text and parser.learner.text
@@ -171,7 +172,7 @@ def test_config_trains(name, paths, tmp_path, monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.combination.presets.ISBNLearner", partial(ISBNLearner, n_states=4, n_epochs=1))
     if name != "fast":
         paths["paths.text"] = None
-    train(CONFIGS / f"{name}.cfg", tmp_path / "out", overrides=paths)
+    train(CONFIG, tmp_path / "out", overrides={**paths, "vars.learner": name})
     nlp = spacy.load(tmp_path / "out" / "model-last")
     parser = nlp.get_pipe("lpcfg_parser")
     assert parser.score_temperature == parser.grammar.temperature == TEMPERATURES[name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from configparser import ConfigParser
@@ -17,15 +18,32 @@ from typing import get_args, get_type_hints
 import pytest
 import srsly
 import typer
-from pages import DOCS, PAGES, README, ROOT, Block, blocks, commands, headings, inline_code, links
+from pages import (
+    DOCS,
+    LEFT_OUT,
+    PAGES,
+    README,
+    ROOT,
+    SMALL,
+    VALUES,
+    WHOLE,
+    Block,
+    blocks,
+    commands,
+    headings,
+    inline_code,
+    links,
+    make_files,
+    runnable,
+)
 
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 BENCHMARKS = ROOT / "benchmarks"
-LINKED = {"assets", "benchmarks", "configs", "examples", "project.yml"}
-"""What a page finds in the folder that it is run in, as if it were the root of the repository."""
-FOLDERS = LINKED | {"components", "docs", "spacy_lpcfg", "tests"}
+COPIED = {"assets", "benchmarks", "configs", "examples"}
+"""What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
+FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
 
@@ -57,20 +75,23 @@ def _python(page: Path, block: Block) -> str:
 
 
 def _bash(block: Block) -> str:
-    return f"subprocess.run(['bash', '-euo', 'pipefail', '-c', {block.code!r}], check=True)"
+    return f"subprocess.run(['bash', '-euo', 'pipefail', '-c', {runnable(block.code)!r}], check=True)"
 
 
 def run(page: Path, folder: Path) -> str:
     """Run a page in a folder that looks like the root of the repository; what it printed."""
     for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib|distributed)\b", page.read_text("utf-8")):
         pytest.importorskip(module, reason="the extra that it is of is not installed")
-    for name in LINKED:
-        (folder / name).symlink_to(ROOT / name)
+    for name in COPIED:
+        shutil.copytree(ROOT / name, folder / name)
+    shutil.copy(ROOT / "project.yml", folder)
+    if page in WHOLE:
+        make_files(folder, ROOT / "assets" / "sample")
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script(page)],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, **SMALL, "PATH": path},
         capture_output=True,
         encoding="utf-8",
     )
@@ -83,14 +104,22 @@ def test_docs_code_runs(page, tmp_path):
     assert run(page, tmp_path)
 
 
-def test_docs_code_of_the_readme_prints_trees_and_surprisal(tmp_path):
-    printed = run(README, tmp_path).splitlines()
-    of_words = [i for i, line in enumerate(printed) if re.fullmatch(r"\S+ +\d+\.\d bits  \.\.\. .*", line)]
-    spans, tree, last = printed[: of_words[0] - 1], printed[of_words[0] - 1], printed[-1]
-    assert re.fullmatch(r"S     [01]\.\d\d  The ferry .* one\.", spans[0])
-    assert tree.startswith("(S (NP ")
-    assert len(of_words) == 11
-    assert re.fullmatch(r"\(.*\) -\d+\.\d+", last)
+def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
+    """All of it, in its order; the first command of the project has scores and a tree."""
+    printed = run(README, tmp_path)
+    assert "bracketing F1" in printed
+    assert "SPAN F" in printed
+    assert re.search(r"(?m)^\(ROOT \(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
+
+
+def test_docs_bash_is_run_without_what_a_test_cannot_do():
+    code = "pip install -e . && spacy-lpcfg version\nspacy-lpcfg parse model FOLDER/dev.mrg \\\n  -o x  # ABC\n"
+    wanted = "spacy-lpcfg version\nspacy-lpcfg parse model treebank/dev.mrg    -o x  # ABC"
+    assert runnable(code) == wanted
+    with pytest.raises(ValueError, match="Expected a value for TREEBANK"):
+        runnable("spacy-lpcfg evaluate TREEBANK FOLDER/dev.mrg")
+    assert "FOLDER" in VALUES
+    assert "pip install" in LEFT_OUT
 
 
 # Commands ----------------------------------------------------------------------------------------

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import srsly
+import spacy
 from paths import ROOT
 
-from spacy_lpcfg.trees import parse_trees, read_trees
+from spacy_lpcfg.components.learners import NAMED
+from spacy_lpcfg.trees import read_trees
 
 
 @pytest.fixture(scope="module")
@@ -30,36 +32,42 @@ def project(tmp_path_factory):
     return project
 
 
-def run(project: Path, *arguments: object) -> str:
-    """Run `python -m spacy project run ...` in the project; what it printed on stdout."""
+OTHER = (".", "--vars.treebank", "../other")
+
+
+def run(project: Path, *arguments: object, code: int = 0) -> str:
+    """Run `python -m spacy project run ...` in the project; what it printed."""
     command = [sys.executable, "-m", "spacy", "project", "run", *map(str, arguments)]
     done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout if code == 0 else done.stdout + done.stderr
 
 
-def test_project_runs_all_and_skips_what_is_done(project):
-    output = run(project, "all")
-    assert "bracketing F1" in output
-    assert "SPAN F" in output
-    (tree,) = parse_trees(output.splitlines()[-1])
-    assert tree.words == ["The", "ferry", "that", "my", "sister", "missed", "was", "the", "last", "one", "."]
-    assert run(project, "train").count("nothing changed") == 2
+def learned_config(project: Path, model: str) -> dict:
+    return spacy.util.load_config(project / "training" / model / "model-best" / "config.cfg").interpolate()
 
 
-def test_project_has_a_command_for_each_learner():
-    commands = {command["name"]: command["script"] for command in srsly.read_yaml(ROOT / "project.yml")["commands"]}
-    learners = {path.stem for path in (ROOT / "configs").glob("*.cfg")} - {"bracketer"}
-    assert {name for name, (script, *_) in commands.items() if f"${{vars.with}} {name} " in f"{script} "} == learners
-
-
-def test_project_takes_another_treebank_and_learner(project):
-    output = run(project, "pcfg", ".", "--vars.treebank", "../other")
+def test_project_takes_another_treebank_and_learner_and_skips_what_is_done(project):
+    """`all` as it is, on the sample treebank, is the README's first command, which test_docs.py runs."""
+    output = run(project, "all", *OTHER, "--vars.learner", "pcfg")
     assert "nothing changed" not in output
+    assert "SPAN F" in output
     assert "sentences                     10" in output
-    assert (project / "training" / "pcfg" / "model-best").is_dir()
-    assert "nothing changed" not in run(project, "clean")
+    assert learned_config(project, "grammar")["components"]["lpcfg_parser"]["learner"]["name"] == "pcfg"
+    assert run(project, "train", *OTHER, "--vars.learner", "pcfg").count("nothing changed") == 2
+    assert run(project, "train", *OTHER, "--vars.learner", "spectral").count("nothing changed") == 1
+    assert learned_config(project, "grammar")["components"]["lpcfg_parser"]["learner"]["name"] == "spectral"
+    run(project, "clean")
     assert not (project / "training").exists()
+
+
+def test_project_names_all_learners_and_configs():
+    text = (ROOT / "project.yml").read_text("utf-8")
+    for page in (text, (ROOT / "configs" / "grammar.cfg").read_text("utf-8")):
+        assert [name for name in NAMED if not re.search(rf"# .*\b{name}\b", page)] == []
+    configs = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
+    assert configs == {"grammar", "stepwise", "isbn", "bracketer"}
+    assert [name for name in configs - {"bracketer"} if not re.search(rf"# .*\b{name}\b", text)] == []
 
 
 def test_project_learns_a_sigmoid_belief_network(project):
@@ -69,26 +77,27 @@ def test_project_learns_a_sigmoid_belief_network(project):
     assert "\nsteps = 5600\n" in text
     text = text.replace("steps = 5600", "steps = 100").replace("states = 120", "states = 4")
     config.write_text(text, encoding="utf-8")
-    output = run(project, "isbn", ".", "--vars.treebank", "../other")
+    network = ("--vars.config", "isbn", "--vars.key", "isbn_constituents")
+    output = run(project, "all", *OTHER, *network)
     assert "SPAN F" in output
     assert "sentences                     10" in output
-    assert (project / "training" / "isbn" / "model-best").is_dir()
-    surprisal = run(project, "measure-surprisal").splitlines()
-    assert [line.split("\t")[-2] for line in surprisal if "\t" in line][-2:] == [".", "</s>"]
+    surprisal = run(project, "surprisal", *OTHER, *network)
+    assert surprisal.count("nothing changed") == 2
+    rows = [line.split("\t") for line in surprisal.splitlines() if "\t" in line]
+    assert [row[-2] for row in rows][-2:] == [".", "</s>"]
 
 
-def test_project_learns_from_raw_text_and_says_when_there_is_none(project):
-    """The text that is meant if none is named has to be fetched first; nothing is learned before that is told."""
-    command = [sys.executable, "-m", "spacy", "project", "run", "distil", ".", "--vars.treebank", "../other"]
-    done = subprocess.run(command, cwd=project, capture_output=True, encoding="utf-8")
-    assert done.returncode != 0
-    assert "corpus/ewt.txt" in done.stdout + done.stderr
-    assert not (project / "training" / "distil").exists()
+def test_project_learns_from_raw_text_and_says_where_it_may_not(project):
+    assert "from which 'distil' learns too; got none" in run(
+        project, "train", *OTHER, "--vars.learner", "distil", code=1
+    )
     trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))[100:140]
     (project / "raw.txt").write_text("\n".join(" ".join(tree.words) for tree in trees), encoding="utf-8")
-    output = run(project, "distil", ".", "--vars.treebank", "../other", "--vars.raw", "raw.txt")
-    assert "sentences                     10" in output
-    assert 'text = "raw.txt"' in (project / "training" / "distil" / "model-best" / "config.cfg").read_text("utf-8")
+    raw = ("--vars.raw", "raw.txt", "--vars.model", "taught")
+    assert "for which 'pivot' has no use" in run(project, "train", *OTHER, *raw, code=1)
+    assert not (project / "training" / "taught" / "model-best").exists()
+    run(project, "train", *OTHER, *raw, "--vars.learner", "distil")
+    assert learned_config(project, "taught")["components"]["lpcfg_parser"]["learner"]["text"] == "raw.txt"
 
 
 def test_project_learns_a_bracketer_from_tags(project):

@@ -119,7 +119,7 @@ def test_commands_train_and_load(model):
 def test_commands_train_by_steps_and_keep_the_best(folder, paths):
     """EM as its config has it: scores between iterations, and the model of the best."""
     output = spacy_command(
-        "train", SAMPLE.parents[1] / "configs" / "em.cfg", "--output", folder / "em", *paths, "--vars.states", 2,
+        "train", ROOT / "configs" / "stepwise.cfg", "--output", folder / "em", *paths, "--vars.settings.n_states", 2,
         "--corpora.train.limit", 150, "--corpora.dev.limit", 30, "--training.max_steps", 15,
     )  # fmt: skip
     rows = training_rows(output)

@@ -1,0 +1,54 @@
+"""A learner that a command was told by name: the object, and the config that makes it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.pipelines import n_jobs
+from spacy_lpcfg.components.cli.word_classes import class_settings, word_classes
+from spacy_lpcfg.components.learner_names import check_text
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.learning.base import Learner
+
+
+class Chosen(NamedTuple):
+    """learner (Learner): with as many jobs as asked for; config (dict): of the same learner, whatever the jobs."""
+
+    learner: Learner
+    config: dict[str, Any]
+
+
+def chosen_learner(
+    name: str, text: Path | None, seed: int, lang: str, settings: dict[str, Any], classes_from: Path | None, jobs: int
+) -> Chosen:
+    """The learner of a name, and its config; settings as of `spacy_lpcfg.components.learners.make_learner`.
+
+    RAISES (BadParameter): For settings that the learner cannot have.
+    """
+    from spacy_lpcfg.components.learners import make_learner
+
+    with _usage("--text"):
+        check_text(name, is_given=text is not None)
+    text = text and text.resolve()
+    own: dict[str, Any] = {"n_jobs": n_jobs(jobs)}
+    if classes_from is not None:
+        own["word_classes"] = word_classes(classes_from, lang)
+    with _usage():
+        learner = make_learner(name, text, seed, lang, {**settings, **own})
+    config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
+    return Chosen(learner, {**config, "settings": {**settings, **class_settings(classes_from, lang)}})
+
+
+@contextmanager
+def _usage(hint: str | None = None) -> Iterator[None]:
+    """Within, what is no value for a learner is wrong usage of the command."""
+    try:
+        yield
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint=hint) from error

@@ -1,0 +1,139 @@
+"""Learners by their names: `spacy-lpcfg.Learner.v1`, and configs/grammar.cfg, which has any of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import spacy
+from paths import ROOT
+from spacy import registry
+from spacy.util import load_config, load_model_from_config
+
+from spacy_lpcfg.combination import Combination, Distillation, preset
+from spacy_lpcfg.components.learner_names import WITH_TEXT, Method, Preset
+from spacy_lpcfg.components.learners import NAMED, SentencesOf, make_both_ways
+from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+
+TEXT = "text.txt"
+SENTENCES = SentencesOf(TEXT, "xx")
+PLAIN = {"seed": 3, "lang": "xx"}
+WANTED = {
+    "pivot": Pivot(**PLAIN),
+    "spectral": Spectral(**PLAIN),
+    "clusters": Clusters(**PLAIN),
+    "em": EM(**PLAIN),
+    "split-merge": SplitMerge(**PLAIN),
+    "pcfg": TreebankPCFG(lang="xx"),
+    "ensemble": Combination.both_ways(Ensembles.diverse(4, **PLAIN)),
+    "distil": Distillation(
+        Combination.both_ways(Ensembles.diverse(4, n_jobs=1, **PLAIN)),
+        Pivot(n_states=24, n_jobs=1, **PLAIN),
+        SENTENCES,
+    ),
+    "fast": preset("fast", text=SENTENCES, **PLAIN),
+    "balanced": preset("balanced", **PLAIN),
+    "accurate": preset("accurate", **PLAIN),
+}
+make_learner = registry.misc.get("spacy-lpcfg.Learner.v1")
+
+
+def made(name: str, **settings: object):
+    text = TEXT if name in ("distil", "fast") else None
+    return make_learner(name, text, settings=settings, **PLAIN)
+
+
+def test_names_are_those_of_the_commands():
+    assert set(NAMED) == set(WANTED) == {each.value for each in (*Method, *Preset)}
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_name_has_the_learner_of_the_library(name):
+    assert made(name) == WANTED[name]
+
+
+def test_settings_reach_the_learner():
+    assert made("pivot", n_states=4, kappa=2, more_inside=["rule"]) == Pivot(
+        n_states=4, kappa=2, more_inside=("rule",), **PLAIN
+    )
+    assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
+        Ensembles.diverse(2, n_states=2, **PLAIN)
+    )
+    assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
+    assert made("distil", n_grammars=4, n_states=4).teacher == make_both_ways(4, 4, n_jobs=1, **PLAIN)
+    assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("pivots", {}, "Expected a learner, got 'pivots'. The nearest is 'pivot' of pivot, spectral, "),
+        (
+            "pivot",
+            {"n_state": 4},
+            "setting of the learner 'pivot', got 'n_state'. The nearest is 'n_states' of n_states,",
+        ),
+        ("balanced", {"n_states": 4}, "got 'n_states'. The nearest is 'n_jobs' of n_jobs, word_classes."),
+        ("pcfg", {"seed": 4}, "got 'seed'"),
+        ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'"),
+        ("pivot", {"n_states": True}, "to be int, got True"),
+        ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
+        ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
+        ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
+        ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
+        ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
+        ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),
+        (
+            "distil",
+            {"teacher": "accurate", "n_grammars": 8},
+            "no n_grammars, for which the accurate teacher has no use",
+        ),
+    ],
+    ids=str,
+)
+def test_settings_that_cannot_be_are_refused(name, settings, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        made(name, **settings)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_text_goes_to_those_that_learn_from_it(name):
+    if name in WITH_TEXT:
+        learner = make_learner(name, TEXT)
+        assert isinstance(learner, Distillation)
+        assert learner.text == SentencesOf(TEXT, "en")
+    else:
+        with pytest.raises(ValueError, match=rf"Expected no text, for which '{name}' has no use, only distil, fast"):
+            make_learner(name, TEXT)
+    if name in ("distil", "fast"):
+        with pytest.raises(ValueError, match=f"Expected a text, .* from which '{name}' learns too; got none"):
+            make_learner(name)
+
+
+# Configs -----------------------------------------------------------------------------------------
+
+
+def learner_of(config: str, **overrides: object):
+    found = load_config(
+        ROOT / "configs" / config, overrides={key.replace("__", "."): overrides[key] for key in overrides}
+    )
+    return load_model_from_config(found, auto_fill=True).get_pipe("lpcfg_parser").learner
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_config_has_any_learner(name):
+    text = TEXT if name in ("distil", "fast") else None
+    overrides = {"vars__learner": name, "paths__text": text, "system__seed": 3, "nlp__lang": "xx"}
+    assert learner_of("grammar.cfg", **overrides) == WANTED[name]
+
+
+def test_config_has_settings_as_overrides():
+    assert learner_of("grammar.cfg") == Pivot()
+    assert learner_of("grammar.cfg", vars__settings__n_states=24, vars__learner="em") == EM(n_states=24)
+    started = learner_of("stepwise.cfg", vars__settings__n_states=4, system__seed=2)
+    assert started == StepwiseEM(EM(n_states=4, n_iterations=0, seed=2))
+    assert learner_of("stepwise.cfg", vars__learner="pivot") == StepwiseEM(Pivot(n_iterations=0))
+
+
+def test_component_has_the_pivot_algorithm_by_default():
+    assert spacy.blank("en").add_pipe("lpcfg_parser").learner == Pivot()
