@@ -22,9 +22,9 @@ from typing import TypeAlias
 
 import numpy as np
 import spacy
-from speed import component
 
 from benchmarks import measure
+from benchmarks.speed.parsers import component
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser

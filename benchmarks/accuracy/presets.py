@@ -32,9 +32,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import speed
-
 from benchmarks import measure, peers
+from benchmarks.speed import parsers as speed
 from spacy_lpcfg.combination import PRESETS, Combined, model_from_disk, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered

@@ -36,14 +36,13 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from drawn_trees import DrawnTrees
-from growth import Result
-
 from benchmarks import measure
+from benchmarks.accuracy.growth import Result
 from benchmarks.scaling.learning import LEARNERS, learning_curves
 from benchmarks.scaling.models import Models
 from benchmarks.scaling.parsing import length_curves, state_curves
 from benchmarks.scaling.pipe import pipe_curves
+from benchmarks.speed.drawn_trees import DrawnTrees
 
 CURVES = ("length", "states", "pipe", "learning")
 SIZES = [1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000]

@@ -10,10 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from drawn_trees import DrawnTrees
-from growth import Plot, PowerLaw, Result, Series
-
 from benchmarks import measure, peers
+from benchmarks.accuracy.growth import Plot, PowerLaw, Result, Series
+from benchmarks.speed.drawn_trees import DrawnTrees
 from spacy_lpcfg.bracketing import SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.combination import preset

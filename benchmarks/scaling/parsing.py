@@ -11,11 +11,11 @@ from itertools import chain, islice
 from pathlib import Path
 
 import spacy
-from growth import Plot, Result, Series
-from speed import timed_passes
 
 from benchmarks import measure, peers
+from benchmarks.accuracy.growth import Plot, Result, Series
 from benchmarks.scaling.models import MODELS, WITH_STATES, Models, parse_of
+from benchmarks.speed.parsers import timed_passes
 from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.evaluation.evalb import read_evalb
 from spacy_lpcfg.trees import Tree

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import spacy
-from growth import Plot, Result, Series
 from spacy.tokens import Doc
 
 from benchmarks import measure, peers
+from benchmarks.accuracy.growth import Plot, Result, Series
 from benchmarks.scaling.models import MODELS, Models
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.components.tagged_text import tagged_doc

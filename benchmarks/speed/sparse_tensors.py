@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import levers
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.accuracy import levers
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import NEGLIGIBLE, Tensors

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
 from importlib.metadata import EntryPoint
+from importlib.util import find_spec
 from inspect import signature
 from pathlib import Path
 from typing import get_args
@@ -213,3 +215,18 @@ def test_house_readme_names_files_that_exist():
     paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]
     assert len(paths) > 6
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
+def test_benchmarks_import_modules_that_are_there(path):
+    """Nothing else runs all of them, and a module that moved would be missed."""
+    optional = {"matplotlib", "nltk", "svgling", "dask", "distributed", "ray", "joblibspark"}
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+        for name in names:
+            if name.split(".")[0] == "benchmarks":
+                place = ROOT / name.replace(".", "/")
+                assert place.is_dir() or place.with_suffix(".py").is_file(), f"{path}: {name}"
+            else:
+                assert name.split(".")[0] in optional or find_spec(name.split(".")[0]), f"{path}: {name}"
