@@ -261,7 +261,7 @@ def make_distilled(
     check_one_of("teacher", teacher, [each.value for each in TeacherName])
     settings: dict[str, Any] = {"seed": seed, "lang": lang}
     if teacher == TeacherName.ensemble.value:
-        own = {} if n_grammars is None else {"n_grammars": n_grammars}
+        own: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
         master: Learner = make_both_ways(n_states=n_states, n_jobs=n_jobs, word_classes=word_classes, **settings, **own)
     elif n_grammars is not None:
         raise ValueError(f"Expected no n_grammars, for which the {teacher} teacher has no use; got {n_grammars}.")
