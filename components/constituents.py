@@ -27,7 +27,6 @@ root label "".
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -42,6 +41,7 @@ from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.pipe_registry import find_pipe
+from spacy_lpcfg.components.sentences import DocSentences, sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.tree_group import group_at, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
@@ -57,33 +57,11 @@ KEYS = (KEY, ISBN_KEY, "brackets")
 FORMAT = 1
 EMPTY = "empty"
 
-_SPACE = re.compile(r"\s+", re.ASCII)
 _Bracket = tuple[int, int, str]
 
 
 class NonConstituentError(ValueError):
     """The words of a span are not one constituent of the tree of their sentence."""
-
-
-# Sentences and words -----------------------------------------------------------------------------
-
-
-def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
-    """Start and end of each sentence; without sentence boundaries the Doc is one sentence."""
-    if doc.has_annotation("SENT_START"):
-        return [(sent.start, sent.end) for sent in doc.sents]
-    return [(0, len(doc))]
-
-
-def words_of(doc: Doc, start: int, end: int) -> list[int]:
-    """Positions in the Doc of the words, that is tokens other than whitespace, of [start, end)."""
-    texts = [token.text for token in doc[start:end]]
-    return [start + i for i, text in enumerate(texts) if text and not text.isspace()]
-
-
-def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
-    """Texts of the words, with an underscore for white space inside a word, as in treebanks."""
-    return [_SPACE.sub("_", doc[i].text) for i in words]
 
 
 # Writing trees -----------------------------------------------------------------------------------
@@ -115,6 +93,7 @@ def set_parses(
     doc: Doc,
     parses: Sequence[Parse | None],
     *,
+    sentences: DocSentences | None = None,
     key: str = KEY,
     threshold: float = 0.0,
     set_tags: bool = True,
@@ -123,6 +102,7 @@ def set_parses(
 
     doc (Doc): with sentence boundaries
     parses (sequence of Parse or None): one a sentence; None for one without words
+    sentences (DocSentences): what was parsed, of which the boundaries are written; None to read them from the Doc
     key (str): key of `doc.spans`
     threshold (float): spans with a lower posterior are left out
     set_tags (bool): write the tags to `token.tag_`; otherwise to `attrs["tags"]`
@@ -130,14 +110,16 @@ def set_parses(
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
     tag_scores = np.full(len(doc), np.nan, np.float32)
-    for parse, words in zip(parses, _words_per_sentence(doc, parses)):
+    if sentences is not None:
+        set_sentence_starts(doc, sentences.starts)
+    for parse, positions in zip(parses, sentences.words if sentences else _words_per_sentence(doc, parses)):
         if parse is not None:
             first = _n_roots(parse.spans)
             kept = parse.span_scores[first:] >= threshold
-            spans += _spans(doc, words, compress(parse.spans[first:], kept.tolist()))
+            spans += _spans(doc, positions, compress(parse.spans[first:], kept.tolist()))
             scores.append(parse.span_scores[first:][kept])
-            _scatter(tags, words, parse.tags)
-            tag_scores[words] = parse.tag_scores
+            _scatter(tags, positions, parse.tags)
+            tag_scores[positions] = parse.tag_scores
     attrs = {
         "format": FORMAT,
         "scores": np.concatenate(scores),
@@ -150,6 +132,15 @@ def set_parses(
     else:
         attrs["tags"] = tags
     set_group(doc, key, spans, attrs)
+
+
+def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
+    """Write the sentence boundaries that were found, if there were none.
+
+    starts (sequence of bool, or None): for each token whether it begins a sentence
+    """
+    for token, is_start in zip(doc, starts or ()):
+        token.is_sent_start = is_start
 
 
 def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:

@@ -197,14 +197,15 @@ class ISBNParser(ParsingPipe):
 
     @property
     def parser(self) -> TextParser | None:
-        """The parser by the networks; None before training."""
-        return shim_of(self.model).parser(self.settings, self._make_parser)
+        """The parser by the networks within its limits; None before training."""
+        return shim_of(self.model).parser((self.decoding, self.pruning, self.limits), self._make_parser)
 
     def _make_parser(self) -> TextParser | None:
         isbn = self.isbn
         if isbn is None:
             return None
-        return TextParser(IncrementalParser(isbn, settings=self.settings), isbn.vocabulary.spellings)
+        parser = TextParser(IncrementalParser(isbn, settings=self.settings), isbn.vocabulary.spellings)
+        return parser.bounded(self.limits)
 
     # Learning
 

@@ -35,7 +35,8 @@ from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.models import bundled_grammar, has_bundled
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel, check_decoding
+from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 
@@ -143,17 +144,24 @@ class GrammarShim(ModelShim):
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parsers, self.is_unread = make, {}, False
 
-    def parser(self, decoding: Decoding, settings: ChartSettings) -> Optional["TextParser"]:
-        """The parser by the grammar that chooses trees so, made when it is first needed."""
+    def parser(self, decoding: Decoding, pruning: ChartSettings, limits: Limits) -> Optional["TextParser"]:
+        """The parser by the grammar with these settings, made when it is first needed."""
         with _MAKING:
-            grammar, key = self.learned, (decoding, settings)
+            grammar, key = self.learned, (decoding, pruning, limits)
             if key not in self._parsers and grammar is not None:
-                made = TextParser(grammar.parser(decoding=decoding, chart=settings), grammar.words)
-                self._parsers = {**self._parsers, key: made}
+                parser = grammar.parser(decoding=decoding, chart=_within(pruning, limits))
+                self._parsers = {**self._parsers, key: TextParser(parser, grammar.words).bounded(limits)}
             return self._parsers.get(key)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
+
+
+def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
+    """The settings of a chart that takes no more memory than the limits allow, if they have any."""
+    if limits.max_memory is None:
+        return pruning
+    return replace(pruning, max_applications=int(min(limits.max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize)))
 
 
 def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
@@ -278,12 +286,8 @@ class LPCFGParser(ParsingPipe):
 
     @property
     def parser(self) -> TextParser | None:
-        """The parser by the grammar; None before training."""
-        settings, max_memory = self.pruning, self.limits.max_memory
-        if max_memory is not None:
-            max_applications = int(min(max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize))
-            settings = replace(settings, max_applications=max_applications)
-        return self.model.shims[0].parser(self.decoding, settings)
+        """The parser by the grammar within its limits; None before training."""
+        return self.model.shims[0].parser(self.decoding, self.pruning, self.limits)
 
     # Learning
 

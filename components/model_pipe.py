@@ -10,12 +10,10 @@ from typing import Any, ClassVar, TypeVar
 
 import srsly
 from spacy.language import Language
-from spacy.pipeline import Sentencizer, TrainablePipe
-from spacy.tokens import Doc
+from spacy.pipeline import TrainablePipe
 from thinc.api import Model, Shim
 
 from spacy_lpcfg.checks import Check
-from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.storage.container import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.files import PathLike, write_atomically
 
@@ -135,18 +133,9 @@ class ModelPipe(TrainablePipe):
         """What was learned; None before training."""
         return self.model.shims[0].learned
 
-    def find_sentences(self, doc: Doc) -> tuple[list[bool] | None, list[tuple[int, int]]]:
-        """Start and end of each sentence of a Doc.
-
-        RETURNS (list of bool or None, list of (int, int)): for each token whether it begins a sentence, where the Doc
-            had no sentence boundaries; the sentences
-        """
-        if doc.has_annotation("SENT_START"):
-            return None, sentence_bounds(doc)
+    def warn_of_sentences(self) -> None:
+        """Say once that the component had to find sentences by itself."""
         self.warn_once(_NO_SENTENCES)
-        starts = Sentencizer().predict([doc])[0]
-        firsts = [i for i, is_start in enumerate(starts) if is_start]
-        return starts, list(zip(firsts, [*firsts[1:], len(doc)]))
 
     def warn_once(self, text: str) -> None:
         if text not in self._warned:
@@ -194,12 +183,6 @@ class ModelPipe(TrainablePipe):
             if collects:
                 gc.enable()  # srsly turns it off, and leaves it off when it fails
             raise
-
-
-def set_sentence_starts(doc: Doc, starts: list[bool] | None) -> None:
-    """Write the boundaries that `ModelPipe.find_sentences` found, if it had to find any."""
-    for token, is_start in zip(doc, starts or ()):
-        token.is_sent_start = is_start
 
 
 def refuse_sample(nlp: Language | None, what: str) -> None:

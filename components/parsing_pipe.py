@@ -10,10 +10,11 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
-from spacy_lpcfg.components.constituents import rooted_trees, set_parses, texts_of, words_of
+from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
-from spacy_lpcfg.components.model_pipe import ModelPipe, set_sentence_starts
+from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.pipe_registry import register_pipe
+from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
@@ -63,11 +64,11 @@ class TextParser:
 class DocParse(NamedTuple):
     """What `predict` finds out about a Doc.
 
-    sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
+    sentences (DocSentences): where its sentences and words are
     parses (list of Parse or None): one a sentence; None for one without words
     """
 
-    sent_starts: list[bool] | None
+    sentences: DocSentences
     parses: list[Parse | None]
 
 
@@ -126,7 +127,7 @@ class ParsingPipe(ModelPipe):
 
     @property
     def parser(self) -> TextParser | None:
-        """The parser by what was learned; None before training."""
+        """The parser by what was learned, within its limits; None before training."""
         raise NotImplementedError
 
     @property
@@ -189,13 +190,19 @@ class ParsingPipe(ModelPipe):
         parser = self.ready_parser()
         found = []
         for doc in docs:
-            starts, bounds = self.find_sentences(doc)
-            queries = self._queries(parser, doc, bounds)
-            found.append(DocParse(starts, [self._parse(parser, query) if query else None for query in queries]))
+            sentences = self._sentences(doc)
+            queries = self._queries(parser, doc, sentences)
+            found.append(DocParse(sentences, [self._parse(parser, query) if query else None for query in queries]))
         return found
 
+    def _sentences(self, doc: Doc) -> DocSentences:
+        sentences = find_sentences(doc)
+        if sentences.starts is not None:
+            self.warn_of_sentences()
+        return sentences
+
     def ready_parser(self) -> TextParser:
-        """The parser within its limits.
+        """The parser.
 
         RAISES (ValueError): If nothing was learned yet
         """
@@ -205,24 +212,25 @@ class ParsingPipe(ModelPipe):
                 f"{self.name!r} has no {self.what} yet. Train it (`spacy train`, or `spacy-lpcfg learn "
                 f"{self.command} TREES --output DIR`), or call nlp.initialize with trees."
             )
-        return parser.bounded(self.limits)
+        return parser
 
     @property
     def tag_weight(self) -> float:
         """How far given tags are believed, as in `Query`."""
         return 0.0
 
-    def _queries(self, parser: TextParser, doc: Doc, bounds: Sequence[tuple[int, int]]) -> Iterator[Query | None]:
+    def _queries(self, parser: TextParser, doc: Doc, sentences: DocSentences) -> Iterator[Query | None]:
         """What the parser is asked of each sentence of a Doc; None for one without words."""
-        of_sentences = None if self.constraints is None else constraints_by_sentence(self.constraints(doc), bounds)
-        for number, (start, end) in enumerate(bounds):
-            positions = words_of(doc, start, end)
+        of_sentences = None
+        if self.constraints is not None:
+            of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
+        for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts)):
             if not positions:
                 yield None
                 continue
             own = NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
             tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-            yield Query(parser.spell(texts_of(doc, positions)), tags, self.tag_weight, own)
+            yield Query(parser.spell(texts), tags, self.tag_weight, own)
 
     def _parse(self, parser: TextParser, query: Query) -> Parse:
         parse = parser.parser.parse(query)
@@ -289,7 +297,7 @@ class ParsingPipe(ModelPipe):
         """
         if trees is None:
             return self._ask(doc, lambda parser, query: parser.log_probability(query.words))
-        parser, queries = self._sentences(doc)
+        parser, queries = self._asked(doc)
         if len(trees) != len(queries):
             raise ValueError(f"Expected a tree or None for each of {len(queries)} sentences, got {len(trees)}.")
         return [
@@ -317,12 +325,12 @@ class ParsingPipe(ModelPipe):
 
     def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Found]) -> list[Found | None]:
         """The parser's answer for each sentence of a Doc."""
-        parser, queries = self._sentences(doc)
+        parser, queries = self._asked(doc)
         return [question(parser.parser, query) if query else None for query in queries]
 
-    def _sentences(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
+    def _asked(self, doc: Doc) -> tuple[TextParser, list[Query | None]]:
         parser = self.ready_parser()
-        return parser, list(self._queries(parser, doc, self.find_sentences(doc)[1]))
+        return parser, list(self._queries(parser, doc, self._sentences(doc)))
 
     # Annotation
 
@@ -331,8 +339,14 @@ class ParsingPipe(ModelPipe):
         register_pipe(self)
         output = self.output
         for doc, found in zip(docs, scores):
-            set_sentence_starts(doc, found.sent_starts)
-            set_parses(doc, found.parses, key=self.spans_key, threshold=output.threshold, set_tags=output.set_tags)
+            set_parses(
+                doc,
+                found.parses,
+                sentences=found.sentences,
+                key=self.spans_key,
+                threshold=output.threshold,
+                set_tags=output.set_tags,
+            )
             if output.surprisal:
                 set_surprisal(doc, self.spans_key, self.ready_parser())
 

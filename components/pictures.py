@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from spacy import displacy
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, trees, words_of
+from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_lpcfg.bracketing import is_punctuation
-from spacy_lpcfg.components.constituents import KEY, sentence_bounds, trees, words_of
+from spacy_lpcfg.components.constituents import KEY, trees
+from spacy_lpcfg.components.sentences import sentence_bounds, words_of
 from spacy_lpcfg.evaluation.evalb import COLLINS, PRF, Params, evaluate
 from spacy_lpcfg.evaluation.unlabelled import SCORES, UnlabelledScore, score_brackets, unlabelled_totals
 from spacy_lpcfg.trees import Tree

@@ -22,15 +22,15 @@ from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
-from spacy_lpcfg.components.constituents import EMPTY, FORMAT, sentence_bounds
+from spacy_lpcfg.components.constituents import EMPTY, FORMAT, set_sentence_starts
 from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.model_pipe import (
     ModelPipe,
     ModelShim,
     holder,
     refuse_sample,
-    set_sentence_starts,
 )
+from spacy_lpcfg.components.sentences import find_sentences, sentence_bounds
 from spacy_lpcfg.components.tagged_text import Attr, DocSentence, Untagged, doc_sentences
 from spacy_lpcfg.components.tree_group import set_group
 from spacy_lpcfg.parsing.result import PARSED, SEGMENTED
@@ -317,8 +317,10 @@ class SpectralBracketerPipe(ModelPipe):
             raise ValueError(_NOT_LEARNED.format(self.name))
         found = []
         for doc in docs:
-            starts, bounds = self.find_sentences(doc)
-            found.append((starts, self._sentences(doc, bounds)))
+            read = find_sentences(doc)
+            if read.starts is not None:
+                self.warn_of_sentences()
+            found.append((read.starts, self._sentences(doc, read.bounds)))
         tagged = [each.tagged for _, sentences in found for each in self._retagged(sentences)]
         brackets = iter(self.bracketer.bracket_all(tagged, max_words=self.max_words))
         return [

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.constituents import KEYS, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.constituents import KEYS
 from spacy_lpcfg.components.pipe_registry import SurprisalModel, find_pipe
+from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.tree_group import group_at
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"

@@ -15,8 +15,8 @@ from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.constituents import sentence_bounds
 from spacy_lpcfg.components.corpus import read_docs
+from spacy_lpcfg.components.sentences import sentence_bounds
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.trees.files import files_of

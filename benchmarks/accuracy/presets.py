@@ -38,7 +38,7 @@ from spacy_lpcfg.combination import PRESETS, Combined, model_from_disk, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.parsing.protocol import DECODINGS
+from spacy_lpcfg.parsing.decodings import DECODINGS
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.words import ClassLearner
 

@@ -78,7 +78,8 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     root (str or None): label over every tree; None for none
     """
     from spacy_lpcfg.components.cli.answers import KEY as ANSWERS
-    from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, trees, words_of
+    from spacy_lpcfg.components.constituents import trees
+    from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
     doc, given = parsed
     if given == []:
@@ -107,7 +108,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
 def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]:
     """The words of each sentence that has any, and the answer to a question about it; see `answers.py`."""
     from spacy_lpcfg.components.cli.answers import KEY
-    from spacy_lpcfg.components.constituents import sentence_bounds, texts_of, words_of
+    from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
     doc, given = parsed
     for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question]):

@@ -16,7 +16,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.parser import Parser, state_bytes
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.grammar.ensemble import Ensemble
-from spacy_lpcfg.parsing.protocol import Decoding
+from spacy_lpcfg.parsing.decodings import Decoding
 
 
 class EnsembleParser(Parser):

@@ -26,8 +26,9 @@ from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
 from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import COARSE, PARSED, Distribution, Parse, Posteriors, StateVectors, with_given
 from spacy_lpcfg.trees.transforms import normalize
@@ -231,16 +232,14 @@ class Parser(SentenceParser):
         """
         query = Query.of(query)
         mask = constraint_mask(query.constraints, len(query.words), self.sets)
-        attempts = [(mask, self.settings)]
-        if self.settings.retry_beam is not None:
-            attempts.append((mask, self._wider(self.settings.retry_beam)))
         if likely is not None and not query.constraints:
-            attempts.insert(0, (bracket_mask(likely, len(query.words), self.sets), self.settings))
-        for cells, settings in attempts:
-            forest = self._build(query, cells, settings)
+            forest = self._build(query, bracket_mask(likely, len(query.words), self.sets), self.settings)
             if forest.n_items > 0 or not forest.is_complete:
-                break
-        return forest
+                return forest
+        forest = self._build(query, mask, self.settings)
+        if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
+            return forest
+        return self._build(query, mask, self._wider(self.settings.retry_beam))
 
     def _build(self, query: Query, mask: CellMask, settings: ChartSettings) -> Forest:
         build = partial(

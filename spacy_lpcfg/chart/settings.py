@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spacy_lpcfg.checks import SHARE, one_of
-from spacy_lpcfg.grammar.grammar import OF_PROPER_GRAMMAR
+from spacy_lpcfg.parsing.decodings import OF_PROPER_GRAMMAR
 
 APPLICATION_BYTES = 48
 """Memory of a rule application in a chart, at the moment when the room for them is doubled."""

@@ -14,7 +14,8 @@ from spacy_lpcfg.combination.members import Member, member_from_bytes
 from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_array, is_number

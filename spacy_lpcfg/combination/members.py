@@ -15,7 +15,8 @@ from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
 
 Straight: TypeAlias = Grammar | Ensemble | ISBN

@@ -10,7 +10,8 @@ import numpy as np
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.parsing.protocol import Answer, Decoding, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, mirrored_spans
 from spacy_lpcfg.trees.transforms import mirror

@@ -11,8 +11,9 @@ from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import Decoding, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span

@@ -12,9 +12,10 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
-from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, OF_ANY_GRAMMAR, Grammar
+from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, Decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
 

@@ -14,15 +14,11 @@ from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature,
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, OF_PROPER_GRAMMAR, Decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
-
-OF_ANY_GRAMMAR: tuple[Decoding, ...] = ("mbr", "max-rule")
-"""Decodings of every grammar and of every ensemble."""
-OF_PROPER_GRAMMAR: tuple[Decoding, ...] = (*OF_ANY_GRAMMAR, "most-probable")
-"""Decodings of a grammar whose trees have probabilities."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,8 @@ from spacy_lpcfg.isbn.checking import check_network, check_values, network_bytes
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
-from spacy_lpcfg.parsing.protocol import Decoding, ParsingModel
+from spacy_lpcfg.parsing.decodings import OF_NETWORK, Decoding
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import are_texts, is_array
@@ -130,7 +131,7 @@ class ISBN(ParsingModel):
     parser_class = "spacy_lpcfg.isbn.parser:IncrementalParser"
     is_network = True
     own_tree = "most-probable"
-    decodings: ClassVar[tuple[Decoding, ...]] = ("mbr", "most-probable")
+    decodings: ClassVar[tuple[Decoding, ...]] = OF_NETWORK
     temperature: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:

@@ -16,9 +16,10 @@ from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Decoding, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
     GLUED,

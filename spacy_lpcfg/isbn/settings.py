@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spacy_lpcfg.checks import one_of, whole
-from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.parsing.decodings import OF_NETWORK
 
 MAX_COUNT = 100_000_000
 """Of anything that a search counts."""
@@ -42,5 +42,5 @@ class BeamSettings:
     bracket_cost: float = 0.5
 
     def __post_init__(self) -> None:
-        one_of(*ISBN.decodings)(decoding=self.decoding)
+        one_of(*OF_NETWORK)(decoding=self.decoding)
         _BREADTH(beam=self.beam, branching=self.branching, unary_cap=self.unary_cap, max_pops=self.max_pops)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from spacy_lpcfg.checks import shown
+from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.storage.container import Stored
@@ -32,17 +32,6 @@ _NAMES: dict[str, str] = {
     "states": "state vectors",
 }
 ANSWERS: frozenset[Answer] = frozenset(get_args(Answer))
-
-Decoding = Literal["mbr", "max-rule", "most-probable", "vote", "rerank"]
-DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
-"""How one tree is chosen.
-
-mbr: the tree with the largest expected number of correct brackets (minimum Bayes risk, Goodman 1996).
-max-rule: the tree with the largest sum, or in an ensemble product, of the marginals of its rules.
-most-probable: the tree of `n_best(1)`.
-vote: the brackets that more than half of the models of a combination have in their own trees.
-rerank: of the trees that a grammar of a combination finds, the one that all its models find most probable.
-"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,11 +183,7 @@ class ParsingModel(Stored):
 
     def check_decoding(self, decoding: str) -> None:
         """RAISES (ValueError): If its parser cannot choose trees so."""
-        if decoding not in self.decodings:
-            raise ValueError(
-                f"Expected decoding to be {', '.join(self.decodings)} for this {type(self).__name__}, got "
-                f"{shown(decoding)}." + (_WHY.get(decoding, ""))
-            )
+        check_decoding(decoding, self.decodings, f" for this {type(self).__name__}")
 
     def parser(
         self,
@@ -218,19 +203,3 @@ class ParsingModel(Stored):
         module, _, name = self.parser_class.partition(":")
         made: SentenceParser = getattr(import_module(module), name).of(self, decoding, chart, search)
         return made
-
-
-def check_decoding(decoding: str) -> None:
-    """RAISES (ValueError): If no model can be decoded so."""
-    if decoding not in DECODINGS:
-        raise ValueError(f"Expected decoding to be one of {', '.join(DECODINGS)}; got {shown(decoding)}.")
-
-
-_WHY = {
-    "most-probable": " The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or "
-    "one network.",
-    "vote": " Only the models of a combination can vote.",
-    "rerank": " Reranking needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that "
-    "reads from left to right.",
-    "max-rule": " Only grammars have marginals of rules.",
-}

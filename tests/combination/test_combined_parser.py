@@ -239,7 +239,7 @@ def test_combined_parser_decodes_as_it_is_told(nlp):
     try:
         for decoding, own in (("vote", "vote"), ("rerank", "rerank"), ("mbr", "mbr")):
             component.decoding = decoding
-            assert component.parser.parser.decoding == own
+            assert component.parser.parser.parser.decoding == own
             assert component.parser.parser.parse(words).tree.words == words
     finally:
         component.decoding = "mbr"

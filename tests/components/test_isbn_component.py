@@ -349,7 +349,7 @@ def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
     found = []
     for parser.pruning, parser.decoding in searches:
         assert parser.parser is parser.parser
-        assert parser.parser.parser.settings == parser.settings
+        assert parser.parser.parser.parser.settings == parser.settings
         found.append(parser(nlp.make_doc(TEXTS[0])).spans[ISBN_KEY].attrs["log_probabilities"][0])
     assert found[1] < found[0]
 

@@ -295,7 +295,7 @@ def test_parser_below_the_threshold_leaves_spans_out(nlp, with_settings):
 def test_parser_prunes_as_told(nlp, with_settings, tmp_path):
     told = {"edge_threshold": 0.0, "boundary_merit": False, "retry_beam": None}
     other = with_settings(pruning=told, limits={"max_words": 8})
-    assert other.get_pipe("lpcfg_parser").parser.parser.settings == ChartSettings(**told)
+    assert other.get_pipe("lpcfg_parser").parser.parser.parser.settings == ChartSettings(**told)
     words = ["The", "cat", "that", "saw", "the", "dog", "ran", "."]
     wanted = Parser(nlp.get_pipe("lpcfg_parser").grammar, settings=ChartSettings(**told)).parse(words)
     found, usual = (each(Doc(each.vocab, words)).spans[KEY].attrs["scores"].tolist() for each in (other, nlp))

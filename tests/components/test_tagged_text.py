@@ -8,7 +8,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import registry
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.components.constituents import sentence_bounds
+from spacy_lpcfg.components.sentences import sentence_bounds
 from spacy_lpcfg.components.tagged_text import (
     SentenceReader,
     TaggedText,

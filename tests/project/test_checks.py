@@ -18,8 +18,8 @@ from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.isbn.derivations import Derivations
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.parsing.decodings import check_decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
-from spacy_lpcfg.parsing.protocol import check_decoding
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import StorageError, pack, unpack
 from spacy_lpcfg.trees import Tree, TreebankError, binarize, parse_trees, read_trees
