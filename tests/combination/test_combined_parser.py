@@ -243,7 +243,7 @@ def test_combined_parser_decodes_as_it_is_told(nlp):
             assert component.parser.parser.parse(words).tree.words == words
     finally:
         component.decoding = "mbr"
-    with pytest.raises(ValueError, match="one of mbr, max-rule, most-probable, vote, rerank; got 'trees'"):
+    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, vote, rerank, got 'trees'"):
         component.decoding = "trees"
 
 

@@ -94,3 +94,8 @@ def test_scripts_conllu_text_takes_sentences_in_the_order_of_files(tmp_path):
     (tmp_path / "none").mkdir()
     assert "found none" in run("conllu_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
     assert not (tmp_path / "other.txt").exists()
+
+
+def test_a_sentence_enters_each_module_once():
+    """The count that the script tells: no module is entered twice, and none that is still at work."""
+    assert re.search(r"\d\d modules, at most 1 visits, 0 upwards$", run("module_visits.py").strip())
