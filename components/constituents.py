@@ -78,7 +78,7 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     spans: list[Span] = []
     attrs: dict[str, Any] = {"format": FORMAT}
     tags = [""] * len(doc)
-    for tree, words in zip(trees, _words_per_sentence(doc, trees)):
+    for tree, words in zip(trees, _words_per_sentence(doc, trees), strict=True):
         root, rest = strip_root(tree) if tree else ("", None)
         brackets = rest.spans() if rest else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
@@ -112,7 +112,9 @@ def set_parses(
     tag_scores = np.full(len(doc), np.nan, np.float32)
     if sentences is not None:
         set_sentence_starts(doc, sentences.starts)
-    for parse, positions in zip(parses, sentences.words if sentences else _words_per_sentence(doc, parses)):
+    for parse, positions in zip(
+        parses, sentences.words if sentences else _words_per_sentence(doc, parses), strict=True
+    ):
         if parse is not None:
             first = _n_roots(parse.spans)
             kept = parse.span_scores[first:] >= threshold
@@ -139,8 +141,9 @@ def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
 
     starts (sequence of bool, or None): for each token whether it begins a sentence
     """
-    for token, is_start in zip(doc, starts or ()):
-        token.is_sent_start = is_start
+    if starts is not None:
+        for token, is_start in zip(doc, starts, strict=True):
+            token.is_sent_start = is_start
 
 
 def _words_per_sentence(doc: Doc, trees: Sequence[Any]) -> list[list[int]]:
@@ -166,12 +169,12 @@ def _scatter(tags: list[str], words: list[int], found: Sequence[str]) -> None:
             f"Expected a tree of {len(words)} words for the sentence with the tokens {words}, got one "
             f"of {len(found)} words. Whitespace tokens are not words of a tree."
         )
-    for position, tag in zip(words, found):
+    for position, tag in zip(words, found, strict=True):
         tags[position] = tag
 
 
 def _set_tags(doc: Doc, tags: list[str]) -> None:
-    for token, tag in zip(doc, tags):
+    for token, tag in zip(doc, tags, strict=True):
         if tag:
             token.tag_ = tag
 

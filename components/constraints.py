@@ -41,7 +41,7 @@ def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int
                 found[number].append(span)
         return [tuple(each) for each in found]
 
-    return [Constraints(*each) for each in zip(*map(parted, vars(constraints).values()))]
+    return [Constraints(*each) for each in zip(*map(parted, vars(constraints).values()), strict=True)]
 
 
 def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Constraints:

@@ -206,7 +206,7 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
     """
     if isbn is not None:
         _check(model, isbn)
-        for layer, network in zip(model.layers, isbn.networks):
+        for layer, network in zip(model.layers, isbn.networks, strict=True):
             layer.attrs["n_trees"] = isbn.meta.get("n_trees", 0)
             for name, array in network.parameters.items():
                 copy: Any = np.array(array, dtype=np.float32)
@@ -276,7 +276,7 @@ def _forward(model: Model, X: DecisionEvents, is_train: bool) -> tuple[np.ndarra
 
     The callback takes the derivative of the loss by each of them, one number for all.
     """
-    found, backprops = zip(*(layer(X, is_train) for layer in model.layers))
+    found, backprops = zip(*(layer(X, is_train) for layer in model.layers), strict=True)
 
     def backprop(derivative: float) -> None:
         for each in backprops:

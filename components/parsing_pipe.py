@@ -224,7 +224,7 @@ class ParsingPipe(ModelPipe):
         of_sentences = None
         if self.constraints is not None:
             of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
-        for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts)):
+        for number, (positions, texts) in enumerate(zip(sentences.words, sentences.texts, strict=True)):
             if not positions:
                 yield None
                 continue
@@ -243,7 +243,7 @@ class ParsingPipe(ModelPipe):
 
     def _tempered_brackets(self, brackets: dict[Span, float]) -> dict[Span, float]:
         scores = np.array([*brackets.values()], dtype=np.float32)
-        return dict(zip(brackets, self._tempered(scores).tolist()))
+        return dict(zip(brackets, self._tempered(scores).tolist(), strict=True))
 
     # Probabilities
 
@@ -274,7 +274,7 @@ class ParsingPipe(ModelPipe):
         """
         check_number(n, seed)
         seeds = count(seed)
-        found = zip(self._distributions(doc), seeds)
+        found = zip(self._distributions(doc), seeds, strict=True)
         return [each.samples(n, seed=own) if each else None for each, own in found]
 
     def entropies(self, doc: Doc) -> list[float | None]:
@@ -302,7 +302,7 @@ class ParsingPipe(ModelPipe):
             raise ValueError(f"Expected a tree or None for each of {len(queries)} sentences, got {len(trees)}.")
         return [
             parser.parser.tree_log_probability(_over(tree, query.words)) if query else None
-            for tree, query in zip(trees, queries)
+            for tree, query in zip(trees, queries, strict=True)
         ]
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
@@ -338,7 +338,7 @@ class ParsingPipe(ModelPipe):
         """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
         register_pipe(self)
         output = self.output
-        for doc, found in zip(docs, scores):
+        for doc, found in zip(docs, scores, strict=True):
             set_parses(
                 doc,
                 found.parses,

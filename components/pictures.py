@@ -41,7 +41,7 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     doc (Doc): parsed
     key (str): of `doc.spans`, where the trees are
     """
-    for number, ((start, end), tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key))):
+    for number, ((start, end), tree) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
         if tree is not None:
             yield PicturedSentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
 

@@ -69,7 +69,7 @@ def score_constituents(
 
 
 def _fractions(prf: PRF) -> dict[str, float]:
-    return dict(zip(_NAMES, (prf.precision / 100, prf.recall / 100, prf.fmeasure / 100)))
+    return dict(zip(_NAMES, (prf.precision / 100, prf.recall / 100, prf.fmeasure / 100), strict=True))
 
 
 def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
@@ -107,12 +107,12 @@ def _unlabelled(golds: Sequence[Tree], tests: Sequence[Tree]) -> UnlabelledScore
     """The score of a stretch, as if it were one sentence."""
     tags = [tag for tree in golds for tag in tree.tags]
     words = [word for tree in golds for word in tree.words]
-    keep = [not is_punctuation(tag, word) for tag, word in zip(tags, words)]
+    keep = [not is_punctuation(tag, word) for tag, word in zip(tags, words, strict=True)]
     return score_brackets(_brackets(golds), _brackets(tests), keep)
 
 
 def _brackets(forest: Sequence[Tree]) -> Iterator[tuple[int, int]]:
-    for offset, tree in zip(accumulate(map(len, forest), initial=0), forest):
+    for offset, tree in zip(accumulate(map(len, forest), initial=0), forest, strict=True):
         yield from ((offset + start, offset + end) for start, end, _ in tree.spans())
 
 
@@ -130,7 +130,7 @@ def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tre
         )
     cuts = sorted({*gold.word_ends, *test.word_ends})
     ends = {*gold.sentence_ends} & {*test.sentence_ends}
-    yield from zip(gold.stretches(cuts, ends), test.stretches(cuts, ends))
+    yield from zip(gold.stretches(cuts, ends), test.stretches(cuts, ends), strict=True)
 
 
 class _Side:
@@ -146,11 +146,11 @@ class _Side:
 
     def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
         """The trees between the given ends of sentences, their words cut into pieces."""
-        pieces = [self.text[start:end] for start, end in zip([0, *cuts], cuts)]
+        pieces = [self.text[start:end] for start, end in pairwise([0, *cuts])]
         firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
         words = (pieces[first:last] for first, last in pairwise(firsts))
         forest: list[Tree] = []
-        for tree, end in zip(self.trees, self.sentence_ends):
+        for tree, end in zip(self.trees, self.sentence_ends, strict=True):
             forest += _cut(tree, words)
             if end in ends:
                 yield forest

@@ -44,7 +44,7 @@ def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
 
 def _bounds(starts: Sequence[bool]) -> list[tuple[int, int]]:
     firsts = [i for i, is_start in enumerate(starts) if is_start]
-    return list(zip(firsts, [*firsts[1:], len(starts)]))
+    return list(zip(firsts, [*firsts[1:], len(starts)], strict=True))
 
 
 def words_of(doc: Doc, start: int, end: int) -> list[int]:

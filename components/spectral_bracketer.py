@@ -360,7 +360,7 @@ class SpectralBracketerPipe(ModelPipe):
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
         """Write the brackets, and sentence boundaries where there were none."""
-        for doc, found in zip(docs, scores):
+        for doc, found in zip(docs, scores, strict=True):
             set_sentence_starts(doc, found.sent_starts)
             set_brackets(doc, found.sentences, found.brackets, key=self.spans_key, set_tags=self.attr != "tag")
             doc.spans[self.spans_key].attrs["status"] = found.status
@@ -391,7 +391,7 @@ def set_brackets(
     label = doc.vocab.strings.add(LABEL)
     spans = [
         Span(doc, positions[start], positions[end - 1] + 1, label)
-        for (positions, _), (found, _) in zip(sentences, brackets)
+        for (positions, _), (found, _) in zip(sentences, brackets, strict=True)
         for start, end in found
     ]
     attrs: dict[str, Any] = {
@@ -402,7 +402,7 @@ def set_brackets(
     if set_tags:
         tags = [""] * len(doc)
         for positions, tagged in sentences:
-            for position, tag in zip(positions, tagged.tags):
+            for position, tag in zip(positions, tagged.tags, strict=True):
                 tags[position] = tag
         attrs["tags"] = tags
     set_group(doc, key, spans, attrs)

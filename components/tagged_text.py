@@ -60,7 +60,7 @@ def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> li
     texts = [token.text for token in doc]
     is_word = [bool(text) and not text.isspace() for text in texts]
     ids = doc.to_array(attr.upper()).tolist() if len(doc) else []
-    if any(is_word) and not any(tag for tag, kept in zip(ids, is_word) if kept):
+    if any(is_word) and not any(tag for tag, kept in zip(ids, is_word, strict=True) if kept):
         raise Untagged(_untagged(doc, attr))
     names = {tag: doc.vocab.strings[tag] if tag else "" for tag in set(ids)}
     found = []

@@ -188,10 +188,10 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
     text, new = doc.text, [token.idx for token in doc]
     first = {start: i for i, start in enumerate(old)}
     last = {end: i for i, end in enumerate([*old[1:], len(text)])}
-    is_word = [bool(text[start:end].strip()) for start, end in zip(old, [*old[1:], len(text)])]
+    is_word = [bool(text[start:end].strip()) for start, end in zip(old, [*old[1:], len(text)], strict=True)]
     parts = [
         [i for i in range(first[start], last[end] + 1) if is_word[i]] if start in first and end in last else []
-        for start, end in zip(new, [*new[1:], len(text)])
+        for start, end in zip(new, [*new[1:], len(text)], strict=True)
     ]
     if "tags" in attrs:
         letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
@@ -263,7 +263,7 @@ def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
         if name == _OFFSETS:
-            values = [offsets + start for (start, _), offsets in zip(parts, values)]
+            values = [offsets + start for (start, _), offsets in zip(parts, values, strict=True)]
         if isinstance(values[0], np.ndarray):
             joined[name] = np.concatenate(values)
         elif isinstance(values[0], list | tuple):

@@ -98,7 +98,7 @@ def files(*texts: str) -> Iterator[list[Path]]:
     """Temporary files of these contents, as of `choices.text_of`."""
     with tempfile.TemporaryDirectory(dir=_SHARED_MEMORY) as folder:
         paths = [Path(folder, f"file{i}") for i in range(len(texts))]
-        for path, text in zip(paths, texts):
+        for path, text in zip(paths, texts, strict=True):
             path.write_bytes(bytes_of(text))
         yield paths
 

@@ -109,7 +109,7 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
     start = time.process_time()
     parses = [parser.parse(gold.words) for gold in golds]
     seconds = time.process_time() - start
-    tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses)]
+    tests = [Tree.from_spans(gold.words, parse.tags, parse.spans) for gold, parse in zip(golds, parses, strict=True)]
     evaluation = evaluate(golds, tests)
     found, (own, right) = evaluation.scores(), outcomes(parses, golds)
     return {

@@ -61,7 +61,7 @@ def _normal(rng: np.random.Generator, n: int, size: int) -> np.ndarray:
 
 
 def _cut(keys: Iterable, sizes: Sequence[int], values: np.ndarray) -> dict:
-    return dict(zip(keys, np.split(values, np.cumsum(sizes)[:-1], axis=-1)))
+    return dict(zip(keys, np.split(values, np.cumsum(sizes)[:-1], axis=-1), strict=True))
 
 
 def of_low_rank(model: Model) -> Model:

@@ -95,7 +95,7 @@ def make_files(folder: Path, sample: Path) -> None:
     """Make files of a reader's own, which pages name without making them, of the first trees of a sample treebank."""
     trees = {part: list(islice(read_trees(sample / f"{part}.mrg"), n)) for part, n in (("train", 80), ("dev", 12))}
     text = "".join(f"{' '.join(tree.words)}\n" for tree in trees["dev"])
-    tagged = "".join(f"{' '.join(map('/'.join, zip(tree.words, tree.tags)))}\n" for tree in trees["train"])
+    tagged = "".join(f"{' '.join(map('/'.join, zip(tree.words, tree.tags, strict=True)))}\n" for tree in trees["train"])
     (folder / "treebank").mkdir()
     for part in trees:
         for path in (folder / f"{part}.mrg", folder / "treebank" / f"{part}.mrg"):

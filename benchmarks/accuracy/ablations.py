@@ -135,7 +135,7 @@ class Ablations:
         """How often the total weight is negative, and signed marginals choose another tree than absolute ones."""
         row = {"total weight < 0, %": 100 * n_negative / len(self.golds)}
         for name in (DIVIDED, UNDIVIDED):
-            n_different = sum(tree != other for tree, other in zip(trees["full"], trees[name]))
+            n_different = sum(tree != other for tree, other in zip(trees["full"], trees[name], strict=True))
             row[f"other tree if {name}, %"] = 100 * n_different / len(self.golds)
         return row
 

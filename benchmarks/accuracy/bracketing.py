@@ -100,7 +100,7 @@ def main() -> None:
         columns = {
             f"{path} <= {limit}": f
             for path, golds in treebanks.items()
-            for limit, f in zip(LIMITS, scores(golds, spans))
+            for limit, f in zip(LIMITS, scores(golds, spans), strict=True)
         }
         return {"setting": name, **columns, "learning, CPU s": cost}
 

@@ -94,16 +94,16 @@ def shared_grammar(n: int, args, seed: int) -> dict[str, float]:
     rng = np.random.default_rng(seed)
     sequences = grammar(args, rng)
     counts = rng.multinomial(n, np.full(N_SEQUENCES, 1 / N_SEQUENCES))
-    vectors = [sequence.model.sample(count, rng) for sequence, count in zip(sequences, counts)]
+    vectors = [sequence.model.sample(count, rng) for sequence, count in zip(sequences, counts, strict=True)]
     shape = (9, N_TAGS, N_TAGS)
     table = Covariances(np.zeros((*shape, DIMENSIONS, DIMENSIONS), np.float32), np.zeros(shape))
-    for sequence, rows in zip(sequences, vectors):
+    for sequence, rows in zip(sequences, vectors, strict=True):
         offsets = np.arange(len(rows) + 1) * len(sequence.tags)
         flat = rows.reshape(-1, DIMENSIONS).astype(np.float32)
         add_pairs(table, flat, np.tile(sequence.tags, len(rows)).astype(np.int32), offsets)
     means, _ = smooth(table, GAMMA, 9)
     found: dict[str, list[bool]] = {"own": [], "shared": [], "shrunk": []}
-    for sequence, rows, count in zip(sequences, vectors, counts):
+    for sequence, rows, count in zip(sequences, vectors, counts, strict=True):
         shared = shared_covariances(means, np.arange(N_TAGS), sequence.tags)
         own = sequence_covariances(rows) if count else np.zeros_like(shared)
         for name, each in (("own", own), ("shared", shared), ("shrunk", shrink(own, count, shared, PRIOR))):

@@ -62,11 +62,11 @@ class Estimate:
             roots={name: root_shares[a] * parameters.root_vectors[a, : m[a]] for a, name in enumerate(names)},
             rules={
                 (names[a], names[b], names[c]): tensor.reshape(shape)
-                for (a, b, c), tensor, shape in zip(counts.rules, tensors, shapes)
+                for (a, b, c), tensor, shape in zip(counts.rules, tensors, shapes, strict=True)
             },
             words={
                 (names[a], word): share * vector[: m[a]]
-                for a, word, share, vector in zip(emissions.symbols, words, shares, emissions.vectors)
+                for a, word, share, vector in zip(emissions.symbols, words, shares, emissions.vectors, strict=True)
             },
         )
 
@@ -171,7 +171,7 @@ def main() -> None:
             **{f"error, m = {m}, %": 100 * statistics.median(each[m] for each in by_grammar) for m in by_grammar[0]},
             "error x sqrt(trees)": statistics.median(each[args.states] for each in by_grammar) * size**0.5,
         }
-        for size, by_grammar in zip(args.trees, zip(*found))
+        for size, by_grammar in zip(args.trees, zip(*found, strict=True), strict=True)
     ]
     slopes = [measure.slope(args.trees, [each[args.states] for each in by_size]) for by_size in found]
     spread = {

@@ -60,10 +60,12 @@ class Plot:
             if not each.points:
                 continue
             color, marker = f"C{number % 10}", "os^v"[number // 10 % 4]
-            axes.loglog(*zip(*each.points), f"{marker}-", color=color, label=name)
+            axes.loglog(*zip(*each.points, strict=True), f"{marker}-", color=color, label=name)
             if each.beyond:
-                axes.loglog(*zip(each.points[-1], *each.beyond), f"{marker}--", color=color, markerfacecolor="none")
-            axes.loglog(*zip(*_theory(each)), ":", color=color, alpha=0.7)
+                axes.loglog(
+                    *zip(each.points[-1], *each.beyond, strict=True), f"{marker}--", color=color, markerfacecolor="none"
+                )
+            axes.loglog(*zip(*_theory(each), strict=True), ":", color=color, alpha=0.7)
         axes.set(xlabel=self.x_label, ylabel=self.y_label)
         axes.legend(fontsize="small", title="dotted: theory; hollow: extrapolated", title_fontsize="small")
         figure.savefig(path)

@@ -154,7 +154,7 @@ def decoded(words: Sequence[str], found: Posteriors, cost: float) -> Parse:
         tags=tags,
         spans=spans,
         span_scores=np.array([found.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
-        tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, tags)], dtype=np.float32),
+        tag_scores=np.array([of_word[tag] for of_word, tag in zip(found.tags, tags, strict=True)], dtype=np.float32),
         log_probability=float("nan"),
         status=PARSED,
     )

@@ -54,13 +54,13 @@ GRID: dict[str, tuple[float, ...]] = {
 
 # Perplexity on the second half of the development text by m, the iterations that it took, and on the test text.
 PAPER: dict[str, dict[int, float]] = {
-    "EM": dict(zip(STATES, (737, 599, 488, 468, 430, 388, 365))),
-    "pivot": dict(zip(STATES, (852, 718, 605, 559, 537, 426, 597))),
-    "pivot+EM": dict(zip(STATES, (758, 582, 502, 425, 374, 310, 327))),
+    "EM": dict(zip(STATES, (737, 599, 488, 468, 430, 388, 365), strict=True)),
+    "pivot": dict(zip(STATES, (852, 718, 605, 559, 537, 426, 597), strict=True)),
+    "pivot+EM": dict(zip(STATES, (758, 582, 502, 425, 374, 310, 327), strict=True)),
 }
 PAPER_ITERATIONS: dict[str, dict[int, int]] = {
-    "EM": dict(zip(STATES, (14, 14, 19, 12, 10, 9, 8))),
-    "pivot+EM": dict(zip(STATES, (2, 3, 2, 1, 1, 1, 1))),
+    "EM": dict(zip(STATES, (14, 14, 19, 12, 10, 9, 8), strict=True)),
+    "pivot+EM": dict(zip(STATES, (2, 3, 2, 1, 1, 1, 1), strict=True)),
 }
 PAPER_TEST = {"EM": 364, "pivot": 560, "pivot+EM": 357, "bi-KN": 415, "tri-KN": 394}
 PAPER_N_GRAMS = {"bi-KN": 408, "tri-KN": 386}

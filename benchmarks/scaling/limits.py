@@ -51,14 +51,16 @@ def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Co
 def sentence(vocab: Vocab, trees: Path, n_words: int, token: str | None) -> Doc:
     """The words of trees in a row, or a token again and again, which is tagged as a noun."""
     leaves = [(token, "NN")] if token else words_of(trees)
-    words, tags = map(list, zip(*islice(cycle(leaves), n_words)))
+    words, tags = map(list, zip(*islice(cycle(leaves), n_words), strict=True))
     starts = [True] + [False] * (n_words - 1)
     return Doc(vocab, words=words, tags=tags, pos=[universal(tag) for tag in tags], sent_starts=starts)
 
 
 def words_of(trees: Path) -> list[tuple[str, str]]:
     """Words and tags, but what ends sentences."""
-    return [leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags) if leaf[1] != "."]
+    return [
+        leaf for tree in measure.read_gold(trees) for leaf in zip(tree.words, tree.tags, strict=True) if leaf[1] != "."
+    ]
 
 
 def main() -> None:

@@ -98,7 +98,7 @@ def times(path: Path, is_uncut: bool, tested: dict[int, list[Sentence]]) -> dict
     parse(*next(iter(tested.values()))[0])
     found = {}
     for n, sentences in tested.items():
-        costs, are_whole = zip(*(timed(parse, sentence) for sentence in sentences))
+        costs, are_whole = zip(*(timed(parse, sentence) for sentence in sentences), strict=True)
         found[n] = 1e3 * statistics.median(costs), sum(are_whole)
         measure.progress(f"{n} words in {found[n][0]:.2f} ms, {found[n][1]} of {len(sentences)} with a tree")
     return found
@@ -184,7 +184,10 @@ def state_curves(models: Models, golds: Sequence[Tree], states: Sequence[int], p
             points = [(row["m"], row[quantity]) for row in rows if row["grammar"] == name and row[quantity]]
             if points:
                 found[f"{what} {name}"] = points
-    growth = [{"time of": name, "ms ~ m ^": measure.slope(*zip(*each)), "theory": 3} for name, each in found.items()]
+    growth = [
+        {"time of": name, "ms ~ m ^": measure.slope(*zip(*each, strict=True)), "theory": 3}
+        for name, each in found.items()
+    ]
     plots = {name: Series(points, [], 3) for name, points in found.items()}
     return Result(
         {f"CPU milliseconds a sentence of {len(golds)}, by states": rows, "Growth with the states": growth},
@@ -202,7 +205,7 @@ def passes(path: Path, golds: Sequence[Tree]) -> measure.Row:
     parser = Parser(spacy.load(path).get_pipe("lpcfg_parser").grammar)
     parser.parse(golds[0].words)
     found = [timed_passes(parser, gold.words)[1] for gold in golds]
-    *_, fine, whole = (1e3 * sum(times) / len(golds) for times in zip(*found))
+    *_, fine, whole = (1e3 * sum(times) / len(golds) for times in zip(*found, strict=True))
     n_states = int(parser.grammar.n_states.sum())
     return {"states of all symbols": n_states, "ms / sentence": whole, "of it the fine pass": fine}
 

@@ -40,13 +40,13 @@ def seconds(bracketer: Bracketer, sentences: list[TaggedSentence], repeats: int 
 
 
 def words_of(sentence: TaggedSentence) -> list[tuple[str, str]]:
-    return [pair for pair in zip(*sentence) if not is_punctuation(pair[1], pair[0])]
+    return [pair for pair in zip(*sentence, strict=True) if not is_punctuation(pair[1], pair[0])]
 
 
 def of_length(sentences: Iterable[TaggedSentence], n: int, count: int = 20) -> list[TaggedSentence]:
     """Sentences of n words, cut from running text without punctuation."""
     text = list(islice(chain.from_iterable(map(words_of, sentences)), n * count))
-    return [TaggedSentence(*zip(*text[k : k + n])) for k in range(0, len(text) - n + 1, n)]
+    return [TaggedSentence(*zip(*text[k : k + n], strict=True)) for k in range(0, len(text) - n + 1, n)]
 
 
 def measured(preset: str, every: int, paths: list[Path], tested: list[TaggedSentence]) -> tuple[Bracketer, measure.Row]:
@@ -78,7 +78,7 @@ def main() -> None:
     running = list(islice(read_tagged(args.sentences or args.text[0]), 3_000))
     tested = [sentence for sentence in running if len(words_of(sentence)) <= 60]
     found = [measured(preset, every, args.text, tested) for preset in PRESETS for every in (2, 1)]
-    whole = dict(zip(PRESETS, (bracketer for bracketer, row in found if row["text"] == "1/1")))
+    whole = dict(zip(PRESETS, (bracketer for bracketer, row in found if row["text"] == "1/1"), strict=True))
     growth = []
     for n in args.lengths:
         measure.progress(f"{n} words")

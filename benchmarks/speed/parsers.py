@@ -63,7 +63,9 @@ def pipe_pass(model: Path, golds: list[Tree]) -> Timed:
     start = time.process_time()
     docs = list(nlp.pipe(docs))
     seconds = time.process_time() - start
-    return [in_spelling_of(gold, tree) for gold, doc in zip(golds, docs) for tree in trees(doc, key)], seconds
+    return [
+        in_spelling_of(gold, tree) for gold, doc in zip(golds, docs, strict=True) for tree in trees(doc, key)
+    ], seconds
 
 
 def component(nlp: Language) -> ParsingPipe:

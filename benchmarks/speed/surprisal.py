@@ -42,7 +42,7 @@ def main() -> None:
         found = [parser.surprisal(words) for words in sentences]
         seconds = (time.process_time() - start) / len(sentences)
         exact = exact or found
-        pairs = [(one, other) for one, other in zip(found, exact) if np.isfinite(other).all()]
+        pairs = [(one, other) for one, other in zip(found, exact, strict=True) if np.isfinite(other).all()]
         rows.append(
             {
                 "threshold": threshold,

@@ -86,7 +86,7 @@ def _lines(table: "Table") -> Iterator[str]:
         for system, row in table.items():
             yield _line(system, [" / ".join(f"{getattr(each, name):.1f}" for name in names) for each in row.values()])
         for rival in _TO_BEAT if BRACKETER in table else ():
-            pairs = zip(table[BRACKETER].values(), table[rival].values())
+            pairs = zip(table[BRACKETER].values(), table[rival].values(), strict=True)
             margins = [[getattr(own, name) - getattr(other, name) for name in names] for own, other in pairs]
             yield _line(f"above {rival}", [" / ".join(f"{margin:+.1f}" for margin in each) for each in margins])
         yield ""

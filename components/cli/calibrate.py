@@ -77,6 +77,6 @@ def _print_table(found: "Reliability") -> None:
     """A line for each bin that has brackets."""
     print("probability  brackets  right")
     n_bins = len(found.counts)
-    for i, (count, accuracy) in enumerate(zip(found.counts.tolist(), found.accuracies.tolist())):
+    for i, (count, accuracy) in enumerate(zip(found.counts.tolist(), found.accuracies.tolist(), strict=True)):
         if count:
             print(f"{i / n_bins:.1f} to {(i + 1) / n_bins:.1f}  {count:9d}  {100 * accuracy:4.1f}%")

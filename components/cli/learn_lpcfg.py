@@ -150,7 +150,7 @@ def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["
     else:
         grammar = estimate.grammar(smoothing)
     values = [[round(value, 6) for value in row[row > 0].tolist()] for row in estimate.bases.singular_values]
-    meta = {"singular_values": dict(zip(grammar.symbols, values))}
+    meta = {"singular_values": dict(zip(grammar.symbols, values, strict=True))}
     return Learned(grammar, asdict(smoothing), meta)
 
 

@@ -88,7 +88,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
     attrs, asked = doc.spans[key].attrs, doc.user_data.get(ANSWERS, {})
     scores = iter(_numbers(attrs["scores"]))
     tag_scores, logs = attrs.get("tag_scores"), attrs.get("log_probabilities")
-    for i, ((start, end), own) in enumerate(zip(sentence_bounds(doc), trees(doc, key))):
+    for i, ((start, end), own) in enumerate(zip(sentence_bounds(doc), trees(doc, key), strict=True)):
         if own is None:
             continue
         positions = words_of(doc, start, end)
@@ -111,7 +111,7 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]
     from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
     doc, given = parsed
-    for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question]):
+    for (start, end), answer in zip(sentence_bounds(doc), doc.user_data[KEY][question], strict=True):
         if answer is not None:
             yield texts_of(doc, words_of(doc, start, end)) if given is None else given, answer
 
@@ -192,7 +192,7 @@ def tree_as_json(tree: Tree) -> dict[str, Any]:
     """A tree of a treebank as an object of JSON."""
     from spacy_lpcfg.trees import strip_root
 
-    spans = [dict(zip(("start", "end", "label"), span)) for span in strip_root(tree)[1].spans() if span[2]]
+    spans = [dict(zip(("start", "end", "label"), span, strict=True)) for span in strip_root(tree)[1].spans() if span[2]]
     return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
 
 

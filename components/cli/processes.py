@@ -73,7 +73,7 @@ def _interrupts_held_back() -> Iterator[None]:
 def _receive(nlp: Language, found: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
     from spacy.tokens import Doc
 
-    for data, context in zip(found.result(), contexts):
+    for data, context in zip(found.result(), contexts, strict=True):
         yield Doc(nlp.vocab).from_bytes(data), context
 
 

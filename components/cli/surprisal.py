@@ -69,7 +69,7 @@ def surprisal(
 def _table(sentences: "Iterable[Surprise]") -> Iterator[str]:
     yield "\t".join(_COLUMNS)
     for number, (words, bits) in enumerate(sentences, start=1):
-        for position, (word, each) in enumerate(zip([*words, _END], bits), start=1):
+        for position, (word, each) in enumerate(zip([*words, _END], bits, strict=True), start=1):
             yield f"{number}\t{position}\t{word}\t{each:.4f}"
 
 

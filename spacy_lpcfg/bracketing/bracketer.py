@@ -84,7 +84,7 @@ class Bracketer(Stored):
         """Brackets among the words of a sentence without the whole of it, with their scores."""
         n = len(sentence.places)
         if n <= longest:
-            yield from zip(*self._tree(words, sentence))
+            yield from zip(*self._tree(words, sentence), strict=True)
             return
         pieces = _pieces(sentence.segments, longest)
         for number, (start, end) in enumerate(pieces):
@@ -92,7 +92,7 @@ class Bracketer(Stored):
                 yield (start, n), 0.5
             if end - start > 1:
                 yield (start, end), 0.5
-                for (i, j), score in zip(*self._tree(*_part(words, sentence, start, end))):
+                for (i, j), score in zip(*self._tree(*_part(words, sentence, start, end)), strict=True):
                     yield (start + i, start + j), score
 
     def _tree(self, words: Sequence[str], sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:

@@ -137,7 +137,9 @@ class SpectralBracketer:
         symbols = Symbols.learn(chosen, settings.n_words)
         encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in _plain_words(chosen)]
         text = _text(encoded)
-        trees = tree_mask(text.lengths, [_tree(metric, s, split) for (s, _), split in zip(encoded, text.splits)])
+        trees = tree_mask(
+            text.lengths, [_tree(metric, s, split) for (s, _), split in zip(encoded, text.splits, strict=True)]
+        )
         table = train(text, trees, settings, lambda done: say("rounds", done))
         top = None if settings.first_verb is None else learn_top(encoded, first=settings.first_verb)
         return SpanModel(symbols, *table, top, settings.is_flat), len(chosen)

@@ -77,7 +77,7 @@ def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
     counts = lengths.astype(np.int64) * (lengths - 1) // 2
     mask = np.zeros(counts.sum(), np.uint8)
     start = 0
-    for n, spans, count in zip(lengths.tolist(), trees, counts.tolist()):
+    for n, spans, count in zip(lengths.tolist(), trees, counts.tolist(), strict=True):
         i, j = spans[:, 0].astype(np.int64), spans[:, 1]
         mask[start + i * (n - 1) - i * (i - 1) // 2 + j - i - 2] = 1
         mask[start + n - 2] = 1
@@ -98,13 +98,13 @@ def train(
     scores: list[np.ndarray] = []
     for done in range(1, settings.n_rounds + 1):
         scores = [view.log_odds(in_tree, is_whole, settings) for view in views]
-        in_tree = best_trees(text.lengths, sum(s[v.ids] for s, v in zip(scores, views)), text.splits)
+        in_tree = best_trees(text.lengths, sum(s[v.ids] for s, v in zip(scores, views, strict=True)), text.splits)
         if on_round is not None:
             on_round(done)
     counts = [view.counts(in_tree, is_whole) for view in views]
     kept = [(in_trees > 0) | (elsewhere > 1) for in_trees, elsewhere in counts]
-    keys = np.concatenate([view.keys[k] for view, k in zip(views, kept)])
-    values = np.concatenate([s[:-1][k] for s, k in zip(scores, kept)])
+    keys = np.concatenate([view.keys[k] for view, k in zip(views, kept, strict=True)])
+    values = np.concatenate([s[:-1][k] for s, k in zip(scores, kept, strict=True)])
     return SpanTable(keys, values.astype(np.float32), np.array([s[-1] for s in scores]))
 
 
@@ -130,7 +130,7 @@ class _View(NamedTuple):
     def log_odds(self, in_tree: np.ndarray, is_whole: np.ndarray, settings: SelfTraining) -> np.ndarray:
         """log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last one is that of an unseen key."""
         logs = []
-        for counts, pseudo in zip(self.counts(in_tree, is_whole), (settings.in_trees, settings.elsewhere)):
+        for counts, pseudo in zip(self.counts(in_tree, is_whole), (settings.in_trees, settings.elsewhere), strict=True):
             smoothed = np.append(counts, 0.0) + pseudo
             logs.append(np.log(smoothed / smoothed.sum()))
         return logs[0] - logs[1]

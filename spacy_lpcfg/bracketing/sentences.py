@@ -62,7 +62,7 @@ def describe(words: Sequence[str], tags: Sequence[str]) -> list[Token]:
     """
     if len(words) != len(tags):
         raise ValueError(f"Expected a tag for each word, got {len(words)} words and {len(tags)} tags.")
-    return [_token(tag, word if _reads_word(tag) else "") for word, tag in zip(words, tags)]
+    return [_token(tag, word if _reads_word(tag) else "") for word, tag in zip(words, tags, strict=True)]
 
 
 class Plain(NamedTuple):
@@ -111,7 +111,7 @@ def chunks(sentences: Iterable[Sentence], n_tokens: int = 200_000) -> Iterator[C
     offsets = [0]
     for sentence in sentences:
         text, given = split_compounds(tuple(sentence[0]), tuple(sentence[1]))
-        for word, token in zip(text, describe(text, given)):
+        for word, token in zip(text, describe(text, given), strict=True):
             if token.is_word:
                 words.append(word)
                 tags.append(token.universal)

@@ -65,6 +65,6 @@ def sequence_distances(
 def _short(chunk: Chunk, max_length: int) -> Iterable[tuple[bytes, int, int]]:
     """Tags, begin and end of the sentences of at most `max_length` words."""
     tags = chunk.universal.astype(np.uint8)
-    for start, end in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist()):
+    for start, end in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist(), strict=True):
         if end - start <= max_length:
             yield tags[start:end].tobytes(), start, end

@@ -33,7 +33,7 @@ class Symbols:
         pairs: Counter[tuple[str, int]] = Counter()
         for words, tags in sentences:
             sentence = plain(words, tags)
-            used = [(words[place].lower(), tag) for place, tag in zip(sentence.places, sentence.universal)]
+            used = [(words[place].lower(), tag) for place, tag in zip(sentence.places, sentence.universal, strict=True)]
             pairs.update(used)
             counts.update(word for word, _ in used)
         frequent = sorted(counts, key=lambda word: (-counts[word], word))[:n_words]
@@ -51,7 +51,7 @@ class Symbols:
         words (sequence of str): all tokens of the sentence.
         """
         ids, out = self._ids, bytearray()
-        for place, tag in zip(sentence.places, sentence.universal):
+        for place, tag in zip(sentence.places, sentence.universal, strict=True):
             by_tag = ids.get(words[place].lower())
             out.append(tag + 1 if by_tag is None else by_tag.get(tag, tag + 1))
         return bytes(out)

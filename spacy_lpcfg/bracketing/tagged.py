@@ -91,7 +91,7 @@ def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iter
             on_error(error)
             continue
         if pairs:
-            yield TaggedSentence(*zip(*pairs))
+            yield TaggedSentence(*zip(*pairs, strict=True))
 
 
 def _split(item: str, path: str, number: int) -> tuple[str, str]:

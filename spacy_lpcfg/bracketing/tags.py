@@ -191,7 +191,7 @@ def split_compounds(words: tuple[str, ...], tags: tuple[str, ...]) -> tuple[tupl
     """
     if not any(_is_compound(tag) for tag in tags):
         return words, tags
-    pairs = [pair for word, tag in zip(words, tags) for pair in _split(word, tag)]
+    pairs = [pair for word, tag in zip(words, tags, strict=True) for pair in _split(word, tag)]
     return tuple(word for word, _ in pairs), tuple(tag for _, tag in pairs)
 
 

@@ -140,7 +140,8 @@ def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, p
             only[cue(sentence, symbols, verbs[0])] += 1
     shares = [(counts + 0.1) / (counts + 0.1).sum() for counts in (only, several)]
     chances = [
-        (counts + prior * other) / (counts.sum() + prior) for counts, other in zip((only, several), shares[::-1])
+        (counts + prior * other) / (counts.sum() + prior)
+        for counts, other in zip((only, several), shares[::-1], strict=True)
     ]
     return TopScores(np.log(chances[0] / chances[1]).astype(np.float32), first)
 

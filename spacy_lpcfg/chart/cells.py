@@ -52,7 +52,7 @@ class SymbolSets:
         """Symbols all of whose brackets have labels of a collection, for each of n collections, bool (n, n_symbols)."""
         rows = [[self.labels[label] for label in labels] for labels in kinds]
         has = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
-        for row, known in zip(has, rows):
+        for row, known in zip(has, rows, strict=True):
             row[known] = 1
         return has @ self._of_labels == self._of_labels.sum(axis=0)
 
@@ -150,5 +150,5 @@ def _places(tree: Tree) -> list[tuple[int, int, Tree, list[int]]]:
         start, node = stack.pop()
         ends = np.cumsum([start, *map(len, node.children)]).tolist()
         found.append((start, start + len(node), node, ends[1:]))
-        stack.extend(zip(ends[-2::-1], node.children[::-1]))
+        stack.extend(zip(ends[-2::-1], node.children[::-1], strict=True))
     return found

@@ -31,7 +31,9 @@ def forest_mbr(
     found = [_parts(grammar, item) for item in items]
     p = posteriors.brackets
     gains = np.array([sum([p.get(span, 0.0) - bracket_cost for span in spans]) for spans, _ in found])
-    gains += [posteriors.tags[item[0]].get(tag, 0.0) if tag else 0.0 for item, (_, tag) in zip(items, found)]
+    gains += [
+        posteriors.tags[item[0]].get(tag, 0.0) if tag else 0.0 for item, (_, tag) in zip(items, found, strict=True)
+    ]
     nodes = [found[item] for item in best_tree(forest, gains[forest.edge_table()[:, 0]], gains)]
     spans = [span for own, _ in nodes for span in own]
     tags = [tag for _, tag in nodes if tag]

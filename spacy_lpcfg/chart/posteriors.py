@@ -22,7 +22,7 @@ def posteriors_of(items: np.ndarray, marginals: np.ndarray, grammar: Grammar) ->
     depths: dict[tuple[int, int, str], float] = {}
     tags: list[dict[str, float]] = [{} for _ in range(n_words)]
     likely = marginals >= LEAST * _SHARE
-    for (start, end, symbol, row), p in zip(items[likely].tolist(), marginals[likely].tolist()):
+    for (start, end, symbol, row), p in zip(items[likely].tolist(), marginals[likely].tolist(), strict=True):
         labels = grammar.chains[symbol]
         if row >= 0:
             tags[start][labels[-1]] = tags[start].get(labels[-1], 0.0) + p

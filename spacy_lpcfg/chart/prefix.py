@@ -61,7 +61,7 @@ class Prefixes:
         chart = PrefixChart(self._fine, self._index, self._grammar, self._threshold)
         shares: list[float] = []
         siblings = self._grammar.root_vectors.astype(np.float64)
-        for terminal, factors in zip(terminals.tolist(), tag_factors):
+        for terminal, factors in zip(terminals.tolist(), tag_factors, strict=True):
             chart.predict(self._closed(siblings))
             shares.append(max(chart.push(terminal, factors), 0.0))
             if shares[-1] <= 0:

@@ -44,7 +44,7 @@ class MirroredParser(SentenceParser):
         """The tree; over the same words labels keep their order."""
         query = Query.of(query)
         found = self._parser.parse(query.mirrored())
-        scores = dict(zip(found.spans, found.span_scores.tolist()))
+        scores = dict(zip(found.spans, found.span_scores.tolist(), strict=True))
         spans, n_words = mirrored_spans(found.spans, len(query.words)), len(query.words)
         return replace(
             found,

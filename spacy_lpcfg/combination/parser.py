@@ -67,7 +67,7 @@ class CombinedParser(SentenceParser):
     def _readings(self, query: Query, likely: Collection[Span] | None = None) -> list[SentenceReading]:
         """What each model thinks; the likely brackets of the first grammar prune the charts of the others."""
         found: list[SentenceReading] = []
-        for parser, prunes in zip(self._parsers, self._prunes):
+        for parser, prunes in zip(self._parsers, self._prunes, strict=True):
             found.append(parser.read(query, likely=likely))
             if likely is None and prunes and not found[-1].posteriors.is_of_one:
                 likely = found[-1].posteriors.brackets
@@ -149,12 +149,12 @@ _TIE = 1e-3  # of a posterior beside a vote
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
     """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
     brackets: dict[tuple[int, int, str], float] = {}
-    for one, weight in zip(posteriors, weights):
+    for one, weight in zip(posteriors, weights, strict=True):
         _add(brackets, one.brackets.items(), weight)
     order = sorted(brackets, key=lambda bracket: (bracket[0], -bracket[1]))
     tags: list[dict[str, float]] = [{} for _ in posteriors[0].tags]
-    for one, weight in zip(posteriors, weights):
-        for of_word, other in zip(tags, one.tags):
+    for one, weight in zip(posteriors, weights, strict=True):
+        for of_word, other in zip(tags, one.tags, strict=True):
             _add(of_word, other.items(), weight)
     of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
     return Posteriors({bracket: min(brackets[bracket], 1.0) for bracket in order}, of_tags)

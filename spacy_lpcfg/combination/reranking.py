@@ -26,11 +26,13 @@ class Reranker:
 
     def __init__(self, members: Sequence[ParsingModel], weights: Sequence[float], *, n: int = 30) -> None:
         self._n = n
-        of_members = zip((member.models_of_trees() for member in members), weights)
+        of_members = zip((member.models_of_trees() for member in members), weights, strict=True)
         models = [(model, weight / len(some)) for some, weight in of_members for model in some]
         self._judges = [(model.parser(), weight) for model, weight in models]
         lister = listing_model(members)
-        self._lister = next(parser for (parser, _), (model, _) in zip(self._judges, models) if model is lister)
+        self._lister = next(
+            parser for (parser, _), (model, _) in zip(self._judges, models, strict=True) if model is lister
+        )
 
     def best(self, query: Query) -> Tree | None:
         """The tree; None if the grammar has no tree over the whole sentence."""

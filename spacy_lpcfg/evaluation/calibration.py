@@ -50,7 +50,7 @@ def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> tuple[np.ndarray
     scores, right = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     if [len(parse.words) for parse in parses] != [len(gold.words) for gold in golds]:
         raise ValueError(f"Expected {len(parses)} gold trees of the same words as the parses, got {len(golds)} others.")
-    for parse, gold in zip(parses, golds):
+    for parse, gold in zip(parses, golds, strict=True):
         brackets = set(gold.spans())
         scores.append(np.asarray(parse.span_scores, dtype=np.float64))
         right.append(np.array([span in brackets for span in parse.spans], dtype=bool))

@@ -144,7 +144,7 @@ def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Param
             f"Gold has {len(golds)} trees and test has {len(tests)}, but each gold tree needs its "
             "test tree. Where a parser found none, give None, or leave an empty line in its file."
         )
-    return Evaluation([score_sentence(*pair, params) for pair in zip(golds, tests)], params)
+    return Evaluation([score_sentence(*pair, params) for pair in zip(golds, tests, strict=True)], params)
 
 
 def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:

@@ -152,13 +152,13 @@ class _Side:
         self.copies = [int(tag not in params.deleted) for tag in self.tags]
         self.spans = [
             (offset + start, offset + end, label)
-            for offset, tree in zip(accumulate(map(len, trees), initial=0), trees)
+            for offset, tree in zip(accumulate(map(len, trees), initial=0), trees, strict=True)
             for start, end, label in tree.spans()
         ]
         before = accumulate(self.copies, initial=0)
         self.quotes = [
             _Quote(index, position, tag in params.deleted)
-            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words))
+            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words, strict=True))
             if params.may_be_quote(tag, word)
         ]
 
@@ -168,7 +168,7 @@ class _Side:
 
     def kept(self, items: list[str]) -> list[str]:
         """The words, or tags, that count."""
-        return [item for item, n in zip(items, self.copies) for _ in range(n)]
+        return [item for item, n in zip(items, self.copies, strict=True) for _ in range(n)]
 
     def brackets(self, params: Params) -> list[Span]:
         """The brackets that count, over the words that count, in pre-order."""
@@ -204,7 +204,7 @@ def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
     """What keeps two sides from being compared; "" if nothing does."""
     if gold.n_kept != test.n_kept:
         return f"{gold.n_kept} words count in gold, {test.n_kept} in test"
-    for gold_word, test_word in zip(gold.kept(gold.words), test.kept(test.words)):
+    for gold_word, test_word in zip(gold.kept(gold.words), test.kept(test.words), strict=True):
         if not params.same_word(gold_word, test_word):
             return f"the word {shown(gold_word)} in gold is {shown(test_word)} in test"
     return ""
@@ -230,7 +230,9 @@ def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str
             missed[start, end].append(label)
     n_test.update(label for rivals in waiting.values() for label in rivals)
     scores = {label: PRF(matched[label], n_gold[label], n_test[label]) for label in n_gold | n_test}
-    return scores, Counter(pair for words, labels in missed.items() for pair in zip(labels, waiting[words]))
+    return scores, Counter(
+        pair for words, labels in missed.items() for pair in zip(labels, waiting[words], strict=True)
+    )
 
 
 def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:

@@ -25,7 +25,7 @@ def paired_permutation_test(
     check_whole(0, seed=seed)
     if len(one) != len(other):
         raise ValueError(f"Expected scores of the same sentences, got {len(one)} and {len(other)}.")
-    pairs = [pair for pair in zip(one, other) if all(score.status == Status.VALID for score in pair)]
+    pairs = [pair for pair in zip(one, other, strict=True) if all(score.status == Status.VALID for score in pair)]
     counts = np.array([[_counts(score) for score in pair] for pair in pairs], dtype=np.int64).reshape(-1, 2, 3)
     sums, differences = counts.sum(axis=(0, 1)), counts[:, 0] - counts[:, 1]
     swaps = np.random.default_rng(seed).choice((-1, 1), size=(n_shuffles, len(pairs)))

@@ -129,7 +129,7 @@ class Lexicon:
         """
         names = self._names[sentence_initial].get(terminal, [])
         factors = np.ones((len(names), len(self.tags)))
-        for row, name in zip(factors, names):
+        for row, name in zip(factors, names, strict=True):
             self._scale(
                 row,
                 *self._emitter(name, sentence_initial)[:2],
@@ -169,7 +169,7 @@ class Lexicon:
         """
         n_capitals: Counter[int] = Counter()
         kept: dict[int, np.ndarray] = {}
-        for rare, (name, form) in enumerate(zip(self.rare_words, self.rare_terminals.tolist())):
+        for rare, (name, form) in enumerate(zip(self.rare_words, self.rare_terminals.tolist(), strict=True)):
             lower = self._index.get(name.lower()) if name[:1].isupper() else None
             if lower is not None:
                 n_capitals[lower] += 1

@@ -100,7 +100,7 @@ class Tensors:
             dense[self.offsets[rules][:, None] + np.arange(full[0].size)] = full.reshape(len(rules), -1)
         sparse = self.sparse()
         dense[sparse.places] = sparse.values
-        for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
+        for rule, (a, b, c) in zip(sparse.rules, sparse.rests, strict=True):
             dense[slice(*self.offsets[rule : rule + 2])] += np.outer(a, np.outer(b, c)).ravel()
         return read_only(dense)
 
@@ -114,7 +114,7 @@ class Tensors:
         sums = np.zeros(starts[-1])
         is_exact = np.flatnonzero(self.forms == EXACT)
         ends = np.cumsum(self.sizes[is_exact])[:-1]
-        for rule, tensor in zip(is_exact, np.split(self.exact, ends)):
+        for rule, tensor in zip(is_exact, np.split(self.exact, ends), strict=True):
             sums[slice(*starts[rule : rule + 2])] = tensor.reshape(self.shapes[rule, 0], -1).sum(1, dtype=np.float64)
         for rules, core, a, b, c in self.factored():
             found = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
@@ -123,7 +123,7 @@ class Tensors:
         of_place = np.searchsorted(self.offsets, sparse.places, side="right") - 1
         state = (sparse.places - self.offsets[of_place]) // self.shapes[of_place, 1:].prod(axis=1, dtype=np.int64)
         np.add.at(sums, starts[of_place] + state, sparse.values)
-        for rule, (a, b, c) in zip(sparse.rules, sparse.rests):
+        for rule, (a, b, c) in zip(sparse.rules, sparse.rests, strict=True):
             sums[slice(*starts[rule : rule + 2])] += a.astype(np.float64) * (b.sum() * c.sum())
         return sums
 
@@ -147,7 +147,7 @@ class Tensors:
         places = kept + np.repeat(self.offsets[rules] - starts[:-1], n_kept)
         values = self.entries * np.repeat(self.scales[rules], n_kept)
         vectors = np.split(self.rests, np.cumsum(self.shapes[rules].ravel()))[:-1]
-        return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3])))
+        return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3], strict=True)))
 
     @classmethod
     def from_dense(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
@@ -211,10 +211,10 @@ class Tensors:
         exact = cls.from_dense(dense, shapes)
         parts = [
             _Sparse.of(dense[start:end].reshape(shape), negligible)
-            for shape, (start, end) in zip(exact.shapes, pairwise(exact.offsets.tolist()))
+            for shape, (start, end) in zip(exact.shapes, pairwise(exact.offsets.tolist()), strict=True)
         ]
         is_sparse = np.array([part.n_bytes < 4 * part.is_kept.size for part in parts], dtype=bool)
-        chosen = [part for part, is_smaller in zip(parts, is_sparse) if is_smaller]
+        chosen = [part for part, is_smaller in zip(parts, is_sparse, strict=True) if is_smaller]
         return replace(
             exact._but(is_sparse, SPARSE),
             scales=np.where(is_sparse, [part.scale for part in parts], 1).astype(np.float32),
@@ -282,12 +282,14 @@ def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.n
     """Packed rows of equal form (n, size) as cores (n, p, q, r) and factors (n, m, p), (n, m, q), (n, m, r)."""
     bounds = np.cumsum(factor_sizes(shape[None], ranks[None])[0])[:-1]
     core, *factors = np.split(block, bounds, axis=1)
-    return [core.reshape(-1, *ranks)] + [factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks)]
+    return [core.reshape(-1, *ranks)] + [
+        factor.reshape(-1, m, rank) for factor, m, rank in zip(factors, shape, ranks, strict=True)
+    ]
 
 
 def _groups(shapes: np.ndarray, ranks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Rules of equal shape and ranks: (shape, ranks, rule ids)."""
     forms, inverse = np.unique(np.concatenate([shapes, ranks], axis=1), axis=0, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")
-    for form, rules in zip(forms, np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1])):
+    for form, rules in zip(forms, np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1]), strict=True):
         yield form[:3], form[3:], rules

@@ -39,7 +39,7 @@ class Derivations:
     def trees(self) -> list[tuple[Spans, list[int], float]]:
         """Brackets, most likely tags and log-probability of each distinct tree, best first."""
         found: dict[Spans, tuple[list[int], list[float]]] = {}
-        for (spans, tags), log_probability in zip(self.analyses, self.logs.tolist()):
+        for (spans, tags), log_probability in zip(self.analyses, self.logs.tolist(), strict=True):
             found.setdefault(spans, (tags, []))[1].append(log_probability)
         trees = [(spans, tags, log_sum(logs)) for spans, (tags, logs) in found.items()]
         return sorted(trees, key=lambda tree: -tree[2])
@@ -67,7 +67,7 @@ class Derivations:
     def _distinct_shares(self) -> dict[Spans, float]:
         """Share of each distinct tree whose share is not too small for a float."""
         found: dict[Spans, float] = {}
-        for (spans, _), share in zip(self.analyses, self._shares().tolist()):
+        for (spans, _), share in zip(self.analyses, self._shares().tolist(), strict=True):
             if share > 0:
                 found[spans] = found.get(spans, 0.0) + share
         return found
@@ -77,10 +77,10 @@ class Derivations:
         same = (columns == columns[:, :1]).all(axis=1).tolist()
         shares = self._shares().tolist()
         found = []
-        for column, is_same in zip(columns.tolist(), same):
+        for column, is_same in zip(columns.tolist(), same, strict=True):
             of_tags: dict[int, float] = {column[0]: 1.0} if is_same else {}
             if not is_same:
-                for tag, share in zip(column, shares):
+                for tag, share in zip(column, shares, strict=True):
                     of_tags[tag] = of_tags.get(tag, 0.0) + share
             found.append({names[tag]: min(share, 1.0) for tag, share in of_tags.items()})
         return found

@@ -134,7 +134,7 @@ class _Reader:
         rows: list[list[int]] = []
         n_words = 0
         sentence_initial = self.vocabulary.sentence_initial % actions.count(SHIFT)
-        for transition, action, (stack, previous, last_shift) in zip(transitions, actions, walk(actions)):
+        for transition, action, (stack, previous, last_shift) in zip(transitions, actions, walk(actions), strict=True):
             self.latent += related(stack, previous, last_shift, self.latent_codes)
             n_rows, n_choices = len(self.rows), len(self.choices)
             for r, t in enumerate(related(stack, previous, last_shift, self.decision_codes)):

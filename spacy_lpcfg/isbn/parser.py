@@ -249,7 +249,7 @@ class IncrementalParser(SentenceParser):
             tags=with_given(own, query.certain_tags),
             spans=spans,
             span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
-            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags)]),
+            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags, strict=True)]),
             log_probability=derivations.log_probability,
             status=PARSED,
         )
@@ -319,7 +319,7 @@ class Prefix:
         tags = self._parser.isbn.tags
         return [
             prefix_tree(self.words, [tags[tag] for tag in own], nodes, log_probability)
-            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs)
+            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs, strict=True)
         ]
 
     def finish(self) -> Finished:

@@ -73,7 +73,9 @@ class RareWords:
         """Returns the signatures that were seen at least `min_count` times."""
         counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
         return tuple(
-            name[2:] for name, count in zip(self.names, counts) if name.startswith("s ") and count >= min_count
+            name[2:]
+            for name, count in zip(self.names, counts, strict=True)
+            if name.startswith("s ") and count >= min_count
         )
 
     def known_signatures(self, word: str, sentence_initial: bool) -> list[str]:
@@ -156,7 +158,7 @@ def count_rare_words(
         total[word] += count
     table: defaultdict[str, Counter[int]] = defaultdict(Counter)
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for ((word, sentence_initial, tag), count), known in zip(seen.items(), is_known):
+    for ((word, sentence_initial, tag), count), known in zip(seen.items(), is_known, strict=True):
         if total[word] <= max_rare:
             table[f"w {word}"][tag] += 0 if known else count
             for name in suffix_signatures(word, sentence_initial):
@@ -202,5 +204,5 @@ def _rare_words(
         tag_weights=np.ones(n_tags, dtype=np.float32),
         signature_weight=signature_weight,
     )
-    sums = sum(weight * tags for weight, tags in zip(weights / weights.sum(), unweighted.of_names()))
+    sums = sum(weight * tags for weight, tags in zip(weights / weights.sum(), unweighted.of_names(), strict=True))
     return replace(unweighted, tag_weights=np.asarray(sums, dtype=np.float32))

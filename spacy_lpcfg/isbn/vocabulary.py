@@ -94,7 +94,9 @@ class NetworkVocabulary:
     def __post_init__(self) -> None:
         outcomes: dict[tuple[int, str], int] = {}
         known_tags: dict[str, list[int]] = {}
-        for tag, (start, end) in enumerate(zip(self.word_offsets.tolist(), self.word_offsets[1:].tolist())):
+        for tag, (start, end) in enumerate(
+            zip(self.word_offsets.tolist(), self.word_offsets[1:].tolist(), strict=True)
+        ):
             for outcome in range(start + 1, end):
                 word = self.words[outcome - self.first_word]
                 outcomes[tag, word] = outcome
@@ -170,7 +172,7 @@ class NetworkVocabulary:
         """
         is_first = [first and i == self.sentence_initial % len(words) for i in range(len(words))]
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        columns = [self.word(*each) for each in zip(words, is_first, given)]
+        columns = [self.word(*each) for each in zip(words, is_first, given, strict=True)]
         return Candidates(
             offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
             tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
@@ -207,19 +209,19 @@ class NetworkVocabulary:
         if not known or self.rare.has_word(word):
             likely = self.rare.tags_of(word, first)
             best = np.argsort(-likely, kind="stable")[:_MAX_CANDIDATES]
-            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist())
+            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist(), strict=True)
             tags += [tag for tag, is_likely in likely_enough if tag not in known and (is_likely or not tags)]
         return tags
 
     def _columns(self, word: str, first: bool, tags: list[int]) -> Word:
         outcomes = [self.outcome_of(tag, word, first) for tag in tags]
-        is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes)]
+        is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes, strict=True)]
         factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
         has_signatures = [unknown or word not in self._frequent for unknown in is_unknown]
         return Word(
             tags,
             outcomes,
-            [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown)],
+            [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown, strict=True)],
             has_signatures,
             self._signature_rows_of(word, first) if any(has_signatures) else [],
         )

@@ -110,10 +110,10 @@ def cluster(
     n_jobs (int or None): see `in_order`; the result is the same for any number.
     """
     states = np.zeros(treebank.nodes.n_nodes, dtype=np.int32)
-    groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states)
+    groups = zip(groups_of(treebank.nodes.symbol, len(treebank.nodes.symbols)), projections.n_states, strict=True)
     several = [(group, m) for group, m in groups if m > 1]
     calls = ((projections.inside[group, :m], projections.outside[group, :m], agreement, seed) for group, m in several)
-    for (group, _), found in zip(several, in_order(_clusters_of_symbol, calls, n_jobs=n_jobs)):
+    for (group, _), found in zip(several, in_order(_clusters_of_symbol, calls, n_jobs=n_jobs), strict=True):
         states[group] = found
     return states
 

@@ -161,7 +161,7 @@ class Pivot:
         """Step 1 for every symbol."""
         nodes = treebank.nodes
         parts = ((part.nodes, part.terminal) for part in treebank.parts())
-        tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs))
+        tables = zip(*in_order(self._features, parts, n_jobs=self.n_jobs), strict=True)
         inner, leaf, outside, tau, rho = map(FeatureTable.join, tables)
         groups = groups_of(nodes.symbol, len(nodes.symbols))
         is_leaf = np.arange(len(groups)) < len(nodes.preterminals)
@@ -181,7 +181,7 @@ class Pivot:
                 rho.keys[group],
                 m,
             )
-            for symbol, (group, m) in enumerate(zip(groups, most.tolist()))
+            for symbol, (group, m) in enumerate(zip(groups, most.tolist(), strict=True))
         )
         found = list(in_order(solve, calls, n_jobs=self.n_jobs))
         row = np.empty(nodes.n_nodes, dtype=np.int64)
@@ -197,7 +197,7 @@ class Pivot:
         tau, rho = ("rule", *self.more_inside), ("rule_above", *self.more_outside)
         asked = (INSIDE, self.inside), (INSIDE, self.leaf), (OUTSIDE, self.outside), (INSIDE, tau), (OUTSIDE, rho)
         tables = [feature_table(context, templates, names) for templates, names in asked]
-        for (_, names), table in zip(asked[3:], tables[3:]):
+        for (_, names), table in zip(asked[3:], tables[3:], strict=True):
             if table.values.shape[1]:
                 raise ValueError(
                     f"Expected pivot features that tell kinds of trees apart, got numbers among {list(names)}."
@@ -221,7 +221,9 @@ class Pivot:
                 self.prior,
                 self.em,
             )
-            for at, (a, b, c) in zip(groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules)
+            for at, (a, b, c) in zip(
+                groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules, strict=True
+            )
         )
         found = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))
         return _normalized(found, counts.rules, counts.rule_weights, states.n_states)
@@ -250,10 +252,10 @@ def _normalized(found: list[np.ndarray], rules: np.ndarray, weights: np.ndarray,
     A state that begins no rule does what its symbol does on average.
     """
     totals = [np.zeros(m) for m in n_states]
-    for (a, _, _), weight, joint in zip(rules, weights, found):
+    for (a, _, _), weight, joint in zip(rules, weights, found, strict=True):
         totals[a] += weight * joint.sum(axis=(1, 2))
     tensors = [np.empty(0)]
-    for (a, _, _), weight, joint in zip(rules, weights, found):
+    for (a, _, _), weight, joint in zip(rules, weights, found, strict=True):
         scale = np.where(totals[a] > 0, totals[a], 1.0)[:, None, None]
         is_used = (totals[a] > 0)[:, None, None]
         tensors.append((weight * np.where(is_used, joint / scale, joint.sum(axis=0))).ravel())

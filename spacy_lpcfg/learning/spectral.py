@@ -158,7 +158,7 @@ class SpectralEstimate:
         counts, sums, m = self.treebank.counts, self.sums, self.bases.n_states
         inside_means, outside_means = (side / counts.symbols[:, None] for side in (sums.inside, sums.outside))
         tensors = [np.empty(0)]
-        for rule, (weight, (a, b, c)) in enumerate(zip(counts.rule_weights, counts.rules)):
+        for rule, (weight, (a, b, c)) in enumerate(zip(counts.rule_weights, counts.rules, strict=True)):
             means = outside_means[a, : m[a]], inside_means[b, : m[b]], inside_means[c, : m[c]]
             tensors.append(weight * sums.rules[rule].smoothed(*means, smoothing.c).ravel())
         return Parameters(

@@ -136,7 +136,7 @@ def split_states(
     """
     flows = [
         halving(counts[:m] >= 2 * tokens_per_state, counts[:m], max_states)
-        for counts, m in zip(expected.symbols, split.n_states)
+        for counts, m in zip(expected.symbols, split.n_states, strict=True)
     ]
     split, halves = flow(split, expected, flows)
     noise_of = partial(rng.uniform, -noise, noise)

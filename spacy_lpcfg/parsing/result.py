@@ -73,8 +73,8 @@ class Posteriors:
     @classmethod
     def of(cls, parse: Parse) -> Posteriors:
         """Those of what has one tree only."""
-        of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores)]
-        return cls(dict(zip(parse.spans, parse.span_scores.tolist())), of_tags, is_of_one=True)
+        of_tags = [{tag: float(score)} for tag, score in zip(parse.tags, parse.tag_scores, strict=True)]
+        return cls(dict(zip(parse.spans, parse.span_scores.tolist(), strict=True)), of_tags, is_of_one=True)
 
     def parse_of(
         self,
@@ -96,7 +96,9 @@ class Posteriors:
             tags=with_given(own_tags, given),
             spans=spans,
             span_scores=np.array([self.brackets.get(span, 0.0) for span in spans], dtype=np.float32),
-            tag_scores=np.array([of.get(tag, 0.0) for of, tag in zip(self.tags, own_tags)], dtype=np.float32),
+            tag_scores=np.array(
+                [of.get(tag, 0.0) for of, tag in zip(self.tags, own_tags, strict=True)], dtype=np.float32
+            ),
             log_probability=log_probability,
             status=status,
         )
@@ -176,4 +178,4 @@ class StateVectors(NamedTuple):
 
 def with_given(own: Sequence[str], given: Sequence[str | None] | None) -> list[str]:
     """A parser's own tags, but given ones where there are any."""
-    return list(own) if given is None else [tag or name for tag, name in zip(given, own)]
+    return list(own) if given is None else [tag or name for tag, name in zip(given, own, strict=True)]

@@ -92,7 +92,7 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
 
 def parse_segments(parse: Callable[[Query], Parse], query: Query, cuts: list[int], label: str, status: str) -> Parse:
     """The pieces of a sentence between the cuts, each parsed by itself."""
-    bounds = zip([0, *cuts], [*cuts, len(query.words)])
+    bounds = zip([0, *cuts], [*cuts, len(query.words)], strict=True)
     return join_parses(query.words, [parse(query.part(start, end)) for start, end in bounds], label, status)
 
 

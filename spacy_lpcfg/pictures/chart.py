@@ -47,7 +47,7 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     image = axes.imshow(table, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
     figure.colorbar(image, ax=axes, label="posterior probability", shrink=0.8)
     shown = [visible(word) for word in words]
-    tagged = [f"{word}\n{visible(_likeliest(tags))}" for word, tags in zip(shown, posteriors.tags)]
+    tagged = [f"{word}\n{visible(_likeliest(tags))}" for word, tags in zip(shown, posteriors.tags, strict=True)]
     axes.set_xticks(range(n), tagged, rotation=90, parse_math=False)
     axes.set_yticks(range(n), shown, parse_math=False)
     axes.set_xlabel("last word")

@@ -61,14 +61,14 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
             "learners that iterate: em, pivot, clusters, split-merge, and belief networks."
         )
     figure = new_figure(6.5, 0.6 + 2.6 * len(drawn))
-    for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn):
+    for axes, quantity in zip(figure.subplots(len(drawn), sharex=True, squeeze=False)[:, 0], drawn, strict=True):
         lines = {
-            visible(name): axes.plot(*zip(*points[quantity]), color=f"C{i}", marker="o", markersize=3)[0]
+            visible(name): axes.plot(*zip(*points[quantity], strict=True), color=f"C{i}", marker="o", markersize=3)[0]
             for i, (name, points) in enumerate(curves)
             if quantity in points
         }
         numbers = map(str, range(len(lines)))  # names come later: some matplotlibs leave out those that begin with _
-        for name, text in zip(lines, axes.legend(lines.values(), numbers).get_texts()):
+        for name, text in zip(lines, axes.legend(lines.values(), numbers).get_texts(), strict=True):
             text.set_parse_math(False)
             text.set_text(name)
         axes.set_ylabel(_QUANTITIES[quantity])

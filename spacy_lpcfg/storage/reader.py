@@ -19,13 +19,15 @@ _ITEM, _ENTRY = 64, 256  # bytes that an item of a list and an entry of a map ta
 _CONSTANTS = {0xC0: None, 0xC2: False, 0xC3: True}
 _NUMBERS = {
     head: Struct(f">{code}")
-    for head, code in zip((0xCA, 0xCB, *range(0xCC, 0xD4)), ("f", "d", "B", "H", "I", "Q", "b", "h", "i", "q"))
+    for head, code in zip(
+        (0xCA, 0xCB, *range(0xCC, 0xD4)), ("f", "d", "B", "H", "I", "Q", "b", "h", "i", "q"), strict=True
+    )
 }
 _BYTES, _TEXT, _LIST, _MAP = range(4)
 _LENGTHS = {
     head: (kind, Struct(f">{code}"))
     for kind, heads in ((_BYTES, "C4 C5 C6"), (_TEXT, "D9 DA DB"), (_LIST, "-- DC DD"), (_MAP, "-- DE DF"))
-    for head, code in zip((int(each, 16) for each in heads.replace("--", "00").split()), "BHI")
+    for head, code in zip((int(each, 16) for each in heads.replace("--", "00").split()), "BHI", strict=True)
     if head
 }
 

@@ -133,7 +133,7 @@ class Tree:
             raise ValueError(
                 f"A tree needs at least one word and one tag for each, but got {len(words)} words and {len(tags)} tags."
             )
-        leaves = [cls(tag, word=word) for word, tag in zip(words, tags)]
+        leaves = [cls(tag, word=word) for word, tag in zip(words, tags, strict=True)]
         found: list[Tree] = []
         open_brackets: list[tuple[Span, list[Tree]]] = [((0, len(leaves), ""), found)]
         position = 0
@@ -214,7 +214,7 @@ _set_word = Tree.__dict__["word"].__set__
 def _from_flat(flat: tuple[Any, ...]) -> Tree:
     """Rebuild a tree from `Tree._flat`; a module-level function, so that pickle can name it."""
     nodes: list[Tree] = []
-    for label, content in zip(flat[::2], flat[1::2]):
+    for label, content in zip(flat[::2], flat[1::2], strict=True):
         if isinstance(content, str):
             nodes.append(Tree(label, word=content))
         else:

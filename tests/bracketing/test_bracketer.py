@@ -57,7 +57,7 @@ def bracketer(request) -> Bracketer:
 def check_brackets(bracketer: Bracketer, words, tags) -> None:
     """What the interface promises of any sentence."""
     spans, scores = bracketer.bracket(words, tags)
-    kept = [place for place, pair in enumerate(zip(tags, words)) if not is_punctuation(*pair)]
+    kept = [place for place, pair in enumerate(zip(tags, words, strict=True)) if not is_punctuation(*pair)]
     assert len(spans) == len(scores)
     assert all(0 <= score <= 1 for score in scores)
     assert list(spans) == sorted(set(spans), key=lambda span: (span[0], -span[1]))
@@ -94,7 +94,7 @@ def test_bracketer_brackets_long_sentences(bracketer, n, tags):
 
 def test_bracketer_of_the_paper_gives_binary_trees(paper):
     for words, tags in itertools.islice(sentences(), 50):
-        n_kept = sum(not is_punctuation(tag, word) for word, tag in zip(words, tags))
+        n_kept = sum(not is_punctuation(tag, word) for word, tag in zip(words, tags, strict=True))
         assert len(paper.bracket(words, tags).spans) == max(n_kept - 1, 0)
 
 

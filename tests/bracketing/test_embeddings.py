@@ -61,7 +61,7 @@ def test_embeddings_count_contexts_within_sentences():
     one, two = (each.toarray() for each in context_counts(chunks(text), vocabulary, 2))
     a, b, c, edge = (N_UNIVERSAL + k for k in range(4))
     expected = {(a, b): 1, (b, c): 1, (b, a): 1, (edge, a): 1, (edge, b): 1, (c, edge): 1, (a, edge): 1}
-    assert {(i, j): one[i, j] for i, j in zip(*np.nonzero(one))} == expected
+    assert {(i, j): one[i, j] for i, j in zip(*np.nonzero(one), strict=True)} == expected
     assert two[a, c] == 1
     assert two[c, b] == two[b, b] == 0
 

@@ -43,17 +43,17 @@ def text_of(sentences: list[list[int]], segments: list[list[int]] | None = None)
 @settings(max_examples=50)
 def test_self_training_best_trees_are_those_of_enumeration(lengths, seed, is_free):
     rng = np.random.default_rng(seed)
-    scores = [dict(zip(rows(n), rng.normal(size=len(rows(n))))) for n in lengths]
+    scores = [dict(zip(rows(n), rng.normal(size=len(rows(n))), strict=True)) for n in lengths]
     splits = [0 if is_free else int(rng.integers(1, n)) for n in lengths]
     flat = np.array([value for each in scores for value in each.values()])
     found = best_trees(np.array(lengths, np.int32), flat, np.array(splits, np.int32))
     start = 0
-    for n, score, split in zip(lengths, scores, splits):
+    for n, score, split in zip(lengths, scores, splits, strict=True):
         trees = [set(spans(tree)) for tree in shapes(0, n)]
         allowed = [tree for tree in trees if not split or all((i, j) == (0, n) or not i < split < j for i, j in tree)]
         best = max(allowed, key=lambda tree: sum(score[span] for span in tree))
         chosen = found[start : start + len(score)].astype(bool)
-        assert {span for span, is_in in zip(rows(n), chosen) if is_in} == best
+        assert {span for span, is_in in zip(rows(n), chosen, strict=True) if is_in} == best
         start += len(score)
 
 
@@ -78,7 +78,7 @@ def test_self_training_keys_tell_apart_what_they_should(tokens):
     text = text_of([symbols], [segments])
     yields, contexts = span_keys(text.lengths, text.symbols, text.segments)
     expected = {"yields": {}, "contexts": {}}
-    for (i, j), a, b in zip(rows(len(symbols)), yields.tolist(), contexts.tolist()):
+    for (i, j), a, b in zip(rows(len(symbols)), yields.tolist(), contexts.tolist(), strict=True):
         assert expected["yields"].setdefault(key_of_yield(symbols[i:j], segments[i:j]), a) == a
         assert expected["contexts"].setdefault(key_of_context(symbols, segments, i, j), b) == b
         assert a >= 0 > b
@@ -137,7 +137,7 @@ def test_self_training_leaves_out_what_is_flat_to_the_left(flags, expected):
 def test_self_training_mask_has_the_trees():
     lengths = np.array([3, 4], np.int32)
     mask = tree_mask(lengths, [np.array([[1, 3]]), np.array([[0, 4], [0, 2], [2, 4]])])
-    found = [span for span, is_in in zip(rows(3) + rows(4), mask) if is_in]
+    found = [span for span, is_in in zip(rows(3) + rows(4), mask, strict=True) if is_in]
     assert found == [(0, 3), (1, 3), (0, 2), (0, 4), (2, 4)]
 
 

@@ -25,7 +25,7 @@ WANTED = [
 
 def pairs(line: str) -> list[tuple[str, str]]:
     (sentence,) = tagged_sentences([line])
-    return list(zip(*sentence))
+    return list(zip(*sentence, strict=True))
 
 
 @pytest.mark.parametrize("text", [TREES, LINES])

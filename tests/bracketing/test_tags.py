@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from spacy_lpcfg.bracketing.sentences import UNIVERSAL_IDS, chunks, plain
@@ -69,7 +71,7 @@ def test_tags_unknown_ones_are_punctuation_by_their_words():
 )
 def test_tags_of_compounds_are_taken_apart(word, tag, parts):
     words, tags = split_compounds(("x", word), ("NN", tag))
-    assert list(zip(words, tags)) == [("x", "NN"), *parts]
+    assert list(zip(words, tags, strict=True)) == [("x", "NN"), *parts]
 
 
 def test_tags_of_a_sentence_without_punctuation_keep_its_segments():
@@ -89,6 +91,6 @@ def test_tags_in_chunks_are_those_of_all_sentences():
     for size in (1, 4, 100):
         found = list(chunks(text, n_tokens=size))
         assert [word for chunk in found for word in chunk.words] == ["a", "b", "I", "'m", "c"] * 3
-        lengths = [int(b - a) for chunk in found for a, b in zip(chunk.offsets, chunk.offsets[1:])]
+        lengths = [int(b - a) for chunk in found for a, b in pairwise(chunk.offsets)]
         assert lengths == [1, 4] * 3
     assert found[0].universal[0] == UNIVERSAL_IDS["NOUN"]

@@ -10,7 +10,7 @@ from spacy_lpcfg.bracketing.top import learn_top, oracle_split, top_split
 
 
 def tagged(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    words, tags = zip(*(token.rsplit("/", 1) for token in text.split()))
+    words, tags = zip(*(token.rsplit("/", 1) for token in text.split()), strict=True)
     return words, tags
 
 

@@ -40,14 +40,15 @@ def sentences(grammar, seed, lengths=(1, 2, 3, 4, 5, 6), least_left=0.0):
 
 def named_items(grammar, forest, values):
     return {
-        (grammar.symbols[a], i, j): value for (i, j, a, _), value in zip(forest.item_table().tolist(), values.tolist())
+        (grammar.symbols[a], i, j): value
+        for (i, j, a, _), value in zip(forest.item_table().tolist(), values.tolist(), strict=True)
     }
 
 
 def named_edges(grammar, forest, values):
     table = forest.item_table()
     named = {}
-    for (target, left, right, rule), value in zip(forest.edge_table().tolist(), values.tolist()):
+    for (target, left, right, rule), value in zip(forest.edge_table().tolist(), values.tolist(), strict=True):
         (i, j, a, _), (_, k, b, _), (_, _, c, _) = table[[target, left, right]].tolist()
         assert grammar.rules[rule].tolist() == [a, b, c]
         named[(*(grammar.symbols[symbol] for symbol in (a, b, c)), i, k, j)] = value
@@ -199,7 +200,9 @@ def test_cell_marginals_are_probabilities(seed):
     for words in sentences(grammar, seed, lengths=(5, 7)):
         forest = parser.forest(words)
         cells = defaultdict(float)
-        for (start, end, _, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items()):
+        for (start, end, _, _), value in zip(
+            forest.item_table().tolist(), parser.marginals(forest).items(), strict=True
+        ):
             assert -1e-6 <= value <= 1 + 1e-5
             cells[start, end] += value
         assert max(cells.values()) <= 1 + 1e-5

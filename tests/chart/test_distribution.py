@@ -121,7 +121,7 @@ def test_k_best_are_all_trees_of_a_forest_in_order(seed, n):
     is_root = (table[:, 1] - table[:, 0] == n) & (parser.grammar.root_weights[table[:, 2]] > 0)
     found = list(KBest(forest, scores, np.where(is_root, 0.0, -np.inf)).trees())
     assert len({tuple(nodes) for nodes in found}) == len(found) == len(all_trees(model, words))
-    of_edge = {tuple(edge[:3]): score for edge, score in zip(edges.tolist(), scores)}
+    of_edge = {tuple(edge[:3]): score for edge, score in zip(edges.tolist(), scores, strict=True)}
     sums = [_sum(nodes, table[:, :2].tolist(), of_edge) for nodes in found]
     assert sums == sorted(sums, reverse=True)
 

@@ -33,7 +33,7 @@ def test_nearest_is_best_of_all_trees(seed, cost):
         words, posteriors = rng.choice(WORDS, n_words).tolist(), random_posteriors(rng, n_words)
 
         def score(spans, tags, posteriors=posteriors):
-            of_tags = sum(likely.get(tag, 0.0) for likely, tag in zip(posteriors.tags, tags))
+            of_tags = sum(likely.get(tag, 0.0) for likely, tag in zip(posteriors.tags, tags, strict=True))
             return sum(posteriors.brackets.get(span, 0.0) - cost for span in spans) + of_tags
 
         trees = [expand_unaries(unbinarize(tree)) for tree in all_trees(model, words)]
@@ -46,7 +46,9 @@ def test_nearest_is_best_of_all_trees(seed, cost):
         assert score(found.spans, found.tags) == pytest.approx(max(score(tree.spans(), tree.tags) for tree in trees))
         assert (found.spans, found.tags) in [(tree.spans(), tree.tags) for tree in trees]
         assert found.span_scores == pytest.approx([posteriors.brackets.get(span, 0.0) for span in found.spans])
-        assert found.tag_scores == pytest.approx([p.get(t, 0.0) for p, t in zip(posteriors.tags, found.tags)])
+        assert found.tag_scores == pytest.approx(
+            [p.get(t, 0.0) for p, t in zip(posteriors.tags, found.tags, strict=True)]
+        )
     assert n_parsed > 2
 
 

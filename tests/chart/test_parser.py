@@ -81,7 +81,7 @@ def test_span_scores_are_posteriors_of_brackets(seed):
     for words in sentences(grammar, seed):
         parse = parser.parse(words)
         expected = marginals(model, words, brackets)
-        found = dict(zip(parse.spans, parse.span_scores))
+        found = dict(zip(parse.spans, parse.span_scores, strict=True))
         for (i, j, label), score in found.items():
             assert score == pytest.approx(expected[label, i, j] / total(model, words), abs=1e-5)
 
@@ -151,9 +151,9 @@ def test_scores_of_signed_weights_are_sums_of_item_marginals(seed, absolute):
             for label in chain:
                 spans[i, j, label] += score
         tolerance = 1e-5 / cancellation(model, words)
-        for part, score in zip(parse.spans, parse.span_scores):
+        for part, score in zip(parse.spans, parse.span_scores, strict=True):
             assert score == pytest.approx(np.clip(spans[part], 0, 1), abs=tolerance)
-        for part, score in zip(enumerate(parse.tags), parse.tag_scores):
+        for part, score in zip(enumerate(parse.tags), parse.tag_scores, strict=True):
             assert score == pytest.approx(np.clip(tags[part], 0, 1), abs=tolerance)
 
 
@@ -256,7 +256,7 @@ def test_tag_weight_scales_emissions_under_other_tags(seed, tag_weight):
 def _tagged(model, words, tags, tag_weight):
     """The model for one sentence of different words with given tags."""
     lexical = {}
-    for x, tag in zip(words, tags):
+    for x, tag in zip(words, tags, strict=True):
         rows = {a: vector for (a, y), vector in model.lexical.items() if y == x}
         is_known = tag in ("D", "N", "V")
         if is_known and tag_weight < 1 and not any(split_chain(a)[-1] == tag for a in rows):
@@ -406,12 +406,12 @@ def test_any_tags_get_a_tree(parser, data):
             max_size=8,
         )
     )
-    words, tags = ([*column] for column in zip(*pairs))
+    words, tags = ([*column] for column in zip(*pairs, strict=True))
     tag_weight = data.draw(st.sampled_from([0.0, 0.01, 1.0]))
     parse = parser.parse(Query(words, tags, tag_weight=tag_weight))
     assert parse.tree.words == words
     if tag_weight == 0:
-        assert all(mine == tag for mine, tag in zip(parse.tags, tags) if tag)
+        assert all(mine == tag for mine, tag in zip(parse.tags, tags, strict=True) if tag)
 
 
 @pytest.mark.parametrize(("words", "tags"), [([], None), ([], []), (["a"], []), (["a"], ["DT", "NN"])])
@@ -428,7 +428,7 @@ def test_threads_share_a_parser(parser, golds):
     fresh = Parser(parser.grammar)
     with ThreadPoolExecutor(2) as threads:
         two = list(threads.map(lambda gold: fresh.parse(gold.words), [*golds, *golds]))
-    for alone, together in zip([*one, *one], two):
+    for alone, together in zip([*one, *one], two, strict=True):
         assert (together.spans, together.tags) == (alone.spans, alone.tags)
         assert together.span_scores.tobytes() == alone.span_scores.tobytes()
 

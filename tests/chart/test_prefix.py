@@ -30,7 +30,7 @@ def with_anything(grammar: Grammar) -> Model:
     """The model of a grammar of `grammar_of` with a word that is emitted as likely as all words together."""
     model, shares = model_of(grammar), grammar.lexicon.words_per_row(grammar.tag_of)
     everything: dict[str, np.ndarray] = {}
-    for ((a, word), vector), share in zip(model.lexical.items(), shares):
+    for ((a, word), vector), share in zip(model.lexical.items(), shares, strict=True):
         if not word.startswith("<tag "):
             everything[a] = everything.get(a, 0.0) + share * vector
     return Model(model.roots, model.binary, model.lexical | {(a, ANYTHING): v for a, v in everything.items()})
@@ -68,17 +68,24 @@ def without_recursion(seed: int) -> Grammar:
     order = ["S", "VP", "NP", "D", "N", "V"]
     states = {a: int(rng.integers(1, 4)) for a in order}
     model = Model(
-        {a: v for a, v in zip("SN", np.split(rng.dirichlet(np.ones(states["S"] + states["N"])), [states["S"]]))}, {}, {}
+        {
+            a: v
+            for a, v in zip(
+                "SN", np.split(rng.dirichlet(np.ones(states["S"] + states["N"])), [states["S"]]), strict=True
+            )
+        },
+        {},
+        {},
     )
     for place, a in enumerate(order[:3]):
         pairs = [(b, c) for b in order[place + 1 :] for c in order[place + 1 :]]
         chosen = [pairs[i] for i in rng.choice(len(pairs), min(4, len(pairs)), replace=False)]
         sizes = [states[b] * states[c] for b, c in chosen]
         values = rng.dirichlet(np.ones(sum(sizes)), states[a])
-        for (b, c), block in zip(chosen, np.split(values, np.cumsum(sizes)[:-1], axis=1)):
+        for (b, c), block in zip(chosen, np.split(values, np.cumsum(sizes)[:-1], axis=1), strict=True):
             model.binary[a, b, c] = block.reshape(states[a], states[b], states[c])
     for a in order[3:]:
-        for word, vector in zip(WORDS[:3], rng.dirichlet(np.ones(3), states[a]).T):
+        for word, vector in zip(WORDS[:3], rng.dirichlet(np.ones(3), states[a]).T, strict=True):
             model.lexical[a, word] = vector
     return grammar_of(model, one_state(model, seed), is_proper=True)
 

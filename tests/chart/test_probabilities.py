@@ -60,14 +60,14 @@ def test_methods_agree_with_each_other(learned, name):
     before = doc.to_bytes()
     best, logs = pipe.n_best(doc, 3), pipe.log_probabilities(doc)
     assert len(best) == len(logs) == len(list(doc.sents)) == 2
-    for analyses, log_probability in zip(best, logs):
+    for analyses, log_probability in zip(best, logs, strict=True):
         assert [each.probability for each in analyses] == sorted((e.probability for e in analyses), reverse=True)
         for each in analyses:
             assert each.log_probability <= log_probability + 1e-3
     assert pipe.entropies(doc) == [pytest.approx(bits, abs=1e-9) for bits in pipe.entropies(doc)]
     assert all(bits >= 0 for bits in pipe.entropies(doc))
     assert pipe.samples(doc, 3, seed=1) == pipe.samples(doc, 3, seed=1)
-    for sent, drawn, bits in zip(doc.sents, pipe.samples(doc, 3), pipe.surprisals(doc)):
+    for sent, drawn, bits in zip(doc.sents, pipe.samples(doc, 3), pipe.surprisals(doc), strict=True):
         words = [token.text for token in sent if not token.is_space]
         assert all(tree.words == words for tree in drawn)
         assert bits.shape == (len(words) + 1,)
@@ -80,7 +80,7 @@ def test_methods_agree_with_each_other(learned, name):
 def test_surprisals_add_up_to_log_probabilities(learned, name):
     nlp = pipeline(learned, name)
     doc, pipe = tokenized(nlp), nlp.get_pipe(name)
-    for bits, log_probability in zip(pipe.surprisals(doc), pipe.log_probabilities(doc)):
+    for bits, log_probability in zip(pipe.surprisals(doc), pipe.log_probabilities(doc), strict=True):
         assert bits.sum() == pytest.approx(-log_probability / np.log(2), abs=1e-6)
 
 
@@ -90,7 +90,7 @@ def test_log_probabilities_of_given_trees(learned, name):
     doc, pipe = tokenized(nlp), nlp.get_pipe(name)
     best = [analyses[0] for analyses in pipe.n_best(doc, 1)]
     found = pipe.log_probabilities(doc, [each.tree for each in best])
-    for log_probability, each in zip(found, best):
+    for log_probability, each in zip(found, best, strict=True):
         if name == "lpcfg_parser":
             assert log_probability == pytest.approx(each.log_probability, abs=1e-3)
         else:  # the beam's trees are summed over their tags
@@ -123,7 +123,7 @@ def test_sentences_without_words_have_none(learned, name):
 def test_states_are_of_the_trees_that_the_pipe_writes(learned):
     nlp = pipeline(learned, "lpcfg_parser")
     doc = nlp(TEXT)
-    for vectors, tree in zip(nlp.get_pipe("lpcfg_parser").states(doc), trees(doc)):
+    for vectors, tree in zip(nlp.get_pipe("lpcfg_parser").states(doc), trees(doc), strict=True):
         brackets = {(start, end) for start, end, _ in tree.spans()}
         assert {(each.start, each.end) for each in vectors} == brackets | {(i, i + 1) for i in range(len(tree))}
         for each in vectors:
@@ -141,7 +141,7 @@ def test_posteriors_of_chosen_brackets_are_their_scores(learned, name, temperatu
     doc, pipe = tokenized(nlp), nlp.get_pipe(name)
     first = pipe.posteriors(doc)[0]
     group = pipe(doc).spans[key_of(name)]
-    scores = [score for span, score in zip(group, group.attrs["scores"]) if span.sent.start == 0]
+    scores = [score for span, score in zip(group, group.attrs["scores"], strict=True) if span.sent.start == 0]
     chosen = [(span.start, span.end, span.label_) for span in group if span.sent.start == 0]
     assert [first.brackets[bracket] for bracket in chosen] == pytest.approx(scores, abs=1e-4)
     assert first.tags == raw.tags

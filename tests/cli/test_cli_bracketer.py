@@ -50,7 +50,7 @@ def test_cli_bracketer_is_that_of_the_library(model):
 
 def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
     sentences = list(read_tagged(SAMPLE / "train.mrg"))
-    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in sentences]
+    lines = [" ".join(map("/".join, zip(*sentence, strict=True))) for sentence in sentences]
     (tmp_path / "first.gz").write_bytes(gzip.compress("\n".join(lines[:200]).encode()))
     trees = list(read_trees(SAMPLE / "train.mrg"))
     (tmp_path / "second.mrg").write_text("\n".join(map(str, trees[200:400])), encoding="utf-8")
@@ -69,7 +69,7 @@ def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
 
 @pytest.mark.parametrize("paths", ["text", "text/*"])
 def test_cli_bracketer_reads_folders_and_patterns(model, tmp_path, paths):
-    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in read_tagged(SAMPLE / "train.mrg")]
+    lines = [" ".join(map("/".join, zip(*sentence, strict=True))) for sentence in read_tagged(SAMPLE / "train.mrg")]
     (tmp_path / "text" / "b").mkdir(parents=True)
     (tmp_path / "text" / "a.tagged.gz").write_bytes(gzip.compress("\n".join(lines[:300]).encode()))
     (tmp_path / "text" / "c.tagged").write_text("\n".join(lines[300:]), encoding="utf-8")
@@ -83,7 +83,9 @@ def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
     tags = sorted({tag for sentence in sentences for tag in sentence.tags})
     (tmp_path / "map").write_text("\n".join(f"T{i}: {universal(tag)}" for i, tag in enumerate(tags)), encoding="utf-8")
     for name, rename in (("odd", lambda tag: f"T{tags.index(tag)}:"), ("universal", universal)):
-        lines = [" ".join(f"{word}/{rename(tag)}" for word, tag in zip(*sentence)) for sentence in sentences]
+        lines = [
+            " ".join(f"{word}/{rename(tag)}" for word, tag in zip(*sentence, strict=True)) for sentence in sentences
+        ]
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
     for name, options in (("odd", ("--tag-map", tmp_path / "map")), ("universal", ())):
         run("learn", "bracketer", tmp_path / name, "--preset", "paper", *options, "-o", tmp_path / f"{name}_model")
@@ -106,7 +108,7 @@ def test_cli_bracketer_by_default_learns_the_best(tmp_path):
 
 def test_cli_bracketer_names_broken_lines_or_counts_them(tmp_path, model):
     bad = tmp_path / "bad"
-    lines = [" ".join(map("/".join, zip(*sentence))) for sentence in read_tagged(SAMPLE / "train.mrg")]
+    lines = [" ".join(map("/".join, zip(*sentence, strict=True))) for sentence in read_tagged(SAMPLE / "train.mrg")]
     bad.write_text("\n".join([*lines[:5], "broken", *lines[5:], "broken"]), encoding="utf-8")
     arguments = ("learn", "bracketer", bad, "--preset", "paper", "-o", tmp_path / "model")
     assert "bad:6: Expected word/tag" in run(*arguments, code=1).stderr

@@ -51,7 +51,7 @@ def test_cli_inspect_shows_a_grammar(pcfg_model):
     (sizes,) = found["members"]
     assert (sizes["kind"], sizes["is_proper"], sizes["root_label"]) == ("grammar", True, "ROOT")
     assert (sizes["n_labels"], sizes["n_rules"]) == (len(grammar.labels), grammar.n_rules)
-    assert sizes["states"] == dict(zip(grammar.symbols, grammar.n_states.tolist()))
+    assert sizes["states"] == dict(zip(grammar.symbols, grammar.n_states.tolist(), strict=True))
     assert list(sizes["shares"].values()) == sorted(sizes["shares"].values(), reverse=True)
     assert list(found["symbols"]) == ["NP", "DT"]
     assert found["symbols"]["DT"]["kind"] == "words"

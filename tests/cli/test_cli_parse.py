@@ -48,7 +48,7 @@ def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
     sentences = [tree for doc in docs for tree in trees(doc)]
     assert [each["tree"] for each in found] == [f"(ROOT {tree})" for tree in sentences]
     assert [each["tags"] for each in found] == [tree.tags for tree in sentences]
-    for each, tree in zip(found, sentences):
+    for each, tree in zip(found, sentences, strict=True):
         assert [(span["start"], span["end"], span["label"]) for span in each["spans"]] == tree.spans()
         assert each["status"] == "parsed"
         assert "n_best" not in each
@@ -91,7 +91,7 @@ def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
     blocks = run("parse", pcfg_model, "-", "--n-best", 4, text=TEXT).stdout.split("\n\n")
     assert head == ["sentence", "rank", "probability", "log_probability", "tree"]
     assert blocks[-1] == ""
-    for number, (each, analyses, block) in enumerate(zip(found, wanted, blocks, strict=False), start=1):
+    for number, (each, analyses, block) in enumerate(zip(found, wanted, blocks, strict=True), start=1):
         own = [row for row in rows if row[0] == str(number)]
         texts = [f"(ROOT {one.tree})" for one in analyses]
         assert [one["tree"] for one in each["n_best"]] == texts
@@ -148,7 +148,7 @@ def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_
     found = list(DocBin().from_disk(tmp_path / "text.spacy").get_docs(spacy.blank("en").vocab))
     assert [doc.text for doc in found] == [doc.text for doc in docs]
     assert [trees(doc) for doc in found] == [trees(doc) for doc in docs]
-    for one, other in zip(found, docs):
+    for one, other in zip(found, docs, strict=True):
         assert one.spans[KEY].attrs["scores"].tolist() == other.spans[KEY].attrs["scores"].tolist()
     again = run("parse", pcfg_model, tmp_path / "text.spacy").stdout
     assert again == run("parse", pcfg_model, "-", text=TEXT).stdout

@@ -295,7 +295,7 @@ def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
 
         def gain(parse, posteriors=posteriors):
             of_brackets = sum(posteriors.brackets.get(span, 0.0) for span in parse.spans)
-            of_tags = sum(of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, parse.tags))
+            of_tags = sum(of_word.get(tag, 0.0) for of_word, tag in zip(posteriors.tags, parse.tags, strict=True))
             return of_brackets - parser.combined.bracket_cost * len(parse.spans) + of_tags
 
         found, own = parser.forest_mbr(gold.words), Parser(pcfg).parse(gold.words)

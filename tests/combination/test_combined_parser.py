@@ -76,7 +76,7 @@ def test_combined_parser_is_saved(nlp, tmp_path):
 
 def test_command_learns_a_combination(tmp_path):
     trees = tmp_path / "train.mrg"
-    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(40))))
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(40), strict=False)))
     output = tmp_path / "model"
     arguments = ["learn", "combined", str(trees), "--dev", str(trees), "--output", str(output), "--seed", "1"]
     result = CliRunner().invoke(lpcfg_cli, arguments)
@@ -113,7 +113,7 @@ def test_command_sets_the_beam_of_networks(nlp, tmp_path):
 
 def test_command_learns_a_combination_from_text_too(tmp_path):
     trees, text = tmp_path / "train.mrg", tmp_path / "text"
-    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
     arguments = ["learn", "combined", str(trees), "--text", str(text), "--output", str(tmp_path / "model")]
     result = CliRunner().invoke(lpcfg_cli, arguments)
@@ -128,7 +128,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
 
 def test_command_learns_one_grammar_from_text(tmp_path):
     trees, text, output = tmp_path / "train.mrg", tmp_path / "text", tmp_path / "model"
-    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
     text.write_text("The old ferry was sold.\n\nMy sister missed the last one.\n", encoding="utf-8")
     arguments = ["learn", "combined", str(trees), "--preset", "fast", "--output", str(output)]
     result = CliRunner().invoke(lpcfg_cli, arguments)
@@ -147,7 +147,7 @@ def test_command_learns_one_grammar_from_text(tmp_path):
 def paths(tmp_path):
     """Overrides of a config: a few trees, and two sentences of text."""
     trees, text = tmp_path / "train.mrg", tmp_path / "text"
-    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20))))
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
     text.write_text("The old ferry was sold.\nMy sister missed the last one.\n", encoding="utf-8")
     return {"paths.train": str(trees), "paths.dev": str(trees), "paths.text": str(text)}
 
@@ -185,7 +185,7 @@ def test_config_trains(name, paths, tmp_path, monkeypatch):
 def test_scores_are_calibrated(nlp, tmp_path):
     nlp.to_disk(tmp_path / "model")
     dev = tmp_path / "dev.mrg"
-    dev.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "dev.mrg"), range(60))))
+    dev.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "dev.mrg"), range(60), strict=False)))
     arguments = ["calibrate", str(tmp_path / "model"), str(dev), "--output", str(tmp_path / "calibrated")]
     result = CliRunner().invoke(lpcfg_cli, arguments)
     assert result.exit_code == 0, result.output

@@ -120,7 +120,7 @@ def test_corpus_makes_a_word_of_white_space_visible():
 
 def test_corpus_gives_coarse_tags_with_the_fine_ones(tmp_path):
     doc = tree_to_doc(NLP.vocab, list(parse_trees("(S (NP (PRP It)) (VP (VBZ works)))")))
-    for token, pos in zip(doc, ("PRON", "VERB")):
+    for token, pos in zip(doc, ("PRON", "VERB"), strict=True):
         token.pos_ = pos
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "trees.spacy")
     for gold_tags, wanted in ((True, ["PRON", "VERB"]), (False, ["", ""])):

@@ -237,7 +237,7 @@ def test_demo_server_survives_what_should_not_happen(caplog):
 def test_demo_server_answers_many_while_one_is_silent(server):
     with socket.create_connection(server.server_address[:2]), ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda word: get(server, f"/?text={word}")[:2], ["Go", "Stop", "Wait", "Run"]))
-    for (status, body), word in zip(found, ["Go", "Stop", "Wait", "Run"]):
+    for (status, body), word in zip(found, ["Go", "Stop", "Wait", "Run"], strict=True):
         assert status == 200
         assert f"<h2>{word}</h2>" in body
 

@@ -315,7 +315,7 @@ def test_isbn_parser_parses_as_the_library_does(nlp):
 def test_isbn_parser_never_fails_on_a_text(nlp, text):
     doc = nlp(text)
     found = trees(doc, ISBN_KEY)
-    for sent, tree, status in zip(doc.sents, found, doc.spans[ISBN_KEY].attrs["status"]):
+    for sent, tree, status in zip(doc.sents, found, doc.spans[ISBN_KEY].attrs["status"], strict=True):
         words = [token for token in sent if not token.is_space]
         assert (tree is None) == (not words) == (status == "empty")
         assert len(words) == (len(tree) if tree else 0)
@@ -400,7 +400,9 @@ def test_isbn_parser_surprisal_sums_up_to_the_probability_of_the_sentence(nlp, w
         bits = np.array([token._.surprisal for token in doc])
         assert np.isnan(bits).tolist() == [token.is_space for token in doc]
         assert (bits[~np.isnan(bits)] >= 0).all()
-        for sent, end, log_probability in zip(doc.sents, attrs["end_surprisal"], attrs["log_probabilities"]):
+        for sent, end, log_probability in zip(
+            doc.sents, attrs["end_surprisal"], attrs["log_probabilities"], strict=True
+        ):
             total = np.nansum(bits[sent.start : sent.end]) + end
             assert total == pytest.approx(-log_probability / np.log(2), abs=1e-6, nan_ok=True)
         parser = made.get_pipe(NAME).ready_parser()
@@ -450,7 +452,7 @@ def test_isbn_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
     assert are_same(parameters(loaded), parameters(nlp))
     assert loaded.get_pipe(NAME).labels == nlp.get_pipe(NAME).labels
     assert loaded.get_pipe(NAME).root_label == "ROOT"
-    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS)):
+    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS), strict=True):
         assert annotations(mine) == annotations(theirs)
     assert loaded(TEXTS[0])[0]._.surprisal == nlp(TEXTS[0])[0]._.surprisal
 

@@ -66,7 +66,7 @@ def test_parser_parses_as_the_library_does_with_what_it_learned(nlp):
     examples = list(treebank(150)(nlp))
     golds = [tree for eg in examples for tree in rooted_trees(eg.reference)]
     parser = Parser(TreebankPCFG().fit(golds))
-    for doc, gold in zip(nlp.pipe([eg.predicted for eg in examples[:20]]), golds):
+    for doc, gold in zip(nlp.pipe([eg.predicted for eg in examples[:20]]), golds, strict=True):
         wanted = parser.parse(gold.words)
         assert trees(doc) == [wanted.tree]
         assert doc.spans[KEY].attrs["scores"].tolist() == wanted.span_scores.tolist()
@@ -227,7 +227,7 @@ def test_parser_checks_given_labels():
 def test_parser_never_fails_on_a_text(nlp, text):
     doc = nlp(text)
     found = trees(doc)
-    for sent, tree, status in zip(doc.sents, found, doc.spans[KEY].attrs["status"]):
+    for sent, tree, status in zip(doc.sents, found, doc.spans[KEY].attrs["status"], strict=True):
         words = [token for token in sent if not token.is_space]
         assert (tree is None) == (not words) == (status == "empty")
         assert len(words) == (len(tree) if tree else 0)
@@ -385,7 +385,7 @@ def test_parser_saved_and_loaded_parses_the_same(nlp, tmp_path, form):
     else:
         loaded = pickle.loads(pickle.dumps(nlp))
     assert loaded.get_pipe("lpcfg_parser").labels == nlp.get_pipe("lpcfg_parser").labels
-    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS)):
+    for mine, theirs in zip(nlp.pipe(TEXTS), loaded.pipe(TEXTS), strict=True):
         assert annotations(mine) == annotations(theirs)
 
 

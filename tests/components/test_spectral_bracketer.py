@@ -63,7 +63,7 @@ def text(limit: int = 300) -> TaggedText:
 
 
 def sentence_of(line: str) -> TaggedSentence:
-    return TaggedSentence(*zip(*(item.rsplit("/", 1) for item in line.split())))
+    return TaggedSentence(*zip(*(item.rsplit("/", 1) for item in line.split()), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,7 @@ def annotations(doc: Doc) -> list:
 
 def test_bracketer_brackets_as_the_library_does_with_what_it_learned(nlp):
     learner = SpectralBracketer.preset("paper", m=3, embedding=CCA(size=10))
-    sentences = [sentence for _, sentence in zip(range(300), read_tagged(SAMPLE / "train.mrg"))]
+    sentences = [sentence for _, sentence in zip(range(300), read_tagged(SAMPLE / "train.mrg"), strict=False)]
     library = learner.fit(lambda: sentences)
     for sentence in sentences[:20]:
         doc = nlp(tagged_doc(nlp.vocab, sentence))
@@ -117,7 +117,7 @@ def test_bracketer_learns_from_a_stream(nlp):
     other.initialize(examples)
     assert set(seen[1:]) <= {1, 300}
     assert 300 in seen
-    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other)), strict=True):
         assert annotations(one) == annotations(same)
 
 
@@ -125,7 +125,7 @@ def test_bracketer_never_sees_brackets(nlp):
     """Trees of the reference Docs make no difference, whatever they are."""
     other = pipeline()
     other.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=300, gold_tags=True)(other))
-    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+    for one, same in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other)), strict=True):
         assert annotations(one) == annotations(same)
 
 
@@ -147,7 +147,10 @@ def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
     ready.initialize()
     streamed = pipeline()
     (tmp_path / "text").write_text(
-        "".join(f"{tree}\n" for _, tree in zip(range(300), parse_trees((SAMPLE / "train.mrg").read_text("utf-8")))),
+        "".join(
+            f"{tree}\n"
+            for _, tree in zip(range(300), parse_trees((SAMPLE / "train.mrg").read_text("utf-8")), strict=True)
+        ),
         encoding="utf-8",
     )
     streamed.config["training"]["max_epochs"] = -1
@@ -156,7 +159,7 @@ def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
     }
     streamed.initialize()
     for other in (ready, streamed):
-        for mine, theirs in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other))):
+        for mine, theirs in zip(nlp.pipe(docs_of(nlp)), other.pipe(docs_of(other)), strict=True):
             assert annotations(mine) == annotations(theirs)
 
 
@@ -187,7 +190,7 @@ def test_bracketer_uses_the_vectors_of_the_vocabulary():
                 vectors[word] = random.normal(size=12).astype(np.float32)
                 nlp.vocab.set_vector(word, vectors[word])
     found = VocabVectors(8).of(nlp.vocab)
-    assert all(np.array_equal(vectors[word], row) for word, row in zip(found.words, found.vectors))
+    assert all(np.array_equal(vectors[word], row) for word, row in zip(found.words, found.vectors, strict=True))
     assert len(found.words) == len(vectors)
     nlp.initialize(lambda: text(100)(nlp))
     assert nlp.get_pipe("spectral_bracketer").learner.embedding == VocabVectors(8)
@@ -351,7 +354,7 @@ def test_bracketer_maps_tags_when_it_learns_and_when_it_brackets(tmp_path):
     foreign.initialize(partial(examples, foreign, names))
     plain.initialize(partial(examples, plain, same))
     seen: set[str] = set()
-    for eg, other in zip(examples(foreign, names), examples(plain, same)):
+    for eg, other in zip(examples(foreign, names), examples(plain, same), strict=True):
         assert annotations(foreign(eg.predicted)) == annotations(plain(other.predicted))
         seen.update(token.tag_ for token in eg.predicted)
     assert set(names.values()) < seen
@@ -425,7 +428,7 @@ def test_bracketer_saved_and_loaded_brackets_the_same(nlp, tmp_path, form):
         loaded = spacy.load(tmp_path / "model")
     else:
         loaded = pickle.loads(pickle.dumps(nlp))
-    for mine, theirs in zip(nlp.pipe(docs_of(nlp)), loaded.pipe(docs_of(loaded))):
+    for mine, theirs in zip(nlp.pipe(docs_of(nlp)), loaded.pipe(docs_of(loaded)), strict=True):
         assert annotations(mine) == annotations(theirs)
 
 
@@ -445,7 +448,7 @@ def test_bracketer_brackets_survive_with_the_doc(nlp, form):
         loaded = list(DocBin().from_bytes(data).get_docs(spacy.blank("en").vocab))
     else:
         loaded = pickle.loads(pickle.dumps(docs))
-    for mine, theirs in zip(docs, loaded):
+    for mine, theirs in zip(docs, loaded, strict=True):
         assert annotations(mine) == annotations(theirs)
         assert trees(mine, KEY) == trees(theirs, KEY)
 

@@ -99,7 +99,7 @@ def test_tagged_text_corpus_has_tags_on_both_sides(text, nlp):
     reader = registry.readers.get("spacy-lpcfg.TaggedText.v1")(text)
     examples = list(reader(nlp))
     assert len(examples) == 2
-    for eg, sentence in zip(examples, SENTENCES):
+    for eg, sentence in zip(examples, SENTENCES, strict=True):
         assert eg.predicted is not eg.reference
         for doc in (eg.predicted, eg.reference):
             assert tuple(token.text for token in doc) == sentence.words

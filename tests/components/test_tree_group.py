@@ -81,7 +81,7 @@ def test_merged_tokens_are_leaves_of_the_same_tree(set_tags):
 def test_merged_tokens_leave_scores_with_their_brackets():
     before = parse_of(CITY)
     doc = merge(parsed(CITY, RAIN), CITY_TOKENS)
-    kept = [score for score, (_, _, label) in zip(before.span_scores, before.spans) if label != "NML"]
+    kept = [score for score, (_, _, label) in zip(before.span_scores, before.spans, strict=True) if label != "NML"]
     assert doc.spans[KEY].attrs["scores"][:6].tolist() == kept
     city = doc[3:4]._.constituency
     assert (city.labels, city.probability) == (("NP",), kept[4])

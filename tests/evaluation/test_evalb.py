@@ -311,7 +311,7 @@ def example(folder, name, params):
 
 def test_evalb_agrees_with_sample_results(shared_evalb):
     evaluation, report = example(shared_evalb, "sample", "sample/sample.prm")
-    for row, sentence in zip(report[3:], evaluation.sentences):
+    for row, sentence in zip(report[3:], evaluation.sentences, strict=True):
         if sentence.status != Status.VALID:
             row[9] = str(sentence.length)  # (2)
     f1 = [row for row in report if "FMeasure" in row]
@@ -361,7 +361,7 @@ def with_tags(tree, rng):
     quotes, others = ["POS", "''", "``", "NN"], ["NN", "RP", "ADVP", "PRT"]
     tags = [
         rng.choice(quotes if is_quote else others) if rng.random() < (0.3 if is_quote else 0.05) else tag
-        for tag, is_quote in zip(tree.tags, (word in "'\"" for word in tree.words))
+        for tag, is_quote in zip(tree.tags, (word in "'\"" for word in tree.words), strict=True)
     ]
     words = [word if rng.random() < 0.999 else "?" for word in tree.words]
     return Tree.from_spans(words, tags, tree.spans())
@@ -428,7 +428,9 @@ def test_confusions_are_what_is_left_over_the_same_words(data):
     """Against a count over spans: of each, as many pairs as the side with fewer unmatched brackets has."""
     gold = data.draw(random_trees(st.sampled_from("ABC"), st.sampled_from("DE"), max_leaves=6))
     labels = [data.draw(st.sampled_from("ABC")) for _ in gold.spans()]
-    test = Tree.from_spans(gold.words, gold.tags, [(i, j, label) for (i, j, _), label in zip(gold.spans(), labels)])
+    test = Tree.from_spans(
+        gold.words, gold.tags, [(i, j, label) for (i, j, _), label in zip(gold.spans(), labels, strict=True)]
+    )
     found = score_sentence(gold, test, Params()).confusions
     wanted = 0
     for span in {span[:2] for span in gold.spans()}:

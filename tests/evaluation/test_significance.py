@@ -25,7 +25,10 @@ def f1(chosen):
 def test_significance_is_that_of_all_assignments():
     one, other = scores({1}), scores({0, 2, 3, 5})
     gap = abs(f1(one) - f1(other))
-    assignments = [list(zip(*(pair[::way] for pair, way in zip(zip(one, other), ways)))) for ways in WAYS]
+    assignments = [
+        list(zip(*(pair[::way] for pair, way in zip(zip(one, other, strict=True), ways, strict=True)), strict=True))
+        for ways in WAYS
+    ]
     expected = sum(abs(f1(a) - f1(b)) >= gap - 1e-12 for a, b in assignments) / len(assignments)
     assert paired_permutation_test(one, other, n_shuffles=20_000) == pytest.approx(expected, abs=0.01)
 

@@ -34,10 +34,10 @@ def reference(grammar: Grammar) -> dict[tuple[str, str, str], float]:
     """Weights of the rules that a grammar lacks, by the definition, a rule at a time."""
     names, n = grammar.symbols, grammar.n_preterminals
     known = {tuple(names[a] for a in rule) for rule in grammar.rules}
-    share = dict(zip(names, grammar.symbol_weights))
-    top = max(names[n:], key=dict(zip(names, grammar.root_weights)).get)
+    share = dict(zip(names, grammar.symbol_weights, strict=True))
+    top = max(names[n:], key=dict(zip(names, grammar.root_weights, strict=True)).get)
     below = {family_of(a): Counter() for a in names[n:]}
-    for (a, b, c), weight in zip(grammar.rules, grammar.rule_weights):
+    for (a, b, c), weight in zip(grammar.rules, grammar.rule_weights, strict=True):
         for child in (b, c):
             if not names[child].startswith("@"):
                 below[family_of(names[a])][names[child]] += weight * share[names[a]]
@@ -77,7 +77,9 @@ def test_states_of_new_rules_are_independent_and_equally_likely(seed):
         tensor = new.binary.pop(rule)
         np.testing.assert_allclose(tensor.sum(axis=(1, 2)), weight, rtol=1e-3)
         np.testing.assert_allclose(tensor, tensor.mean(), rtol=1e-6)
-    for old_part, new_part in zip((old.roots, old.binary, old.lexical), (new.roots, new.binary, new.lexical)):
+    for old_part, new_part in zip(
+        (old.roots, old.binary, old.lexical), (new.roots, new.binary, new.lexical), strict=True
+    ):
         np.testing.assert_equal(new_part, old_part)
 
 
@@ -94,7 +96,7 @@ def test_sentences_without_a_tree_get_one_of_the_larger_grammar():
             assert (parse.status, parse.is_parsed) == ("backed-off", False)
             assert np.isnan(parse.log_probability)
             expected = marginals(larger, words, brackets)
-            for (i, j, label), score in zip(parse.spans, parse.span_scores):
+            for (i, j, label), score in zip(parse.spans, parse.span_scores, strict=True):
                 assert score == pytest.approx(expected[label, i, j] / total(larger, words), abs=1e-4)
             n_tested += 1
     assert n_tested > 10

@@ -62,7 +62,7 @@ def test_views_are_the_parameters_they_were_made_of():
 def test_labels_tags_and_chains():
     (tree,) = parse_trees(["(TOP (S (NP (PRP it)) (VP (VB is) (NP (A a) (B b) (ADVP|PRT (RB c) (D d))))))"])
     grammar = TreebankPCFG().fit([tree])
-    chains = dict(zip(grammar.symbols, grammar.chains))
+    chains = dict(zip(grammar.symbols, grammar.chains, strict=True))
     assert chains["NP|PRP"] == ("NP", "PRP")
     assert chains["@NP"] == ()
     assert chains["ADVP\\|PRT"] == ("ADVP|PRT",)
@@ -290,7 +290,7 @@ def random_tensors(seed: int, ranks: list[int], size: int = 8) -> tuple[np.ndarr
 def views(store: Tensors) -> list[np.ndarray]:
     return [
         store.dense[start:end].reshape(shape)
-        for start, end, shape in zip(store.offsets, store.offsets[1:], store.shapes)
+        for start, end, shape in zip(store.offsets[:-1], store.offsets[1:], store.shapes, strict=True)
     ]
 
 
@@ -302,7 +302,7 @@ def test_tensors_from_dense_are_exact():
     dense, shapes, tensors = random_tensors(0, [1, 2, 8, 3])
     store = Tensors.from_dense(dense, shapes)
     assert (store.forms == EXACT).all()
-    for found, expected in zip(views(store), tensors):
+    for found, expected in zip(views(store), tensors, strict=True):
         np.testing.assert_array_equal(found, expected.astype(np.float32))
 
 
@@ -312,7 +312,7 @@ def test_factors_recover_tensors_of_low_rank(seed):
     ranks = [1, 2, 3, 20, 1, 2, 20]
     dense, shapes, tensors = random_tensors(seed, ranks)
     store = Tensors.factorize(dense, shapes, tolerance=1e-6)
-    for found, expected, rank, form, kept in zip(views(store), tensors, ranks, store.forms, store.ranks):
+    for found, expected, rank, form, kept in zip(views(store), tensors, ranks, store.forms, store.ranks, strict=True):
         assert form == (EXACT if rank == 20 else FACTORED)
         assert relative_error(found, expected) < (1e-6 if form == EXACT else 2e-3)
         assert kept.tolist() == ([0, 0, 0] if form == EXACT else [rank] * 3)
@@ -329,7 +329,7 @@ def test_factors_respect_the_tolerance(tolerance):
     sizes = store.ranks.prod(axis=1) + (store.ranks * shapes).sum(axis=1)
     assert (sizes < shapes.prod(axis=1)).all()
     assert np.count_nonzero(store.forms == EXACT) < 3
-    for found, expected in zip(views(store), noisy):
+    for found, expected in zip(views(store), noisy, strict=True):
         assert relative_error(found, expected) < tolerance + 1e-3
 
 
@@ -361,7 +361,7 @@ def test_sparse_tensors_keep_what_matters(seed, negligible):
     dense, shapes, tensors = skewed_tensors(seed)
     store = Tensors.sparsify(dense, shapes, negligible)
     assert set(store.forms) == {EXACT, SPARSE}
-    for found, expected, form in zip(views(store), tensors, store.forms):
+    for found, expected, form in zip(views(store), tensors, store.forms, strict=True):
         np.testing.assert_allclose(found.sum(axis=(1, 2)), expected.sum(axis=(1, 2)), rtol=2e-6)
         is_kept = expected > max(negligible, 1e-4) * expected.max()
         assert (found[is_kept] > 0.998 * expected[is_kept]).all()
@@ -406,11 +406,11 @@ def test_layout_multiplies_out_to_the_dense_tensors(store, learned):
         if tensors.forms[rule] == EXACT:
             found = matrix(data, core, m_a * m_b, m_c).reshape(expected.shape)
         elif tensors.forms[rule] == FACTORED:
-            sizes = zip(factors, expected.shape, (p, q, r))
+            sizes = zip(factors, expected.shape, (p, q, r), strict=True)
             a, b, c = (matrix(data, start, m, rank) for start, m, rank in sizes)
             found = np.einsum("xyz,ix,jy,kz->ijk", matrix(data, core, p * q, r).reshape(p, q, r), a, b, c)
         else:
-            a, b, c = (data[start:][:m] for start, m in zip(factors, (m_a, m_b, in_blocks(m_c))))
+            a, b, c = (data[start:][:m] for start, m in zip(factors, (m_a, m_b, in_blocks(m_c)), strict=True))
             found = np.einsum("i,j,k->ijk", a, b, c).reshape(m_a, -1, LANES)
             mine = slice(*first_block[rule : rule + 2])
             found[places[mine, 0], places[mine, 1]] += blocks[mine]

@@ -35,9 +35,11 @@ def rows(grammar: Grammar) -> list[tuple[str, int, float, np.ndarray]]:
     lexicon = grammar.lexicon
     terminals = np.repeat(np.array(lexicon.terminals, dtype=object), np.diff(lexicon.offsets))
     shares = lexicon.words_per_row(grammar.tag_of)
-    places = zip(lexicon.vector_offsets, lexicon.vector_offsets[1:], shares)
+    places = zip(lexicon.vector_offsets[:-1], lexicon.vector_offsets[1:], shares, strict=True)
     vectors = [share * lexicon.vectors[start:end] for start, end, share in places]
-    return list(zip(terminals.tolist(), lexicon.symbols.tolist(), (shares * lexicon.weights).tolist(), vectors))
+    return list(
+        zip(terminals.tolist(), lexicon.symbols.tolist(), (shares * lexicon.weights).tolist(), vectors, strict=True)
+    )
 
 
 def is_fall_back(name: str) -> bool:
@@ -76,7 +78,8 @@ def test_any_word_has_a_terminal(words):
         ids = lexicon.terminals_of(words)
         assert (ids.dtype, len(ids)) == (np.int32, len(words))
         assert all(
-            lexicon.terminals[i] in signature_backoff(word, k == 0) for k, (i, word) in enumerate(zip(ids, words))
+            lexicon.terminals[i] in signature_backoff(word, k == 0)
+            for k, (i, word) in enumerate(zip(ids, words, strict=True))
         )
 
 

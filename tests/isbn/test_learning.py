@@ -27,7 +27,7 @@ def dense_adam(weights, gradients, rates, weight_decay, averaging):
     """Adam on all rows at every step, as in Algorithm 1 of Kingma and Ba, with a decay as in `_adam.pyx`; weights and
     their average after each step."""
     first, second, average, found = np.zeros_like(weights), np.zeros_like(weights), weights.copy(), []
-    for t, (gradient, rate) in enumerate(zip(gradients, rates), 1):
+    for t, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), 1):
         first = 0.9 * first + 0.1 * gradient
         second = 0.999 * second + 0.001 * gradient**2
         root = np.sqrt(second / (1 - 0.999**t)) + 1e-12
@@ -41,7 +41,7 @@ def dense_adam(weights, gradients, rates, weight_decay, averaging):
 def lazy_adam(weights, gradients, rates, weight_decay, averaging, touched):
     """The same with `AdamTable`, of the rows that a step touches alone."""
     table = AdamTable(weights.astype(np.float32), Schedule(rates, weight_decay, averaging))
-    for step, (gradient, rows) in enumerate(zip(gradients, touched)):
+    for step, (gradient, rows) in enumerate(zip(gradients, touched, strict=True)):
         table.fetch(rows, step)
         table.gradient[rows] += gradient[rows]
         table.step(rows, step + 1)
@@ -67,7 +67,7 @@ def test_rows_that_steps_leave_out_go_where_no_gradient_leads(weight_decay):
     n_steps, weights = 400, rng.standard_normal((30, 4))
     touched = [np.flatnonzero(rng.random(30) < 0.1) for _ in range(n_steps)]
     gradients = np.zeros((n_steps, 30, 4))
-    for gradient, rows in zip(gradients, touched):
+    for gradient, rows in zip(gradients, touched, strict=True):
         gradient[rows] = 1 + rng.standard_normal((len(rows), 4))
     rates = 0.01 * np.linspace(1, 0, n_steps)
     expected, average = dense_adam(weights, gradients, rates, weight_decay, 0.99)[-1]

@@ -108,7 +108,7 @@ def test_n_best_sums_over_tags_and_tree_log_probability_does_not():
 def test_parse_keeps_given_tags():
     tags = ["Y", None, "no such tag", "X", None, None]
     parse = PARSER.parse(Query(WORDS, tags))
-    assert [tag for tag, given in zip(parse.tags, tags) if given] == ["Y", "no such tag", "X"]
+    assert [tag for tag, given in zip(parse.tags, tags, strict=True) if given] == ["Y", "no such tag", "X"]
     assert set(parse.tags) <= {"X", "Y", "no such tag"}
     assert parse.log_probability < PARSER.parse(WORDS).log_probability
 
@@ -216,7 +216,7 @@ def test_ensemble_of_equals_is_one_network():
 
 def pushed(parser, words, tags=None):
     prefix = parser.start()
-    for word, tag in zip(words, tags or [None] * len(words)):
+    for word, tag in zip(words, tags or [None] * len(words), strict=True):
         prefix = prefix.push(word, tag)
         yield prefix
 

@@ -75,7 +75,7 @@ def test_vocabulary_candidates(vocabulary):
 def test_rare_words_are_a_distribution(vocabulary):
     """Over the rare words and the signatures of all others, the probabilities under each tag sum to 1."""
     rare = vocabulary.rare
-    table = np.array([w * tags for w, tags in zip(rare.weights, rare.of_names())])
+    table = np.array([w * tags for w, tags in zip(rare.weights, rare.of_names(), strict=True)])
     assert np.allclose(table.sum(axis=0) / rare.tag_weights, 1, atol=1e-5)
     assert all(np.isclose(tags.sum(), 1) for tags in rare.of_names())
     own = rare.names.index("w walked")
@@ -132,7 +132,10 @@ def test_isbn_storage(vocabulary):
     assert again.meta == {"seed": 1}
     assert again.relations == relations
     words = ["The", "walker", "sat"]
-    assert all(np.array_equal(a, b) for a, b in zip(vocabulary.candidates(words), again.vocabulary.candidates(words)))
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(vocabulary.candidates(words), again.vocabulary.candidates(words), strict=True)
+    )
     for damaged in (b"", data[:-10], b"x" * 100, data[:200] + b"x" + data[201:]):
         with pytest.raises(ISBNError):
             ISBN.from_bytes(damaged)

@@ -121,7 +121,7 @@ def test_vocabulary_has_the_words_that_are_not_rare():
 def test_em_never_lowers_the_likelihood(seed, m):
     bigrams = random_bigrams(seed)
     steps = itertools.islice(em(bigrams, random_aggregate(bigrams, m, seed)), 30)
-    models, likelihoods = zip(*steps)
+    models, likelihoods = zip(*steps, strict=True)
     assert np.diff(likelihoods).min() >= -1e-9 * abs(likelihoods[0])
     for model in models:
         np.testing.assert_allclose(model.states.sum(axis=1), 1.0)

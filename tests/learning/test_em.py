@@ -66,11 +66,11 @@ def test_expected_counts_are_those_of_the_sum_over_states(step):
     nodes, model = split.treebank.nodes, model_of_latent(split, latent)
     posteriors, rules = np.zeros((nodes.n_nodes, split.width)), np.zeros(len(expected.rules))
     first = 0
-    for tree, root in zip(trees_of(split), nodes.roots):
+    for tree, root in zip(trees_of(split), nodes.roots, strict=True):
         total = weight(model, tree)
         of_tree = range(first, root + 1)
         for states in itertools.product(*(range(split.n_states[nodes.symbol[node]]) for node in of_tree)):
-            state = dict(zip(of_tree, states))
+            state = dict(zip(of_tree, states, strict=True))
             share = latent.roots[nodes.symbol[root], state[root]] / total
             entries = []
             for node in of_tree:
@@ -161,7 +161,7 @@ def test_parameters_are_distributions(sample, smoothing):
     assert latent.roots.sum() == pytest.approx(1)
     totals = np.zeros(split.is_state.shape)
     np.add.at(totals, split.events.pairs[:, 0], latent.emissions)
-    for (a, _, _), i, j in zip(split.treebank.counts.rules, split.starts, split.starts[1:]):
+    for (a, _, _), i, j in zip(split.treebank.counts.rules, split.starts[:-1], split.starts[1:], strict=True):
         m = split.n_states[a]
         totals[a, :m] += latent.tensors[i:j].reshape(m, -1).sum(axis=1)
     np.testing.assert_allclose(totals, split.is_state, atol=1e-5)

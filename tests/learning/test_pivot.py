@@ -85,7 +85,9 @@ def pivot_model(seed: int) -> Model:
 
 def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     """The parameters of a rule under state h of its left-hand side that the pivots leave free."""
-    choices = [range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule])]
+    choices = [
+        range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule], strict=True)
+    ]
     return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
 
 
@@ -99,7 +101,7 @@ def treebank_of(trees: dict[Tree, float], counts: np.ndarray) -> IndexedTreebank
     """So many of each tree; powers of two are joined, so that no tree is read twice."""
     shards = []
     for bit in range(int(counts.max()).bit_length()):
-        shards += [skeletons([tree for tree, n in zip(trees, counts) if n >> bit & 1])] * 2**bit
+        shards += [skeletons([tree for tree, n in zip(trees, counts, strict=True) if n >> bit & 1])] * 2**bit
     return IndexedTreebank.of(join([shard for shard in shards if shard.n_nodes]), PLAIN)
 
 
@@ -109,13 +111,16 @@ def model_of_parameters(treebank: IndexedTreebank, parameters: Parameters) -> Mo
     names, terminals, emissions = nodes.symbols, treebank.vocabulary.terminals, parameters.emissions
     sizes = n_states[counts.rules].astype(int)
     blocks = np.split(parameters.tensors, np.cumsum(sizes.prod(axis=1))[:-1])
-    pairs = zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors)
+    pairs = zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors, strict=True)
     return Model(
         {
             name: counts.roots[a] / counts.roots.sum() * parameters.root_vectors[a, : n_states[a]]
             for a, name in enumerate(names)
         },
-        {tuple(names[a] for a in rule): block.reshape(size) for rule, block, size in zip(counts.rules, blocks, sizes)},
+        {
+            tuple(names[a] for a in rule): block.reshape(size)
+            for rule, block, size in zip(counts.rules, blocks, sizes, strict=True)
+        },
         {(names[a], terminals[x]): n / counts.symbols[a] * vector[: n_states[a]] for a, x, n, vector in pairs},
     )
 
@@ -138,7 +143,7 @@ def permuted(model: Model, truth: Model) -> Model:
 
 
 def assert_recovered(found: Model, truth: Model, atol: float) -> None:
-    for mine, true in zip(vars(permuted(found, truth)).values(), vars(truth).values()):
+    for mine, true in zip(vars(permuted(found, truth)).values(), vars(truth).values(), strict=True):
         assert mine.keys() == true.keys()
         for key, expected in true.items():
             np.testing.assert_allclose(mine[key], expected, atol=atol, err_msg=str(key))
@@ -159,7 +164,7 @@ def test_theorem_1(exact, matching):
     """t, q and pi up to permutation."""
     model, trees, treebank = exact
     parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
-    assert dict(zip(treebank.nodes.symbols, parameters.n_states)) == STATES
+    assert dict(zip(treebank.nodes.symbols, parameters.n_states, strict=True)) == STATES
     found = model_of_parameters(treebank, parameters)
     assert_recovered(found, model, 1e-6)
     for tree, p in list(trees.items())[::50]:
@@ -199,7 +204,9 @@ def test_error_falls_with_the_square_root_of_the_sample():
             error.append(sum(abs(weight(found, tree) - q) for tree, q in trees.items()))
         errors.append(np.mean(error))
     slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
-    print(", ".join(f"{size} trees: {error:.4f}" for size, error in zip(sizes, errors)), f"slope {slope:.2f}")
+    print(
+        ", ".join(f"{size} trees: {error:.4f}" for size, error in zip(sizes, errors, strict=True)), f"slope {slope:.2f}"
+    )
     assert -0.7 < slope < -0.3
 
 

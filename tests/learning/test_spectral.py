@@ -52,7 +52,7 @@ def finite_model(seed: int, states: dict[str, int]) -> Model:
         shapes = [[states[b] for b in rule] if a in RULES else [] for rule in rules]
         sizes = [int(np.prod(shape)) for shape in shapes]
         drawn = rng.multinomial(share, np.full(sum(sizes), 1 / sum(sizes)), size=states[a]) / share
-        for rule, shape, block in zip(rules, shapes, np.split(drawn, np.cumsum(sizes)[:-1], axis=1)):
+        for rule, shape, block in zip(rules, shapes, np.split(drawn, np.cumsum(sizes)[:-1], axis=1), strict=True):
             (model.binary if a in RULES else model.lexical)[(a, *rule)] = block.reshape([states[a], *shape])
     return model
 
@@ -68,7 +68,7 @@ STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
 
 def estimate(trees: dict[Tree, float], counts, n_states: int, **options):
     """The estimate from a treebank with so many of each tree."""
-    treebank = (tree for tree, n in zip(trees, counts) for _ in range(n))
+    treebank = (tree for tree, n in zip(trees, counts, strict=True) for _ in range(n))
     return Spectral(n_states=n_states, tokens_per_state=1, lexical=PLAIN, **options).estimate(treebank)
 
 
@@ -81,7 +81,7 @@ def exact(request):
     counts = [round(p * N_TREES) for p in trees.values()]
     assert sum(counts) == N_TREES
     found = estimate(trees, counts, n_states=8)
-    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == states
+    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == states
     return model, trees, found
 
 
@@ -118,7 +118,7 @@ def test_exact_moments_need_no_certain_features(options):
     """Theorem 2 holds for any phi and psi whose Omega has full rank."""
     trees = language(finite_model(0, STATES))
     found = estimate(trees, [round(p * N_TREES) for p in trees.values()], n_states=8, **options)
-    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states)) == STATES
+    assert dict(zip(found.treebank.nodes.symbols, found.projections.n_states, strict=True)) == STATES
     spectral = model_of_estimate(found, UNSMOOTHED)
     for tree, p in trees.items():
         assert weight(spectral, tree) == pytest.approx(p, abs=1e-10)
@@ -137,7 +137,7 @@ def test_exact_moments_give_a_grammar(exact):
         weight_ = sum(value for (a, i, j), value in expected.items() if (i, j) == (0, 4))
         if weight_ > 0.003:
             forest = parser.forest(words)
-            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items()):
+            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
                 assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
 
 

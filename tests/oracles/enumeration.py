@@ -11,6 +11,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -38,7 +39,12 @@ class Model:
 def model_of(grammar: Grammar) -> Model:
     """The latent parameters of a grammar."""
     names, lexicon = grammar.symbols, grammar.lexicon
-    rows = zip(_row_terminals(grammar), lexicon.symbols, zip(lexicon.vector_offsets, lexicon.vector_offsets[1:]))
+    rows = zip(
+        _row_terminals(grammar),
+        lexicon.symbols,
+        pairwise(lexicon.vector_offsets),
+        strict=True,
+    )
     return Model(
         {name: grammar.root_vector(a).astype(float) for a, name in enumerate(names) if grammar.root_vector(a).any()},
         {(names[a], names[b], names[c]): grammar.tensor(r).astype(float) for r, (a, b, c) in enumerate(grammar.rules)},
@@ -48,12 +54,12 @@ def model_of(grammar: Grammar) -> Model:
 
 def sums_of_states(grammar: Grammar) -> list[np.ndarray]:
     """What the rules and words of each state of each symbol add up to; rows for given tags alone do not count."""
-    sums = {name: np.zeros(m) for name, m in zip(grammar.symbols, grammar.n_states)}
+    sums = {name: np.zeros(m) for name, m in zip(grammar.symbols, grammar.n_states, strict=True)}
     model = model_of(grammar)
     for (a, _, _), tensor in model.binary.items():
         sums[a] += tensor.sum(axis=(1, 2))
     shares = grammar.lexicon.words_per_row(grammar.tag_of)
-    for ((a, terminal), vector), share in zip(model.lexical.items(), shares):
+    for ((a, terminal), vector), share in zip(model.lexical.items(), shares, strict=True):
         sums[a] += 0 if terminal.startswith("<tag ") else share * vector
     return list(sums.values())
 
@@ -62,11 +68,14 @@ def pcfg_of(grammar: Grammar) -> Model:
     """The treebank PCFG beneath a grammar, with one state a symbol."""
     names, lexicon = grammar.symbols, grammar.lexicon
     return Model(
-        {name: np.array([weight]) for name, weight in zip(names, grammar.root_weights) if weight},
-        {tuple(names[a] for a in rule): np.full((1, 1, 1), w) for rule, w in zip(grammar.rules, grammar.rule_weights)},
+        {name: np.array([weight]) for name, weight in zip(names, grammar.root_weights, strict=True) if weight},
+        {
+            tuple(names[a] for a in rule): np.full((1, 1, 1), w)
+            for rule, w in zip(grammar.rules, grammar.rule_weights, strict=True)
+        },
         {
             (names[a], x): np.array([weight])
-            for x, a, weight in zip(_row_terminals(grammar), lexicon.symbols, lexicon.weights)
+            for x, a, weight in zip(_row_terminals(grammar), lexicon.symbols, lexicon.weights, strict=True)
         },
     )
 
@@ -93,7 +102,9 @@ def model_of_estimate(estimate: SpectralEstimate, smoothing) -> Model:
         binary,
         {
             (names[a], terminals[x]): n / counts.symbols[a] * vector[: parameters.n_states[a]]
-            for a, x, n, vector in zip(emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors)
+            for a, x, n, vector in zip(
+                emissions.symbols, emissions.terminals, emissions.counts, emissions.vectors, strict=True
+            )
         },
     )
 
@@ -120,7 +131,7 @@ def weight_by_states(model: Model, tree: Tree) -> float:
     total = 0.0
     for states in itertools.product(*map(range, sizes)):
         product = model.roots[tree.label][states[0]]
-        for h, node in zip(states, nodes):
+        for h, node in zip(states, nodes, strict=True):
             if node.is_leaf:
                 product *= model.lexical[node.label, node.word][h]
             else:

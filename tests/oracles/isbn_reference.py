@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import entr, expit, log_softmax, logsumexp, softmax
@@ -18,7 +20,7 @@ def sequence_log_likelihoods(parameters, approximation, events, keep=None):
     keep (n_positions, n_states): what multiplies means that are passed along latent edges.
     """
     found = []
-    for first, end in zip(events.sequence_offsets, events.sequence_offsets[1:]):
+    for first, end in pairwise(events.sequence_offsets):
         passed, total = [], 0.0
         for p in range(first, end):
             means, log_likelihood = position(parameters, approximation, events, p, passed)
@@ -31,7 +33,7 @@ def sequence_log_likelihoods(parameters, approximation, events, keep=None):
 def position(parameters, approximation, events, p, passed):
     """The means after the decisions of position p, and the log-likelihood of these."""
     theta = parameters["bias"].astype(float)
-    for earlier, weights in zip(events.latent[p], parameters["latent_weights"]):
+    for earlier, weights in zip(events.latent[p], parameters["latent_weights"], strict=True):
         if earlier >= 0:
             theta = theta + weights @ passed[earlier]
     for row in events.rows[events.row_offsets[p] : events.row_offsets[p + 1]]:

@@ -155,7 +155,7 @@ class Enumeration:
         return theta
 
     def pairs(self, thetas: list[np.ndarray]) -> list[tuple[Network, np.ndarray]]:
-        return list(zip(self.isbn.networks, thetas))
+        return list(zip(self.isbn.networks, thetas, strict=True))
 
     def decide(self, thetas: list[np.ndarray], first: int, end: int, mask: np.ndarray | None = None) -> np.ndarray:
         """log P of the outcomes of a range: of several networks the geometric mean, normalised."""

@@ -22,13 +22,13 @@ def split_of(trees: list[Tree], n_states: int, lexical: LexicalSettings = PLAIN)
 def model_of_latent(split: Split, latent: Latent) -> Model:
     """Parameters of EM by their names."""
     names, terminals = split.treebank.nodes.symbols, split.treebank.vocabulary.terminals
-    rules = zip(split.treebank.counts.rules, split.starts, split.starts[1:], split.shapes)
+    rules = zip(split.treebank.counts.rules, split.starts[:-1], split.starts[1:], split.shapes, strict=True)
     return Model(
         {name: latent.roots[a, : split.n_states[a]] for a, name in enumerate(names)},
         {tuple(names[a] for a in rule): latent.tensors[i:j].reshape(shape) for rule, i, j, shape in rules},
         {
             (names[a], terminals[x]): vector[: split.n_states[a]]
-            for (a, x), vector in zip(split.events.pairs, latent.emissions)
+            for (a, x), vector in zip(split.events.pairs, latent.emissions, strict=True)
         },
     )
 

@@ -43,7 +43,7 @@ def probability(model: DynamicSBN, labels: tuple[int, ...], inputs: tuple[int, .
 def joint(model: DynamicSBN, states: tuple, labels: tuple[int, ...], inputs: tuple[int, ...]) -> float:
     """Of a sequence with its state vectors, unit by unit."""
     found = 1.0
-    for t, (state, y, x) in enumerate(zip(states, labels, inputs)):
+    for t, (state, y, x) in enumerate(zip(states, labels, inputs, strict=True)):
         for i, on in enumerate(state):
             eta = model.bias[i]
             if t:
@@ -56,7 +56,7 @@ def joint(model: DynamicSBN, states: tuple, labels: tuple[int, ...], inputs: tup
 
 
 def chance(weights: np.ndarray, bias: np.ndarray, state: tuple[int, ...], chosen: int) -> float:
-    scores = [sum(w * s for w, s in zip(row, state)) + b for row, b in zip(weights, bias)]
+    scores = [sum(w * s for w, s in zip(row, state, strict=True)) + b for row, b in zip(weights, bias, strict=True)]
     return math.exp(scores[chosen]) / sum(map(math.exp, scores))
 
 
@@ -237,7 +237,7 @@ def test_simulation_network_and_model_are_inverse():
     model = DynamicSBN.random(seed=3, max_length=7)
     again = model_of(network_of(model, "mean-field"), model.n_labels, 7)
     assert again.max_length == 7
-    for one, two in zip(model[:-1], again[:-1]):
+    for one, two in zip(model[:-1], again[:-1], strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-6)
 
 
@@ -273,7 +273,7 @@ def test_simulation_learning_is_repeatable():
     model = DynamicSBN.random(seed=4, max_length=30)
     train = model.sample(500, seed=1)
     one, two = (fit_labels(train, train, like=model, approximation="mean-field", n_epochs=2, seed=3) for _ in range(2))
-    for a, b in zip(one.model[:-1], two.model[:-1]):
+    for a, b in zip(one.model[:-1], two.model[:-1], strict=True):
         np.testing.assert_array_equal(a, b)
 
 

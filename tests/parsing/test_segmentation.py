@@ -49,8 +49,8 @@ def core():
 
 def long_sentence(n_words):
     """Words and tags of as many sample sentences as it takes, without their final punctuation."""
-    leaves = [leaf for tree in sample("dev") for leaf in zip(tree.words[:-1], tree.tags)]
-    return map(list, zip(*islice(cycle(leaves), n_words)))
+    leaves = [leaf for tree in sample("dev") for leaf in zip(tree.words[:-1], tree.tags, strict=False)]
+    return map(list, zip(*islice(cycle(leaves), n_words), strict=True))
 
 
 def long_doc(nlp, n_words):
@@ -95,7 +95,7 @@ def test_cut_sentence_has_the_trees_of_its_pieces_side_by_side(core):
     bounds = [0, *cut_points(words, 25), 60]
     pieces = [core.parse(Query(words[i:j], tags[i:j], tag_weight=0.5)) for i, j in pairwise(bounds)]
     assert parse.spans[0][:2] == (0, 60)
-    shifted = [(i + a, i + b, label) for i, piece in zip(bounds, pieces) for a, b, label in piece.spans]
+    shifted = [(i + a, i + b, label) for i, piece in zip(bounds, pieces, strict=True) for a, b, label in piece.spans]
     assert parse.spans[1:] == shifted
     assert parse.tags == [tag for piece in pieces for tag in piece.tags]
     assert parse.span_scores.tolist() == [0, *(score for piece in pieces for score in piece.span_scores)]

@@ -103,7 +103,7 @@ def test_project_learns_from_raw_text_and_says_where_it_may_not(project):
 def test_project_learns_a_bracketer_from_tags(project):
     """From a text that has no trees, and compared with trees."""
     trees = list(read_trees(project / "assets" / "sample" / "train.mrg"))
-    lines = (" ".join(f"{word}/{tag}" for word, tag in zip(tree.words, tree.tags)) for tree in trees)
+    lines = (" ".join(f"{word}/{tag}" for word, tag in zip(tree.words, tree.tags, strict=True)) for tree in trees)
     (project / "tagged.txt").write_text("\n".join(lines), encoding="utf-8")
     output = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
     assert "BRACKETS_F" in output

@@ -91,7 +91,7 @@ def test_files_kill_leaves_the_old_model_or_the_new_one(tmp_path):
     rng = random.Random(0)
     data = [model(kind).to_bytes() for kind in ("grammar", "factored")]
     sources = [tmp_path / f"source{i}" for i in range(2)]
-    for source, each in zip(sources, data):
+    for source, each in zip(sources, data, strict=True):
         source.write_bytes(each)
     path = tmp_path / "model"
     path.write_bytes(data[0])

@@ -358,7 +358,7 @@ def test_storage_refuses_what_takes_too_much_memory(tmp_path):
     assert done.returncode == 0, done.stderr
     found = [line.split(maxsplit=1) for line in done.stdout.splitlines()]
     assert len(found) == len(BOMBS)
-    for path, (grown, message) in zip(paths, found):
+    for path, (grown, message) in zip(paths, found, strict=True):
         assert int(grown) < 150e6
         print(f"{path.name}: {path.stat().st_size:,} bytes, at most {int(grown):,} more bytes of memory: {message}")
 

@@ -92,7 +92,7 @@ def test_heads_need_children():
 def test_lexical_heads_of_a_sentence():
     text = "(ROOT (S (NP (NP (DT The) (NN cat)) (PP (IN of) (NP (PRP me)))) (VP (VBD slept)) (. .)))"
     (tree,) = parse_trees(text)
-    heads = [(node.label, tree.words[head]) for node, head in zip(tree.nodes(), lexical_heads(tree))]
+    heads = [(node.label, tree.words[head]) for node, head in zip(tree.nodes(), lexical_heads(tree), strict=True)]
     assert heads == [
         ("ROOT", "slept"),
         ("S", "slept"),
@@ -115,7 +115,7 @@ def test_lexical_heads_lie_inside_and_come_from_a_child(tree, rules):
     heads = lexical_heads(tree, rules)
     spans = iter(tree.spans())
     positions = iter(range(len(tree)))
-    for node, head in zip(tree.nodes(), heads):
+    for node, head in zip(tree.nodes(), heads, strict=True):
         start, end, _ = (next(positions), 0, "") if node.is_leaf else next(spans)
         assert head == start if node.is_leaf else start <= head < end
 
@@ -127,15 +127,15 @@ def test_lexical_heads_lie_inside_and_come_from_a_child(tree, rules):
 )
 def test_lexical_heads_do_not_depend_on_transforms(tree, direction, rules):
     """True because no coordinator is among the tags."""
-    expected = dict(zip(tree.spans(), inner_heads(tree, rules)))
+    expected = dict(zip(tree.spans(), inner_heads(tree, rules), strict=True))
     binary = binarize(collapse_unaries(tree), direction=direction)
-    for (start, end, label), head in zip(binary.spans(), inner_heads(binary, rules)):
+    for (start, end, label), head in zip(binary.spans(), inner_heads(binary, rules), strict=True):
         if not label.startswith("@"):
             assert expected[start, end, label.rpartition("|")[2]] == head
 
 
 def inner_heads(tree: Tree, rules: HeadRules) -> list[int]:
-    heads = zip(tree.nodes(), lexical_heads(tree, rules))
+    heads = zip(tree.nodes(), lexical_heads(tree, rules), strict=True)
     return [head for node, head in heads if not node.is_leaf]
 
 

@@ -180,7 +180,7 @@ def test_networks_keep_their_classes(isbn):
     again = ISBN.from_bytes(isbn.to_bytes())
     assert again.vocabulary.rare.classes.words == CLASSES.words
     one, two = (each.vocabulary.candidates(["the", "zaab", "zyb"]) for each in (isbn, again))
-    assert all(np.array_equal(a, b) for a, b in zip(one, two))
+    assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     assert "word_classes" not in isbn.meta["learner"]
 
 

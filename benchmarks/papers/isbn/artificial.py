@@ -156,7 +156,7 @@ def paired_p(differences: np.ndarray, *, n_shuffles: int = 2_000) -> float:
 def better(results: list[dict[str, Outcome]], name: str, offsets: list[np.ndarray]) -> str:
     """On how many networks a model has more labels right than feed-forward, and significantly more."""
     pairs = [(result[name].is_right, result[FEED_FORWARD].is_right) for result in results]
-    gains = [np.add.reduceat(a.astype(int) - b, begins[:-1]) for (a, b), begins in zip(pairs, offsets)]
+    gains = [np.add.reduceat(a.astype(int) - b, begins[:-1]) for (a, b), begins in zip(pairs, offsets, strict=True)]
     wins = [gain for gain in gains if gain.sum() > 0]
     return f"{len(wins)} of {len(gains)} ({sum(paired_p(gain) < 0.05 for gain in wins)})"
 

@@ -214,7 +214,7 @@ def _trace(sequences: Sequences, steps: list[tuple[np.ndarray, np.ndarray]]) -> 
     """Labels of the first hypothesis of each sequence's last element, followed to its beginning."""
     found = np.empty(len(sequences.inputs), int)
     at = np.zeros(len(sequences.lengths), int)
-    for column, (parents, labels) in zip(reversed(sequences.columns), reversed(steps)):
+    for column, (parents, labels) in zip(reversed(sequences.columns), reversed(steps), strict=True):
         rows = np.arange(len(column))
         found[column] = labels[rows, at[: len(column)]]
         at[: len(column)] = parents[rows, at[: len(column)]]

@@ -54,7 +54,7 @@ class CCM:
         if not groups:
             raise ValueError("Expected sentences of at least two words without punctuation to learn from, got none.")
         index = YieldIndex(len(tags))
-        spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups))]
+        spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups), strict=True)]
         posteriors = [np.broadcast_to(split_marginals(s.n_words), s.square_shape) for s in spans]
         model = self._maximize(tags, index, spans, posteriors)
         iterations: Iterable[int] = range(self.n_iterations)
@@ -68,7 +68,7 @@ class CCM:
     ) -> ConstituentContext:
         """The model of expected counts."""
         yields, contexts = np.zeros((2, index.size)), np.zeros((2, (len(tags) + 2) ** 2))
-        for group, square in zip(spans, posteriors):
+        for group, square in zip(spans, posteriors, strict=True):
             is_bracket = square[:, group.starts, group.ends]
             for counts, ids in ((yields, group.yields), (contexts, group.contexts)):
                 total = np.bincount(ids.ravel(), minlength=counts.shape[1])

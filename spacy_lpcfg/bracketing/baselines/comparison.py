@@ -72,7 +72,7 @@ class GoldSentence:
         if rest is None:
             return None
         tagged = TaggedSentence.of(rest)
-        keep = tuple(not is_punctuation(tag, word) for word, tag in zip(*tagged))
+        keep = tuple(not is_punctuation(tag, word) for word, tag in zip(*tagged, strict=True))
         gold = counted_brackets(((start, end) for start, end, _ in rest.spans()), keep)
         return cls(tagged, keep, gold) if sum(keep) > 1 else None
 
@@ -84,7 +84,7 @@ class GoldSentence:
     @property
     def tags(self) -> list[str]:
         """The tags of the words that count."""
-        return [tag for tag, kept in zip(self.tagged.tags, self.keep) if kept]
+        return [tag for tag, kept in zip(self.tagged.tags, self.keep, strict=True) if kept]
 
     def score(self, spans: Iterable[Bracket]) -> UnlabelledScore:
         """The score of brackets over the words that count."""
@@ -143,7 +143,7 @@ def _counted(brackets: Brackets, sentence: GoldSentence) -> Spans:
 
 
 def _totals(golds: Sequence[GoldSentence], bracketings: Iterable[Spans]) -> dict[str, UnlabelledTotals]:
-    scores = [gold.score(spans) for gold, spans in zip(golds, bracketings)]
+    scores = [gold.score(spans) for gold, spans in zip(golds, bracketings, strict=True)]
     return {name: unlabelled_totals(scores, limit) for name, limit in LIMITS.items()}
 
 
@@ -168,4 +168,4 @@ def _ccm_totals(
 
 
 def _kept_tags(words: Sequence[str], tags: Sequence[str]) -> list[str]:
-    return [tag for word, tag in zip(words, tags) if not is_punctuation(tag, word)]
+    return [tag for word, tag in zip(words, tags, strict=True) if not is_punctuation(tag, word)]

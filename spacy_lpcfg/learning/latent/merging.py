@@ -108,9 +108,9 @@ def _cheapest_merges(split: Split, posteriors: StatePosteriors, counts: np.ndarr
     nodes = split.treebank.nodes
     of_symbols = [
         merges(posteriors.inside[group, :m], posteriors.outside[group, :m], counts[a, :m])
-        for a, (group, m) in enumerate(zip(groups_of(nodes.symbol, len(split.n_states)), split.n_states))
+        for a, (group, m) in enumerate(zip(groups_of(nodes.symbol, len(split.n_states)), split.n_states, strict=True))
     ]
-    return [merging(m, chosen) for m, chosen in zip(split.n_states, _cheapest(of_symbols, n_merges))]
+    return [merging(m, chosen) for m, chosen in zip(split.n_states, _cheapest(of_symbols, n_merges), strict=True)]
 
 
 def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequence[Merge]]:
@@ -119,7 +119,7 @@ def _cheapest(of_symbols: Sequence[Sequence[Merge]], n_merges: int) -> list[Sequ
     symbols = np.repeat(np.arange(len(losses)), [len(loss) for loss in losses])
     order = np.argsort(np.concatenate([np.empty(0), *losses]), kind="stable")
     n_chosen = np.bincount(symbols[order[:n_merges]], minlength=len(losses))
-    return [merges[:n] for merges, n in zip(of_symbols, n_chosen)]
+    return [merges[:n] for merges, n in zip(of_symbols, n_chosen, strict=True)]
 
 
 def merging(m: int, merges: Sequence[Merge]) -> np.ndarray:

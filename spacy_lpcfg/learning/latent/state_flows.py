@@ -39,7 +39,7 @@ def flow(split: Split, expected: Expected, flows: Flows) -> tuple[Split, Expecte
 def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.ndarray:
     """Counts of the new tensors' entries, float32 (n_entries,)."""
     moved = np.empty(new.starts[-1], dtype=np.float32)
-    places = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts))
+    places = zip(split.treebank.counts.rules, split.shapes, pairwise(split.starts), pairwise(new.starts), strict=True)
     for (a, b, c), shape, old_place, new_place in places:
         tensor = flows[b].T @ (counts[slice(*old_place)].reshape(shape) @ flows[c])
         moved[slice(*new_place)] = (flows[a].T @ tensor.reshape(shape[0], -1)).ravel()
@@ -49,7 +49,7 @@ def _rules(split: Split, new: Split, counts: np.ndarray, flows: Flows) -> np.nda
 def _rows(counts: np.ndarray, symbols: np.ndarray, flows: Flows, width: int) -> np.ndarray:
     """Counts (n, m) of the states of symbols, which are sorted, as those of the new states, float64 (n, width)."""
     moved = np.zeros((len(counts), width))
-    for matrix, (start, end) in zip(flows, pairwise(offsets(np.bincount(symbols, minlength=len(flows))))):
+    for matrix, (start, end) in zip(flows, pairwise(offsets(np.bincount(symbols, minlength=len(flows)))), strict=True):
         m, n = matrix.shape
         moved[start:end, :n] = counts[start:end, :m] @ matrix
     return moved

@@ -178,7 +178,7 @@ class Split:
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
         """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
         ends = np.cumsum([len(shard.symbol) for shard in self.shards])
-        parts = zip(self.shards, np.split(posteriors, ends[:-1]))
+        parts = zip(self.shards, np.split(posteriors, ends[:-1]), strict=True)
         none = np.zeros_like(rules)
         total = Expected.sum(shard.sums(none, part, len(self.n_states)) for shard, part in parts)
         return replace(total, rules=rules, log_likelihood=log_likelihood)
@@ -197,7 +197,7 @@ class Split:
         rules = self._shared_rules(rules, shares.astype(np.float32), smoothing.rare_rules)
         totals = self._totals(rules, emissions)
         tensors = np.empty_like(rules)
-        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
+        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts[:-1], self.starts[1:], strict=True):
             m = self.n_states[a]
             tensors[start:end] = _distributions(rules[start:end].reshape(m, -1), totals[a, :m], smoothing.rules).ravel()
         tensors[tensors < _MIN_ENTRY] = 0.0
@@ -219,7 +219,9 @@ class Split:
             return rules
         shared = np.empty_like(rules)
         counts, m = self.treebank.counts, self.n_states
-        for (a, b, c), n, start, end in zip(counts.rules, counts.rule_counts, self.starts, self.starts[1:]):
+        for (a, b, c), n, start, end in zip(
+            counts.rules, counts.rule_counts, self.starts[:-1], self.starts[1:], strict=True
+        ):
             pairs = np.outer(shares[b, : m[b]], shares[c, : m[c]]).ravel()
             independent = np.outer(np.float32(n) * shares[a, : m[a]], pairs).ravel()
             own = np.float32(n / (n + weight))
@@ -252,7 +254,7 @@ class Split:
         """Counts of the states, float64 (n_symbols, m)."""
         totals = np.zeros(self.is_state.shape)
         np.add.at(totals, self.events.pairs[:, 0], emissions)
-        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts, self.starts[1:]):
+        for a, start, end in zip(self.treebank.counts.rules[:, 0], self.starts[:-1], self.starts[1:], strict=True):
             totals[a, : self.n_states[a]] += rules[start:end].reshape(self.n_states[a], -1).sum(axis=1)
         return totals
 

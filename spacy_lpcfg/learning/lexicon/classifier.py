@@ -104,7 +104,10 @@ def read_words(nodes: Skeletons, terminal: np.ndarray, lexicon: Lexicon, symbol_
     forms = [nodes.words[word] for word in nodes.word[nodes.leaves]]
     windows = Windows(lexicon.tags)
     first = np.flatnonzero(nodes.start[nodes.leaves] == 0).tolist()
-    keys = [windows.keys(forms[start:end], tags[start:end]) for start, end in zip(first, [*first[1:], len(forms)])]
+    keys = [
+        windows.keys(forms[start:end], tags[start:end])
+        for start, end in zip(first, [*first[1:], len(forms)], strict=True)
+    ]
     return Words(np.concatenate(keys), terminal[nodes.leaves], nodes.symbol[nodes.leaves], boundaries(nodes))
 
 

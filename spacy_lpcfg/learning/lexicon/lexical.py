@@ -160,7 +160,7 @@ def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:
         2 * nodes.word[nodes.leaves].astype(np.int64) + (nodes.start[nodes.leaves] == 0),
         return_counts=True,
     )
-    return Counter({(nodes.words[key // 2], bool(key % 2)): int(n) for key, n in zip(keys, counts)})
+    return Counter({(nodes.words[key // 2], bool(key % 2)): int(n) for key, n in zip(keys, counts, strict=True)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +255,7 @@ def _smoothed_rows(
         (seen[[a]].toarray()[0] + settings.chain_weight * by_tag[tag_of[a]]) / (totals[a] + settings.chain_weight)
         for a in range(n_symbols)
     ]
-    least = settings.min_posterior * sum(weight * total for weight, total in zip(weights, totals))
+    least = settings.min_posterior * sum(weight * total for weight, total in zip(weights, totals, strict=True))
     is_proper = emissions.vectors.min(initial=0.0) >= 0 and emissions.means.min(initial=0.0) >= 0
     rows: list[_Row] = []
     for a, weight in enumerate(weights):

@@ -69,7 +69,7 @@ def with_classes(
     terminal (int32, (n_nodes,)), tag_of (int, (n_preterminals,)): see `with_rare_words`.
     """
     leaves = nodes.leaves[_are_forms(lexicon)[terminal[nodes.leaves]]]
-    pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist()))
+    pairs = set(zip(nodes.word[leaves].tolist(), tag_of[nodes.symbol[leaves]].tolist(), strict=True))
     shares = classes.shares(((nodes.words[word], tag) for word, tag in pairs), len(lexicon.tags))
     return replace(lexicon, classes=classes, class_shares=shares)
 

@@ -76,18 +76,18 @@ def rule_weights(
     of_groups, begins = np.unique(shared, return_index=True)
     groups = [slice(begin, end) for begin, end in pairwise([*begins, len(counts)])]
     u = ratios[axes[0]][of_groups]
-    y, z = (ratios[side][column] for side, column in zip(axes[1:], others))
+    y, z = (ratios[side][column] for side, column in zip(axes[1:], others, strict=True))
     first = start.transpose(axes)
     n, pseudo = counts.sum(), prior * first.reshape(len(first), -1)
     products = np.empty_like(z)
 
     def step(t: np.ndarray) -> tuple[np.ndarray, float]:
         of_group = (u @ t).reshape(len(groups), y.shape[1], z.shape[1])
-        for weights, rows in zip(of_group, groups):
+        for weights, rows in zip(of_group, groups, strict=True):
             np.matmul(y[rows], weights, out=products[rows])
         likelihood = np.einsum("nj,nj->n", products, z)
         np.multiply(z, (counts / likelihood)[:, None], out=products)
-        for weights, rows in zip(of_group, groups):
+        for weights, rows in zip(of_group, groups, strict=True):
             np.matmul(y[rows].T, products[rows], out=weights)
         credit = u.T @ of_group.reshape(len(groups), -1)
         objective = counts @ np.log(likelihood) + np.sum(pseudo * np.log(t, out=np.zeros_like(t), where=t > 0))

@@ -61,7 +61,7 @@ class States:
     def pi(self) -> np.ndarray:
         """p(h | a), float64 (n_symbols, m), padded with zeros."""
         pi = np.zeros((len(self.sides), self.n_states.max()))
-        for row, (inside, _) in zip(pi, self.sides):
+        for row, (inside, _) in zip(pi, self.sides, strict=True):
             row[: len(inside.pi)] = inside.pi
         return pi
 

@@ -66,15 +66,15 @@ class Projector:
         n_symbols = len(treebank.nodes.symbols)
         calls = ((part.nodes, part.terminal, self.templates) for part in treebank.parts())
         sums = paired_sum(in_order(_cooccurrence, calls, n_jobs=n_jobs), add)
-        blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols))
+        blocks = zip(sums.inside.of_symbols(n_symbols), sums.outside.of_symbols(n_symbols), strict=True)
         rows_and_scales = [
             (inside, outside, *self._scales(sums, inside, outside, symbol, n))
-            for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols))
+            for symbol, ((inside, outside), n) in enumerate(zip(blocks, treebank.counts.symbols, strict=True))
         ]
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         calls_of_symbols = (
             (_scaled_block(sums.products, *each) / n, m, self.seed)
-            for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist())
+            for each, n, m in zip(rows_and_scales, treebank.counts.symbols, most.tolist(), strict=True)
         )
         found = list(in_order(singular_vectors, calls_of_symbols, n_jobs=n_jobs))
         bases = Bases(
@@ -86,7 +86,7 @@ class Projector:
             n_states=np.array([len(sigma) for _, sigma, _ in found], dtype=np.int32),
             singular_values=np.zeros((n_symbols, self.n_states)),
         )
-        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(zip(rows_and_scales, found)):
+        for symbol, ((inside, outside, phi, psi), (u, sigma, v)) in enumerate(zip(rows_and_scales, found, strict=True)):
             bases.inside[inside, : len(sigma)] = phi[:, None] * u
             bases.outside[outside, : len(sigma)] = psi[:, None] * v / sigma
             bases.singular_values[symbol, : len(sigma)] = sigma
@@ -143,7 +143,7 @@ class Bases:
     def project_all(self, treebank: IndexedTreebank) -> Projections:
         """Those of all nodes of the treebank that the bases were learned from."""
         parts = [self.project(part.nodes, part.terminal) for part in treebank.parts()]
-        y, z = (np.concatenate(side) for side in zip(*parts))
+        y, z = (np.concatenate(side) for side in zip(*parts, strict=True))
         return Projections(y, z, self.n_states, self.singular_values)
 
 

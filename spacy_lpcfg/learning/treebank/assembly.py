@@ -224,7 +224,7 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         n_states=n_states,
         symbol_weights=treebank.symbol_weights,
         root_weights=root_weights,
-        root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states)]).astype(np.float32),
+        root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states, strict=True)]).astype(np.float32),
         rules=counts.rules,
         rule_weights=counts.rule_weights,
         tensors=store(parameters.tensors, shapes),

@@ -53,7 +53,7 @@ def node_values(context: NodeContext, templates: Templates) -> tuple[Values, Val
         _values(context, feature_table(context, INSIDE, names), rows)
         for names, rows in ((templates.leaf, nodes.leaves), (templates.inside, nodes.inner))
     ]
-    return Values(*map(np.concatenate, zip(*inside))), outside
+    return Values(*map(np.concatenate, zip(*inside, strict=True))), outside
 
 
 def _values(context: NodeContext, table: FeatureTable, nodes: np.ndarray) -> Values:
@@ -91,7 +91,7 @@ class Features(NamedTuple):
         return np.split(order, np.cumsum(np.bincount(self.symbols, minlength=n_symbols))[:-1])
 
     def merged(self, other: Features) -> Features:
-        names, keys, symbols, squares = (np.concatenate(columns) for columns in zip(self, other))
+        names, keys, symbols, squares = (np.concatenate(columns) for columns in zip(self, other, strict=True))
         names, first, of = np.unique(names, return_index=True, return_inverse=True)
         return Features(names, keys[first], symbols[first], np.bincount(of, weights=squares))
 

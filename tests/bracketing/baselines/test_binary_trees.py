@@ -40,7 +40,7 @@ def is_binary_tree(n_words: int, spans: list[tuple[int, int]]) -> bool:
 @pytest.mark.parametrize("n_words", range(1, 8))
 def test_binary_trees_marginals_are_those_of_all_trees(n_words):
     log_weights = weights_of(n_words, seed=n_words, n_sentences=3)
-    for found, square in zip(span_marginals(log_weights), log_weights):
+    for found, square in zip(span_marginals(log_weights), log_weights, strict=True):
         wanted, total = np.zeros_like(square), 0.0
         for spans in all_trees(0, n_words):
             probability = np.exp(weight(square, spans))

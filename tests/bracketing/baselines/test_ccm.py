@@ -35,7 +35,7 @@ class Enumerated:
 
     def maximize(self, posteriors: list[dict[Spans, float]]) -> None:
         counts: dict[bool, Counter[Event]] = defaultdict(Counter)
-        for tags, posterior in zip(self.text, posteriors):
+        for tags, posterior in zip(self.text, posteriors, strict=True):
             for tree, probability in posterior.items():
                 for span in spans_of(tags):
                     for event in events(tags, span):
@@ -135,8 +135,8 @@ def test_ccm_numbers_yields_as_their_tags_differ():
     index = YieldIndex(3)
     found = index.learn(groups)
     numbers: dict[tuple[int, ...], set[int]] = defaultdict(set)
-    for tags, ids in zip(groups, found):
-        for sentence, square in zip(tags.tolist(), ids):
+    for tags, ids in zip(groups, found, strict=True):
+        for sentence, square in zip(tags.tolist(), ids, strict=True):
             for i, j in spans_of(sentence):
                 numbers[tuple(sentence[i:j])].add(int(square[i, j]))
     assert sorted(number for (number,) in numbers.values()) == list(range(index.size - 1))

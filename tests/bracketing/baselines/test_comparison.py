@@ -125,5 +125,5 @@ def test_comparison_is_that_of_another_program(shared_data):
     for name, figures in wanted.items():
         found = [table[name][limit] for limit in ("10", "20", "40")]
         assert [totals.n_sentences for totals in found] == [569, 1016, 1404]
-        for totals, figure in zip(found, figures):
+        for totals, figure in zip(found, figures, strict=True):
             assert (totals.f, totals.f_with_sentence) == pytest.approx(figure, abs=0.16)

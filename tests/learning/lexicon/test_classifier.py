@@ -114,7 +114,7 @@ def test_scores_are_sums_of_rows():
     table[::7] = 0
     classifier = Classifier.of(features, table)
     keys = rng.choice(np.append(features, rng.integers(0, 2**31, 500)), (20, 15)).astype(np.int32)
-    rows = dict(zip(features.tolist(), table.astype(np.float16).astype(float)))
+    rows = dict(zip(features.tolist(), table.astype(np.float16).astype(float), strict=True))
     expected = [sum((rows.get(key, np.zeros(9)) for key in word), np.zeros(9)) for word in keys.tolist()]
     np.testing.assert_allclose(classifier.scores(keys, 9), expected, atol=1e-5)
     assert len(classifier.features) == np.count_nonzero(table.any(axis=1))
@@ -225,7 +225,7 @@ def context(grammar, words, tags=None, **settings):
 def emitted(grammar, words):
     """Which symbols emit each word, bool (n_words, n_preterminals)."""
     lexicon, table = grammar.lexicon, np.zeros((len(words), grammar.n_preterminals), dtype=bool)
-    for row, terminal in zip(table, lexicon.terminals_of(words)):
+    for row, terminal in zip(table, lexicon.terminals_of(words), strict=True):
         row[lexicon.symbols[slice(*lexicon.offsets[terminal : terminal + 2])]] = True
     return table
 
@@ -277,7 +277,7 @@ def test_given_tags_rule_out_others_and_are_seen_by_the_neighbours(grammar, gold
     tags = list(grammar.tags)
     for gold in golds[:20]:
         found = context(grammar, gold.words, gold.tags, tag_threshold=1e-3)
-        for weights, tag in zip(found.symbol_weights, gold.tags):
+        for weights, tag in zip(found.symbol_weights, gold.tags, strict=True):
             if tag in tags:
                 assert {tags[t] for t in grammar.tag_of[weights > 0]} == {tag}
         prior = context(grammar, gold.words, gold.tags, tag_weight=0.25)
@@ -299,7 +299,8 @@ def test_the_merit_of_boundaries_keeps_true_constituents_among_fewer(grammar, go
     narrow = ChartSettings(beam=0.01, threshold=0.0, edge_threshold=0.0)
     with_it, without = (charts(grammar, golds, each) for each in (narrow, replace(narrow, boundary_merit=False)))
     kept, expected = (
-        sum(span in chart for gold, chart in zip(golds, found) for span in gold.spans()) for found in (with_it, without)
+        sum(span in chart for gold, chart in zip(golds, found, strict=True) for span in gold.spans())
+        for found in (with_it, without)
     )
     assert kept > 0.99 * expected
     assert sum(map(len, with_it)) < 0.8 * sum(map(len, without))

@@ -72,7 +72,7 @@ def test_simplex_regression_is_the_quadratic_programme(seed, m, d):
     found = simplex_regression(targets, vertices, max_iterations=20_000, min_gain=1e-12)
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    for gamma, target in zip(found, targets):
+    for gamma, target in zip(found, targets, strict=True):
         best = quadratic_programme(target, vertices)
         mine, other = (np.sum((weights @ vertices - target) ** 2) for weights in (gamma, best))
         assert mine <= other + 1e-9

@@ -20,14 +20,18 @@ def rule(request):
     rng = np.random.default_rng(3)
     counts = rng.integers(1, 6, size=40).astype(float)
     features = np.stack([rng.integers(n, size=40) for n in request.param], axis=1)
-    return counts, features, [rng.dirichlet(np.full(m, 0.3), size=n) * m for n, m in zip(request.param, (3, 2, 2))]
+    return (
+        counts,
+        features,
+        [rng.dirichlet(np.full(m, 0.3), size=n) * m for n, m in zip(request.param, (3, 2, 2), strict=True)],
+    )
 
 
 def log_likelihood(t, counts, features, ratios) -> float:
     """Equation (1) as loops over the observations and the states."""
     total = 0.0
-    for n, seen in zip(counts, features):
-        o, y, z = (of_side[feature] for of_side, feature in zip(ratios, seen))
+    for n, seen in zip(counts, features, strict=True):
+        o, y, z = (of_side[feature] for of_side, feature in zip(ratios, seen, strict=True))
         states = itertools.product(range(len(o)), range(len(y)), range(len(z)))
         total += n * np.log(sum(t[i, j, k] * o[i] * y[j] * z[k] for i, j, k in states))
     return total

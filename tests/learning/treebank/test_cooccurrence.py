@@ -63,7 +63,7 @@ def test_cooccurrence_is_the_sum_over_nodes(treebank, monkeypatch):
     assert len(found.inside.names) == len(squares)
     assert sorted(found.inside.squares) == pytest.approx(sorted(squares.values()))
     for symbol, (rows, columns) in enumerate(
-        zip(*(each.of_symbols(len(nodes.symbols)) for each in (found.inside, found.outside)))
+        zip(*(each.of_symbols(len(nodes.symbols)) for each in (found.inside, found.outside)), strict=True)
     ):
         mine = [value for (f, _), value in products.items() if f[0] == symbol and value]
         assert sorted(found.products[rows][:, columns].tocoo().data) == pytest.approx(sorted(mine))
@@ -74,7 +74,7 @@ def test_cooccurrence_does_not_depend_on_parts(treebank, monkeypatch):
     monkeypatch.setattr("spacy_lpcfg.learning.treebank.assembly.PART_SIZE", 7)
     parts = of_parts(treebank)
     for mine, yours in ((whole.inside, parts.inside), (whole.outside, parts.outside)):
-        for one, two in zip(mine, yours):
+        for one, two in zip(mine, yours, strict=True):
             np.testing.assert_array_equal(one, two)
     assert abs(whole.products - parts.products).max() < 1e-9
 

@@ -134,7 +134,7 @@ def test_keys_are_equal_where_features_are(sample, side, name):
     if column.dtype != np.uint64:
         assert column.tolist() == expected
         return
-    pairs = {(key, repr(feature)) for key, feature in zip(column.tolist(), expected)}
+    pairs = {(key, repr(feature)) for key, feature in zip(column.tolist(), expected, strict=True)}
     assert len(pairs) == len({key for key, _ in pairs}) == len({feature for _, feature in pairs})
 
 
@@ -200,6 +200,6 @@ def test_scaling_is_that_of_section_3_1(kappa):
     for node in range(20):
         raw = [float(name in keys[node]) for name in names] + values[node].tolist()
         counts = [np.count_nonzero(keys == name) for name in names] + (values**2).sum(axis=0).tolist()
-        for found_value, value, n in zip(found[node], raw, counts):
+        for found_value, value, n in zip(found[node], raw, counts, strict=True):
             scale = 1.0 if kappa is None else np.sqrt(20 / (n + kappa))
             assert found_value == pytest.approx(value * scale, rel=1e-6)

@@ -58,7 +58,7 @@ def reference(tree: Tree) -> list[tuple]:
     if normal is None:
         return []
     skeleton = binarize(collapse_unaries(normal))
-    heads = dict(zip(map(id, skeleton.nodes()), lexical_heads(skeleton, ENGLISH)))
+    heads = dict(zip(map(id, skeleton.nodes()), lexical_heads(skeleton, ENGLISH), strict=True))
     order: list[Tree] = []
     place: dict[int, int] = {}
 
@@ -113,6 +113,7 @@ def test_table_is_that_of_the_trees(treebank):
         nodes.start,
         nodes.end,
         nodes.length,
+        strict=True,
     )
     n = len(nodes.preterminals)
     assert [
@@ -209,7 +210,7 @@ def test_counts_are_those_of_the_table(sample):
     for node in sample.inner.tolist():
         rules[rule_of(sample, node)] = rules.get(rule_of(sample, node), 0) + 1
         assert counts.rules[counts.rule_of[node]].tolist() == list(rule_of(sample, node))
-    assert dict(zip(map(tuple, counts.rules.tolist()), counts.rule_counts)) == rules
+    assert dict(zip(map(tuple, counts.rules.tolist()), counts.rule_counts, strict=True)) == rules
     assert counts.symbols.tolist() == [np.count_nonzero(sample.symbol == a) for a in range(len(sample.symbols))]
     assert counts.roots.sum() == len(sample.roots) == 60
     assert (counts.rule_of[sample.leaves] == NONE).all()
@@ -221,7 +222,7 @@ def test_smoothed_roots_are_a_distribution(sample):
     counts = count(sample)
     roots = smoothed_roots(counts, sample.symbols, 0.1)
     assert roots.sum() == pytest.approx(1.0)
-    assert all((weight == 0) == name.startswith("@") for weight, name in zip(roots, sample.symbols))
+    assert all((weight == 0) == name.startswith("@") for weight, name in zip(roots, sample.symbols, strict=True))
     assert (roots >= 0.9 * counts.roots / 60 - 1e-12).all()
 
 
