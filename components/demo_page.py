@@ -39,7 +39,7 @@ class DemoPage:
 
     def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
         self.nlp = nlp
-        self.component: Any = component
+        self.component = component
         self.n_best = n_best
 
     def __call__(self, text: str) -> str:

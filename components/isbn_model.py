@@ -112,7 +112,7 @@ class ISBNModel(StoredModel):
 _MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
-class ISBNShim(ModelShim):
+class ISBNShim(ModelShim[ISBN]):
     """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
     RAISES (ISBNError): For damaged bytes
     """
@@ -133,6 +133,15 @@ class ISBNShim(ModelShim):
     def learned(self, outline: ISBN | None) -> None:
         self._model = outline
         self._forget()
+
+    def known(self) -> ISBN:
+        """What was learned.
+
+        RAISES (ValueError): If nothing was yet
+        """
+        if self._model is None:
+            raise ValueError("Expected networks that know a treebank's labels, got none yet: call nlp.initialize.")
+        return self._model
 
     def _forget(self) -> None:
         self._parser: tuple[Hashable, Any] | None = None

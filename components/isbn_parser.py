@@ -103,7 +103,7 @@ class Derived(NamedTuple):
     n_left_out: int
 
 
-class ISBNParser(ParsingPipe):
+class ISBNParser(ParsingPipe[ISBN]):
     """Parses each sentence of a Doc from left to right; see `constituents.py` for what it writes.
 
     The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
@@ -240,7 +240,7 @@ class ISBNParser(ParsingPipe):
             return
         refuse_sample(nlp, "vocabulary")
         self.model.initialize(X=[first, *treebank])
-        logger.info("%s: %d categories, %d tags", self.name, len(self.labels), len(self.learned.tags))
+        logger.info("%s: %d categories", self.name, len(self.labels))
 
     def update(
         self,
@@ -286,7 +286,7 @@ class ISBNParser(ParsingPipe):
         return DecisionEvents.join([each.events for each in derived]), sum(each.n_words for each in derived)
 
     def _derive(self, eg: Example) -> Derived:
-        outline = self.learned
+        outline = shim_of(self.model).known()
         trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.vocabulary, outline.relations)
         return Derived(events, count_words(events, outline.vocabulary), len(trees) - events.n_sequences)

@@ -115,7 +115,7 @@ def make_lpcfg_parser(
 _MAKING = RLock()  # of threads that share a component, one makes what all need
 
 
-class GrammarShim(ModelShim):
+class GrammarShim(ModelShim[ParsingModel]):
     """A Grammar, or what makes one when it is first needed, and the parser by it.
 
     is_unread (bool): whether the grammar is one that comes with the package, and was not needed yet
@@ -176,7 +176,7 @@ def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
     return holder("lpcfg", shim)
 
 
-class LPCFGParser(ParsingPipe):
+class LPCFGParser(ParsingPipe[ParsingModel]):
     """Parses each sentence of a Doc; see `constituents.py` for what it writes.
 
     vocab (Vocab): of the pipeline
@@ -249,7 +249,7 @@ class LPCFGParser(ParsingPipe):
         self._decoding = decoding
 
     @property
-    def gold_key(self) -> str:
+    def gold_key(self) -> str:  # type: ignore[override]
         """Where the trees lie that are learned from: where they go."""
         return self.spans_key
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import srsly
 from spacy.language import Language
@@ -17,7 +17,8 @@ from spacy_lpcfg.checks import Check
 from spacy_lpcfg.storage.container import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.files import PathLike, write_atomically
 
-Read = TypeVar("Read")
+Kept = TypeVar("Kept", bound=Stored)
+"""What a component learns: a grammar, networks, a bracketer."""
 
 _NOTHING, _FORMAT = "component that has learned nothing", 1
 _NO_SENTENCES = (
@@ -26,22 +27,22 @@ _NO_SENTENCES = (
 )
 
 
-class ModelShim(Shim):
+class ModelShim(Shim, Generic[Kept]):
     """What was learned, if anything was yet: the part of a thinc Model that is not thinc's."""
 
-    _model: Any
+    _model: Kept | None
 
     @staticmethod
-    def read(data: bytes) -> Any:
+    def read(data: bytes) -> Kept:
         """The inverse of the `to_bytes` of what was learned."""
         raise NotImplementedError
 
     @property
-    def learned(self) -> Any:
+    def learned(self) -> Kept | None:
         return self._model
 
     @learned.setter
-    def learned(self, value: Any) -> None:
+    def learned(self, value: Kept | None) -> None:
         self._model = value
 
     def to_bytes(self) -> bytes:
@@ -63,7 +64,7 @@ def bytes_of(learned: Stored | None) -> bytes:
     return pack(_NOTHING, _FORMAT, {}) if learned is None else learned.to_bytes()
 
 
-def read_learned(data: bytes, read: Callable[[bytes], Read]) -> Read | None:
+def read_learned(data: bytes, read: Callable[[bytes], Kept]) -> Kept | None:
     """The inverse of `bytes_of`; `read` is that of the `to_bytes` of what was learned."""
     if kind_of(data) != _NOTHING:
         return read(data)
@@ -108,7 +109,7 @@ def _no_forward(model: Model, X: Any, is_train: bool) -> Any:
     raise NotImplementedError("This Model only holds what was learned: use the component's `predict`.")
 
 
-class ModelPipe(TrainablePipe):
+class ModelPipe(TrainablePipe, Generic[Kept]):
     """A trainable component whose model is a `holder`.
 
     error (type): what it raises for damaged and foreign data
@@ -129,7 +130,7 @@ class ModelPipe(TrainablePipe):
         super().__setattr__(name, value)
 
     @property
-    def learned(self) -> Any:
+    def learned(self) -> Kept | None:
         """What was learned; None before training."""
         return self.model.shims[0].learned
 

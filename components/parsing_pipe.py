@@ -19,8 +19,9 @@ from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
+from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import check_number
-from spacy_lpcfg.parsing.protocol import SentenceParser
+from spacy_lpcfg.parsing.protocol import ParsingModel, SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
@@ -30,6 +31,7 @@ from spacy_lpcfg.trees.tree import Span
 register_surprisal()
 
 Found = TypeVar("Found")
+ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
 class TextParser:
@@ -72,7 +74,7 @@ class DocParse(NamedTuple):
     parses: list[Parse | None]
 
 
-class ParsingPipe(ModelPipe):
+class ParsingPipe(ModelPipe[ParserModel]):
     """Parses each sentence of a Doc; see `constituents.py` for what it writes.
 
     what (str): what is learned
@@ -103,8 +105,8 @@ class ParsingPipe(ModelPipe):
     what: ClassVar[str]
     command: ClassVar[str]
     spans_key: str
-    gold_key: Any
-    decoding: Any  # each parser has choices of its own
+    decoding: Decoding
+    gold_key: str
     tags: str
     constraints: ConstraintsOf | None
     limits: Limits

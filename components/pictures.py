@@ -10,6 +10,7 @@ from spacy import displacy
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.constituents import trees
+from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 from spacy_lpcfg.pictures.visible import visible
 
@@ -46,7 +47,7 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
             yield PicturedSentence(number, doc[start:end].text.strip(), texts_of(doc, words_of(doc, start, end)), tree)
 
 
-def ask(component: Any, question: str, doc: Doc, *arguments: Any) -> list[Any]:
+def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any) -> list[Any]:
     """What a component answers of each sentence of a Doc.
 
     component (ModelPipe): of a pipeline

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -11,6 +11,7 @@ from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.storage.container import Stored
 
 
 class SurprisalModel(Protocol):
@@ -28,7 +29,7 @@ class RegisteredPipe(Protocol):
     spans_key: str
 
     @property
-    def learned(self) -> Any: ...
+    def learned(self) -> Stored | None: ...
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]: ...
 

@@ -18,7 +18,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets
+from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets, SpectralBracketer
 from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
@@ -99,7 +99,7 @@ def make_spectral_bracketer(
     )
 
 
-class BracketerShim(ModelShim):
+class BracketerShim(ModelShim[Bracketer]):
     """A Bracketer, if there is one yet."""
 
     @staticmethod
@@ -143,7 +143,7 @@ class Saved(dict[str, Any]):
         super().update(new)
 
 
-class SpectralBracketerPipe(ModelPipe):
+class SpectralBracketerPipe(ModelPipe[Bracketer]):
     """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
 
     vocab (Vocab): of the pipeline
@@ -270,9 +270,10 @@ class SpectralBracketerPipe(ModelPipe):
 
     def _learner(self) -> BracketLearner:
         """The learner, with the vectors of the vocabulary if it is to use them."""
-        learner: Any = self.learner
-        embedding = getattr(learner, "embedding", None)
-        return replace(learner, embedding=embedding.of(self.vocab)) if isinstance(embedding, VocabVectors) else learner
+        learner = self.learner
+        if isinstance(learner, SpectralBracketer) and isinstance(learner.embedding, VocabVectors):
+            return replace(learner, embedding=learner.embedding.of(self.vocab))
+        return learner
 
     def _has_words(self, text: Sentences) -> bool:
         """Whether there is a text to learn from; one without tags is none for a component that has learned already."""

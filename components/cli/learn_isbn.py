@@ -101,6 +101,5 @@ def _add_parser(nlp: "Language", isbn: "ISBN", lexical: dict[str, Any], beam: in
     assert isinstance(component, ISBNParser)
     component.isbn = isbn
     nlp.meta["fit"] = isbn.meta["history"]
-    n_states = " + ".join(str(each.n_states) for each in isbn.networks)
-    tell(f"{len(isbn.labels)} categories, {len(isbn.tags)} tags, {n_states} states")
+    tell(isbn.summary)
     return component

@@ -184,15 +184,10 @@ def _log_step(step: "Step") -> None:
 
 def _add_parser(nlp: "Language", learned: Learned, learner: dict[str, Any]) -> None:
     """Add an `lpcfg_parser`: its config says how it was learned, and the pipeline's meta what the steps found."""
-    from spacy_lpcfg.combination import Combined
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 
     component = nlp.add_pipe("lpcfg_parser", config={"learner": learner})
     assert isinstance(component, LPCFGParser)
     component.grammar = learned.grammar
-    grammar: Any = learned.grammar.members[0] if isinstance(learned.grammar, Combined) else learned.grammar
-    tell(
-        f"{len(grammar.labels)} categories, {len(grammar.tags)} tags, {grammar.n_rules} binary rules, "
-        f"at most {grammar.n_states.max()} states"
-    )
+    tell(learned.grammar.summary)
     nlp.meta.update(learned.meta)

@@ -58,6 +58,11 @@ class Combined(ParsingModel):
         return tuple(sorted({label for member in self.members for label in member.labels}))
 
     @property
+    def summary(self) -> str:
+        """Those of the members."""
+        return "; ".join(member.summary for member in self.members)
+
+    @property
     def root_label(self) -> str:
         """That of the first member that has one."""
         return next((member.root_label for member in self.members if member.root_label), "")

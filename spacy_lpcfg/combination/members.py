@@ -49,6 +49,11 @@ class Mirrored(ParsingModel):
         return self.model.labels
 
     @property
+    def summary(self) -> str:
+        """That of the model, and that it is mirrored."""
+        return f"{self.model.summary}, from right to left"
+
+    @property
     def root_label(self) -> str:
         """That of the model."""
         return self.model.root_label

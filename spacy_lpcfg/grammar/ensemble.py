@@ -92,6 +92,11 @@ class Ensemble(ParsingModel):
         return self.grammars[0].labels
 
     @property
+    def summary(self) -> str:
+        """The number of grammars, and what the first is made of."""
+        return f"{len(self.grammars)} grammars, the first of {self.grammars[0].summary}"
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """Part-of-speech tags."""
         return self.grammars[0].tags

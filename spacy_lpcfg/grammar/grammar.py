@@ -149,6 +149,14 @@ class Grammar(ParsingModel):
         chains += self.chains[self.n_preterminals :]
         return tuple(sorted({label for chain in chains for label in chain}))
 
+    @property
+    def summary(self) -> str:
+        """Numbers of categories, tags, rules and states."""
+        return (
+            f"{len(self.labels)} categories, {len(self.tags)} tags, {self.n_rules} binary rules, at most "
+            f"{self.n_states.max()} states"
+        )
+
     def to_values(self) -> dict[str, Any]:
         """All parts by the names under which they are stored."""
         own = {name: getattr(self, name) for name in _OWN} | {"temperature": float(self.temperature)}

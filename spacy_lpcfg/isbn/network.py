@@ -153,6 +153,12 @@ class ISBN(ParsingModel):
         return self.vocabulary.labels
 
     @property
+    def summary(self) -> str:
+        """Numbers of categories, tags and states of each network."""
+        n_states = " + ".join(str(each.n_states) for each in self.networks)
+        return f"{len(self.labels)} categories, {len(self.tags)} tags, {n_states} states"
+
+    @property
     def root_label(self) -> str:
         """The artificial root of the trees that were learned from; "" if they had none."""
         return self.meta.get("root_label", "")

@@ -154,6 +154,10 @@ class ParsingModel(Stored):
             """Categories of constituents."""
 
         @property
+        def summary(self) -> str:
+            """What it is made of, in one line for people."""
+
+        @property
         def root_label(self) -> str:
             """The artificial root of the trees that were learned from; "" if they had none."""
 
