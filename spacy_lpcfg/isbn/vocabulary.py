@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -94,9 +94,7 @@ class NetworkVocabulary:
     def __post_init__(self) -> None:
         outcomes: dict[tuple[int, str], int] = {}
         known_tags: dict[str, list[int]] = {}
-        for tag, (start, end) in enumerate(
-            zip(self.word_offsets.tolist(), self.word_offsets[1:].tolist(), strict=True)
-        ):
+        for tag, (start, end) in enumerate(pairwise(self.word_offsets.tolist())):
             for outcome in range(start + 1, end):
                 word = self.words[outcome - self.first_word]
                 outcomes[tag, word] = outcome

@@ -26,7 +26,7 @@ class WordClasses:
     _index: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", dict(zip(self.words, self.classes.tolist(), strict=True)))
+        object.__setattr__(self, "_index", dict(zip(self.words, self.classes.tolist(), strict=False)))
 
     @property
     def n_classes(self) -> int:
