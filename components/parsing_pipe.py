@@ -276,7 +276,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """
         check_number(n, seed)
         seeds = count(seed)
-        found = zip(self._distributions(doc), seeds, strict=True)
+        found = zip(self._distributions(doc), seeds, strict=False)
         return [each.samples(n, seed=own) if each else None for each, own in found]
 
     def entropies(self, doc: Doc) -> list[float | None]:

@@ -112,7 +112,7 @@ def _unlabelled(golds: Sequence[Tree], tests: Sequence[Tree]) -> UnlabelledScore
 
 
 def _brackets(forest: Sequence[Tree]) -> Iterator[tuple[int, int]]:
-    for offset, tree in zip(accumulate(map(len, forest), initial=0), forest, strict=True):
+    for offset, tree in zip(accumulate(map(len, forest), initial=0), forest, strict=False):
         yield from ((offset + start, offset + end) for start, end, _ in tree.spans())
 
 

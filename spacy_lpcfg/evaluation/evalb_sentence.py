@@ -152,13 +152,13 @@ class _Side:
         self.copies = [int(tag not in params.deleted) for tag in self.tags]
         self.spans = [
             (offset + start, offset + end, label)
-            for offset, tree in zip(accumulate(map(len, trees), initial=0), trees, strict=True)
+            for offset, tree in zip(accumulate(map(len, trees), initial=0), trees, strict=False)
             for start, end, label in tree.spans()
         ]
         before = accumulate(self.copies, initial=0)
         self.quotes = [
             _Quote(index, position, tag in params.deleted)
-            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words, strict=True))
+            for index, (position, tag, word) in enumerate(zip(before, self.tags, self.words, strict=False))
             if params.may_be_quote(tag, word)
         ]
 
@@ -231,7 +231,7 @@ def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str
     n_test.update(label for rivals in waiting.values() for label in rivals)
     scores = {label: PRF(matched[label], n_gold[label], n_test[label]) for label in n_gold | n_test}
     return scores, Counter(
-        pair for words, labels in missed.items() for pair in zip(labels, waiting[words], strict=True)
+        pair for words, labels in missed.items() for pair in zip(labels, waiting[words], strict=False)
     )
 
 

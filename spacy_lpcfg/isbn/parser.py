@@ -319,7 +319,7 @@ class Prefix:
         tags = self._parser.isbn.tags
         return [
             prefix_tree(self.words, [tags[tag] for tag in own], nodes, log_probability)
-            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs, strict=True)
+            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs, strict=False)
         ]
 
     def finish(self) -> Finished:

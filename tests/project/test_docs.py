@@ -149,7 +149,7 @@ def _check_options(words: list[str]) -> None:
         command, words = command.commands[words[0]], words[1:]
     names = {option: each.name for each in command.params for option in (*each.opts, *each.secondary_opts)}
     hints = get_type_hints(unwrap(command.callback)) if words else {}
-    for word, value in zip(words, [*words[1:], ""], strict=True):
+    for word, value in zip(words, [*words[1:], ""], strict=False):
         if re.match("--?[a-z]", word) and word != "--help":
             assert word in names, words
             assert value in (_choices(hints.get(names[word])) or [value]) or value.isupper() or not value, words
