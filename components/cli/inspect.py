@@ -82,9 +82,9 @@ def _members(pipe: "ParsingPipe") -> list["Grammar | ISBN"]:
 
 
 def _sizes(member: "Grammar | ISBN") -> Found:
-    from spacy_lpcfg.grammar import Grammar
-
-    return _sizes_of_grammar(member) if isinstance(member, Grammar) else _sizes_of_networks(member)
+    if member.is_network:
+        return _sizes_of_networks(cast("ISBN", member))
+    return _sizes_of_grammar(cast("Grammar", member))
 
 
 def _sizes_of_grammar(grammar: "Grammar") -> Found:

@@ -59,12 +59,12 @@ class StepwiseEM:
         """Learn from trees what there is before any batch.
 
         trees (Iterable[Tree]): see `online`.
-        held_out, on_step: ignored: steps are those of `OnlineFit`, and nothing is stopped early.
+        held_out, on_step: ignored: steps are those of `StepwiseFit`, and nothing is stopped early.
         RAISES (ValueError): If there are none.
         """
         return self.online(trees).grammar()
 
-    def online(self, trees: Iterable[Tree]) -> OnlineFit:
+    def online(self, trees: Iterable[Tree]) -> StepwiseFit:
         """Begin.
 
         trees (Iterable[Tree]): all that there will be in batches, read once; raw or normalised.
@@ -74,10 +74,10 @@ class StepwiseEM:
         fit = self.start.start(trees)
         for _ in range(self.start.n_iterations):
             fit.step()
-        return OnlineFit(fit, trees, self.alpha)
+        return StepwiseFit(fit, trees, self.alpha)
 
 
-class OnlineFit:
+class StepwiseFit:
     """Stepwise EM, a batch at a time.
 
     fit (EMFit): of the trees.
