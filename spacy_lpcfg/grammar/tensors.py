@@ -114,7 +114,7 @@ class Tensors:
         sums = np.zeros(starts[-1])
         is_exact = np.flatnonzero(self.forms == EXACT)
         ends = np.cumsum(self.sizes[is_exact])[:-1]
-        for rule, tensor in zip(is_exact, np.split(self.exact, ends), strict=True):
+        for rule, tensor in zip(is_exact, np.split(self.exact, ends), strict=False):
             sums[slice(*starts[rule : rule + 2])] = tensor.reshape(self.shapes[rule, 0], -1).sum(1, dtype=np.float64)
         for rules, core, a, b, c in self.factored():
             found = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
@@ -291,5 +291,5 @@ def _groups(shapes: np.ndarray, ranks: np.ndarray) -> Iterator[tuple[np.ndarray,
     """Rules of equal shape and ranks: (shape, ranks, rule ids)."""
     forms, inverse = np.unique(np.concatenate([shapes, ranks], axis=1), axis=0, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")
-    for form, rules in zip(forms, np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1]), strict=True):
+    for form, rules in zip(forms, np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1]), strict=False):
         yield form[:3], form[3:], rules

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_at_least
+from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import EMFit, best_grammar
@@ -68,7 +68,8 @@ class Clusters:
     markov: int = 0
 
     def __post_init__(self) -> None:
-        check_at_least(0, n_iterations=self.n_iterations, agreement=self.agreement)
+        check_whole(0, n_iterations=self.n_iterations)
+        check_at_least(0, agreement=self.agreement)
         self._projector()  # which checks what it takes
 
     def fit(

@@ -96,10 +96,9 @@ def best_grammar(
     n_iterations (int): with held-out trees the maximum.
     first (int): the first iteration that counts; 0 is the start.
     others: see `EM`.
-    RAISES (ValueError): If n_iterations is less than `first`.
+    RAISES (ValueError): If n_iterations is no whole number of at least `first`.
     """
-    if n_iterations < first:
-        raise ValueError(f"Expected n_iterations of at least {first}, got {n_iterations}.")
+    check_whole(first, n_iterations=n_iterations)
     golds = [tree for tree in map(clean, held_out or ()) if tree is not None]
     best, best_f1 = None, -np.inf
     clock = time.process_time()
@@ -157,7 +156,8 @@ class EM:
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
-        check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
+        check_whole(0, n_iterations=self.n_iterations)
+        check_at_least(0, noise=self.noise)
         check_at_least(1, check_every=self.check_every)
 
     def fit(

@@ -107,8 +107,8 @@ class Pivot:
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
-        check_at_least(0, n_iterations=self.n_iterations, shrink=self.shrink, prior=self.prior)
-        check_at_least(0, precision=self.precision)
+        check_whole(0, n_iterations=self.n_iterations)
+        check_at_least(0, shrink=self.shrink, prior=self.prior, precision=self.precision)
         check_noise(self.dropout, self.noise)
         check_kappa(self.kappa)
         check_shares(merge=self.merge)
@@ -222,7 +222,7 @@ class Pivot:
                 self.em,
             )
             for at, (a, b, c) in zip(
-                groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules, strict=True
+                groups_of(counts.rule_of[nodes.inner], len(counts.rules)), counts.rules, strict=False
             )
         )
         found = list(in_order(_rule_weights, calls, n_jobs=self.n_jobs))

