@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, console_script, process, run, sample_part, trees_in
+from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
@@ -110,6 +110,40 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "spectral")
     assert grammar_of(tmp_path / "spectral").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
+
+
+def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
+    """As the README lays a treebank out: train.mrg, and dev.mrg to measure on."""
+    trees = (folder / "train.mrg").read_text("utf-8").splitlines(keepends=True)
+    own = tmp_path / "own"
+    (own / "train").mkdir(parents=True)
+    (own / "dev.mrg").write_bytes((folder / "dev.mrg").read_bytes())
+    (own / "train.txt").write_text("no trees")
+    learn = "learn", "lpcfg", own, "--method", "pcfg", "-o"
+    assert "read 20 trees from" in run(*learn, tmp_path / "all").stdout  # nothing is called train
+    (own / "train" / "one.mrg").write_text("".join(trees[:200]), encoding="utf-8")
+    (own / "train.mrg.gz").write_bytes(gzip.compress("".join(trees[200:]).encode()))
+    done = run(*learn, tmp_path / "some")
+    assert f"read 250 trees from {own / 'train' / 'one.mrg'}, {own / 'train.mrg.gz'}\n" in done.stdout
+    assert grammar_of(tmp_path / "some").to_bytes() == TreebankPCFG().fit(read_trees(folder / "train.mrg")).to_bytes()
+
+
+def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
+    for name, n in (("train", 40), ("dev", 10), ("test", 10)):
+        sample_part(tmp_path / f"{name}.mrg", "train", n)
+    options = {"isbn": ["--states", 2, "--epochs", 1], "lpcfg": ["--method", "split-merge", "--iterations", 0]}
+    for learner, settings in options.items():
+        done = run("learn", learner, tmp_path, *settings, "-o", tmp_path / learner)
+        assert done.stdout.count("read ") == 1
+        assert f"read 40 trees from {tmp_path / 'train.mrg'}\n" in done.stdout
+    (tmp_path / "train.mrg").write_bytes((SAMPLE / "train.mrg").read_bytes())
+    done = run("learn", "bracketer", tmp_path, "--preset", "paper", "-o", tmp_path / "bracketer")
+    assert f"learned from 600 sentences, 9230 tokens of {tmp_path / 'train.mrg'}\n" in done.stdout
+
+
+def test_cli_learned_pipelines_find_sentences(pcfg_model, isbn_model, bracketer_model):
+    for model in (pcfg_model, isbn_model, bracketer_model):
+        assert spacy.load(model).pipe_names[0] == "sentencizer"
 
 
 @pytest.mark.parametrize(
