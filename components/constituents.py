@@ -260,6 +260,13 @@ class _Sentence:
             above.append((start, end))
         return found
 
+    def unparsed(self) -> Doc:
+        """The words as a Doc of their own, as it was before it was parsed."""
+        first, end = self.words[0], self.words[-1] + 1
+        alone = self.doc[first:end].as_doc()
+        _set_tags(alone, given_tags_of(self.doc, self.key)[first:end])
+        return alone
+
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
         """The tree over the words of [start, end), a constituent."""
         end = len(self.words) if end is None else end
@@ -403,8 +410,7 @@ class Constituent:
                 f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
                 "which shares the Doc's vocabulary, as long as you ask for alternatives."
             )
-        alone = sentence.doc[sentence.words[0] : sentence.words[-1] + 1].as_doc()
-        posteriors = pipe.posteriors(alone)[0]
+        posteriors = pipe.posteriors(sentence.unparsed())[0]
         found = posteriors.brackets.items() if posteriors else ()
         of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
         return dict(sorted(of_words, key=lambda each: -each[1]))

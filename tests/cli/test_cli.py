@@ -358,6 +358,38 @@ def test_cli_parses_the_words_of_trees(model, raw, folder):
     )
 
 
+def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
+    """Neither as a prior, nor into the Docs that it writes: what it finds is by the words alone."""
+    wrong, plain = (tmp_path / f"{name}.mrg" for name in ("wrong", "plain"))
+    wrong.write_text("(S (NP (CC It)) (VP (IN left)) (. .))\n", encoding="utf-8")
+    plain.write_text("(S (NP (PRP It)) (VP (VBD left)) (. .))\n", encoding="utf-8")
+    for path in (wrong, plain):
+        run("convert", path, path.with_suffix(".spacy"))
+    wanted = run("parse", model, plain, "--input", "trees").stdout
+    assert trees_in(wanted)[0].tags != ["CC", "IN", "."]
+    for file, options in ((wrong, ["--input", "trees"]), (wrong.with_suffix(".spacy"), [])):
+        assert run("parse", model, file, *options).stdout == wanted
+        run("parse", model, file, *options, "-o", tmp_path / "out.spacy")
+        (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("en").vocab)
+        assert [token.tag_ for token in doc] == trees_in(wanted)[0].tags
+        given = run("parse", model, file, *options, "--tags", "given").stdout
+        assert trees_in(given)[0].tags == ["CC", "IN", "."]
+
+
+def test_cli_parse_takes_tags_of_a_pipeline_for_a_prior(model, tmp_path):
+    nlp = spacy.load(model)
+    ruler = nlp.add_pipe("attribute_ruler", before="lpcfg_parser")
+    ruler.add([[{"LOWER": "left"}]], {"TAG": "NOSUCHTAG"})
+    nlp.to_disk(tmp_path / "tagged")
+    assert (
+        run("parse", tmp_path / "tagged", "-", text="It left.").stdout
+        == run("parse", model, "-", text="It left.").stdout
+    )
+    run("parse", tmp_path / "tagged", "-", "-o", tmp_path / "out.spacy", text="It left.")
+    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(nlp.vocab)
+    assert doc[1].tag_ == "NOSUCHTAG"
+
+
 def test_cli_parse_roots_trees_as_the_treebank_or_as_told(model, raw, tmp_path):
     text = "The ferry left."
     assert run("parse", model, "-", text=text).stdout.startswith("(ROOT (S ")
