@@ -8,7 +8,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Output, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def learn_isbn(
     settings |= {"word_classes": word_classes(classes_from, lang)}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
     with busy("learning"):
-        isbn = learner.fit(read_treebank(trees, skip_bad), held_out=held_out, on_step=_log_epoch)
+        isbn = learner.fit(read_training(trees, skip_bad), held_out=held_out, on_step=_log_epoch)
     lexical = {"min_count": isbn.meta["learner"]["min_count"], **class_settings(classes_from, lang)}
     component = _add_parser(nlp, isbn, lexical, beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)

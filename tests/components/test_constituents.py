@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 import sys
+import warnings
 from importlib.util import find_spec
 from types import SimpleNamespace
 
@@ -265,14 +267,71 @@ def test_constituency_getters_can_be_pickled_and_leave_others_alone():
     held = Span.get_extension("labels")
     Span.set_extension("labels", default="mine", force=True)
     try:
-        register_extensions()
+        with pytest.warns(UserWarning, match=r"stay as they are: Span\._\.labels\..* Span\._\.lpcfg_labels\."):
+            register_extensions()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            register_extensions()  # says it once
         assert Span.get_extension("labels")[0] == "mine"
+        span = doc_of(FLIES)[0:2]
+        assert (span._.labels, span._.lpcfg_labels, span._.parse_string) == ("mine", ("NP",), "(NP (DT The) (NN time))")
     finally:
         Span.remove_extension("labels")
+        Span.remove_extension("lpcfg_labels")
         register_extensions()
     assert Span.get_extension("labels") == held
     for owner in (Span, Token):
         pickle.dumps([owner.get_extension(name) for name in ("labels", "constituency", "parent")])
+
+
+def test_constituency_nodes_are_sequences_of_their_children():
+    (root,) = doc_of(FLIES)._.constituency
+    assert tuple(root) == root.children == (root[0], root[1]) == root[:] == (*root[:1], root[-1])
+    assert (len(root), root[-1].label, root[0][1][0].text) == (2, "VP", "for")
+    assert [node.label for node in root[0]] == ["NP", "PP"]
+    assert root[1] in root
+    assert root not in root
+    with pytest.raises(IndexError):
+        root[2]
+
+
+def test_constituency_nodes_of_words_have_no_children_and_are_true():
+    word = doc_of(FLIES)[0]._.constituency
+    assert (list(word), len(word), bool(word)) == ([], 0, True)
+
+
+def test_constituency_nodes_are_text_and_brackets():
+    doc = Doc(VOCAB, words=["(", "A", "\n", "cat", ")"], spaces=[False, True, False, False, False])
+    set_trees(doc, [tree("(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))")])
+    (root,) = doc._.constituency
+    assert (root.text, root[1].text) == ("(A \ncat)", "A \ncat")
+    assert str(root[1]) == f"{root[1]}" == root[1].bracketed == "(NP (DT A) (NN cat))"
+    assert str(root) == "(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))"
+
+
+def test_constituency_nodes_have_a_short_repr():
+    (root,) = doc_of(FLIES)._.constituency
+    assert repr(root[0]) == "Constituent(NP, 'The time for action')"
+    words = [f"word{i}" for i in range(500)]
+    long = tree_to_doc(VOCAB, [Tree("S", [Tree("NN", word=word) for word in words])])
+    assert repr(long._.constituency[0]) == f"Constituent(S, '{' '.join(words)[:40]}...')"
+
+
+def test_constituency_of_a_doc_is_a_tuple_that_draws_itself():
+    trees_ = [f"(S (NP (PRP It)) (VP (VBZ works{i})))" for i in range(12)]
+    found = doc_of(*trees_)._.constituency
+    assert isinstance(found, tuple)
+    assert len(found) == 12
+    assert found == tuple(found)
+    assert found[0].label == "S"
+    html = found._repr_html_()
+    assert {int(n) for n in re.findall(r"works(\d+)", html)} == set(range(10))
+    assert "2 more trees" in html
+    assert doc_of(FLIES)._.constituency._repr_html_() == doc_of(FLIES)._.constituency[0]._repr_html_()
+    empty = Doc(VOCAB, words=["\n"])
+    set_trees(empty, [None])
+    assert empty._.constituency == (None,)
+    assert empty._.constituency._repr_html_() == ""
 
 
 def test_constituency_of_a_sentence_of_2000_words():
@@ -296,6 +355,9 @@ def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
     with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
         root.to_nltk()
     assert root._repr_html_().startswith(f"<pre>{FLIES}</pre><p>A drawn tree needs svgling")
+    html = doc_of(FLIES, FLIES)._.constituency._repr_html_()
+    assert html.startswith(f"<pre>{FLIES}</pre><pre>{FLIES}</pre><p>A drawn tree needs svgling")
+    assert html.count("needs svgling") == 1
 
 
 def test_constituency_is_drawn():
