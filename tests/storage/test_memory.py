@@ -119,7 +119,7 @@ def test_memory_of_the_members_of_a_combination_adds_up(monkeypatch):
 
 
 def test_memory_of_a_large_combination_is_in_proportion_to_its_file(monkeypatch):
-    """What was learned from a large treebank may be loaded without more ado; a small file that asks for much may not."""
+    """Models of a large treebank load as they are; a small file that asks for much does not."""
     monkeypatch.delenv(LIMIT_NAME, raising=False)
     grammar = stored_models.model("grammar")
     monkeypatch.setattr(reader, "LIMIT", int(grammar.parser_bytes) + 10_000)
