@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
-from typing import Any
+from itertools import islice
+from typing import Any, cast
 
 from spacy.errors import Errors
 from spacy.tokens import Doc, Span
@@ -44,13 +44,14 @@ class NounChunks:
         return self.of_dependencies(doclike)
 
 
-def offer_noun_chunks(vocab: Vocab, doc: Doc | None = None) -> None:
+def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
     """Have Docs of a vocabulary take their noun chunks from their trees, where they have no dependencies.
 
     doc (Doc or None): one that was made before
     """
     if not isinstance(vocab.get_noun_chunks, NounChunks):
-        vocab.get_noun_chunks = NounChunks(vocab.get_noun_chunks)
+        own: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
+        vocab.get_noun_chunks = own
     if doc is not None and not isinstance(doc.noun_chunks_iterator, NounChunks):
         doc.noun_chunks_iterator = NounChunks(doc.noun_chunks_iterator)
 
@@ -66,10 +67,17 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
     phrases = sorted(found, key=lambda phrase: (phrase[0], -phrase[1]))
     last = 0
     for i, (start, end) in enumerate(phrases):
-        below = takewhile(lambda other, end=end: other[0] < end, islice(phrases, i + 1, None))
-        if end > last and all(tags[other_end - 1] == _POSSESSIVE for _, other_end in below):
+        if end > last and all(tags[below - 1] == _POSSESSIVE for below in _ends_below(phrases, i)):
             yield start, end
             last = end
+
+
+def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
+    """Where the phrases end that are within the i-th one and come after it."""
+    for start, end in islice(phrases, i + 1, None):
+        if start >= phrases[i][1]:
+            return
+        yield end
 
 
 def _is_in(start: int, end: int, doclike: Doc | Span) -> bool:

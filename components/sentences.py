@@ -68,7 +68,7 @@ def given_tags_of(doc: Doc, key: str) -> list[str]:
     tags = [token.tag_ for token in doc]
     attrs = group_at(doc, key, 0, None).attrs if key in doc.spans else {}
     own, before = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
-    if own is None or before is None or not len(own) == len(before) == len(tags):
+    if not (isinstance(own, list) and isinstance(before, list) and len(own) == len(before) == len(tags)):
         return tags
     return [given if tag == mine else tag for tag, mine, given in zip(tags, own, before, strict=True)]
 
