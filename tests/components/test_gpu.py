@@ -1,4 +1,4 @@
-"""Components under `spacy.prefer_gpu()`: they work on the CPU. Operations that stand for a GPU's fail when they are used.
+"""Components under `spacy.prefer_gpu()` work on the CPU. Operations that stand for a GPU's fail when they are used.
 
 spaCy itself keeps the vectors of the vocabulary where the ops say, and is let do so.
 """
