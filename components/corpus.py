@@ -64,9 +64,7 @@ class Treebank:
         gold_tags: bool = False,
         spans_key: str = KEY,
     ) -> None:
-        if not path:
-            raise ValueError("The treebank has no path: set it, for example by --paths.train FILE.")
-        self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path)]
+        self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
         self.limit = limit
         self.skip_bad = skip_bad
         self.gold_tags = gold_tags
@@ -78,7 +76,7 @@ class Treebank:
 
         nlp (Language): its vocab; its tokenizer too, for Docs that know their text
         YIELDS (Example): the reference has words, tags, sentence starts and spans
-        RAISES (ValueError): If there are no trees
+        RAISES (ValueError): If there is no path, or there are no trees
         RAISES (TreebankError): For a broken tree, unless `skip_bad`; it names file and line
         RAISES (FileNotFoundError): For a path where there is no file
         """
@@ -90,6 +88,8 @@ class Treebank:
 
     def docs(self, vocab: Vocab) -> Iterator[Doc]:
         """The Docs with their trees; one a tree, or as the `.spacy` file has them."""
+        if not self.paths:  # which a config may be checked without
+            raise ValueError("The treebank has no path: set it, for example by --paths.train FILE.")
         errors: list[TreebankError] = []
         n_docs = 0
         for doc in islice(self._docs(vocab, errors), self.limit or None):

@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast, get_args, get_origin, get_type_hints, ru
 
 import spacy
 from spacy.vocab import Vocab
+from thinc.api import to_numpy
 
 from spacy_lpcfg.bracketing import (
     CCA,
@@ -433,7 +434,7 @@ class VocabVectors:
                 "Expected a vocabulary with a vector for each word, but this one has none: set [initialize] vectors to "
                 "a pipeline with vectors, such as en_core_web_md, or learn others with spacy-lpcfg.CCA.v1."
             )
-        return GivenVectors(tuple(rows), vocab.vectors.data[list(rows.values())], self.size)
+        return GivenVectors(tuple(rows), to_numpy(vocab.vectors.data)[list(rows.values())], self.size)
 
 
 def read_bracketer(path: Path) -> Callable[[], Bracketer]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import srsly
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
-from thinc.api import Model, Shim
+from thinc.api import Model, NumpyOps, Shim
 
 from spacy_lpcfg.checks import Check
 from spacy_lpcfg.storage.container import Stored, check_file, kind_of, pack, read_file, refuse_others, unpack
@@ -97,8 +97,11 @@ class StoredModel(Model):
 
 
 def holder(name: str, shim: ModelShim) -> Model:
-    """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing."""
-    return StoredModel(name, _no_forward, shims=[shim])
+    """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing.
+
+    Its ops are those of the CPU, where a component works, whatever `spacy.prefer_gpu` chose for others.
+    """
+    return StoredModel(name, _no_forward, shims=[shim], ops=NumpyOps())
 
 
 def _no_forward(model: Model, X: Any, is_train: bool) -> Any:

@@ -113,7 +113,14 @@ def read_sentences(
                 raise Untagged(f"{path}: {error}") from error
 
 
-def make_sentence_reader(path: str | Path | list[str] | list[Path], attr: Attr = "tag") -> "SentenceReader":
+def required(path: Paths | None) -> Paths:
+    """The path of a corpus, which its config may be checked without; RAISES (ValueError): If there is none."""
+    if not path:
+        raise ValueError("The tagged text has no path: set it, for example by --paths.train FILE.")
+    return path
+
+
+def make_sentence_reader(path: str | Path | list[str] | list[Path] | None, attr: Attr = "tag") -> "SentenceReader":
     """The reader `spacy-lpcfg.tagged_sentences.v1`; settings are those of `SentenceReader`."""
     return SentenceReader(path, attr)
 
@@ -124,12 +131,12 @@ class SentenceReader:
     path (path or list of paths), attr ("pos" or "tag"): see `read_sentences`
     """
 
-    def __init__(self, path: Paths, attr: Attr = "tag") -> None:
+    def __init__(self, path: Paths | None, attr: Attr = "tag") -> None:
         self.path = path
         self.attr = attr
 
     def __call__(self) -> Iterator[TaggedSentence]:
-        return read_sentences(self.path, attr=self.attr)
+        return read_sentences(required(self.path), attr=self.attr)
 
 
 def read_tag_map(path: str | Path) -> dict[str, str]:
@@ -168,8 +175,6 @@ class TaggedText:
     """
 
     def __init__(self, path: Paths | None, *, limit: int = 0, skip_bad: bool = False) -> None:
-        if not path:
-            raise ValueError("The tagged text has no path: set it, for example by --paths.train FILE.")
         self.path = path
         self.limit = limit
         self.skip_bad = skip_bad
@@ -179,8 +184,9 @@ class TaggedText:
 
         YIELDS (Example): token.tag_ is the tag of the file, and token.pos_ its universal tag; of a `.spacy` file both
             are as there, and an Example is a Doc.
-        RAISES (ValueError): If there is no sentence; other errors are those of `read_sentences`
+        RAISES (ValueError): If there is no path, or no sentence; other errors are those of `read_sentences`
         """
+        paths = required(self.path)
         errors: list[TreebankError] = []
         n_docs = 0
         for doc in islice(self._docs(nlp.vocab, errors), self.limit or None):
@@ -189,12 +195,12 @@ class TaggedText:
         if errors:
             logger.warning("%d broken trees or lines were skipped, the first at %s", len(errors), errors[0])
         if not n_docs:
-            names = ", ".join(files_of(self.path, SUFFIXES))
+            names = ", ".join(files_of(paths, SUFFIXES))
             raise ValueError(f"No sentences in {names}: expected trees or word/tag.")
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
         on_error = errors.append if self.skip_bad else None
-        for path in map(Path, files_of(self.path, SUFFIXES)):
+        for path in map(Path, files_of(required(self.path), SUFFIXES)):
             if path.suffix == _BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:

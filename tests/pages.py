@@ -42,7 +42,7 @@ VALUES = {
     "CODE": "en",
 }
 """What stands for the words in capitals that a reader puts something of his own for."""
-SMALL = {"SPACY_CONFIG_OVERRIDES": "--vars.steps 40 --vars.states 8"}
+SMALL = {"SPACY_CONFIG_OVERRIDES": "--training.max_steps 40 --vars.states 8"}
 """The environment of commands that run: networks learn in few steps under `spacy train`."""
 
 _FENCE = re.compile(r"^(<!-- run -->\n)?```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

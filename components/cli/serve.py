@@ -1,11 +1,17 @@
 """`spacy-lpcfg serve`: a page on this machine to try a model."""
 
-from typing import Annotated
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.components.demo_page import DemoPage
+
+_WARM_UP = ("It rained.", "? ! ... - ! ?")  # a sentence, and what no treebank's grammar has a tree for
 
 
 @reporting_errors
@@ -41,8 +47,17 @@ def serve(
     except OSError as error:
         raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
     with server:
+        warm_up(page)
         log(f"The page is at {server.url} - Ctrl-C ends it")
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             log("ended")
+
+
+def warm_up(page: "DemoPage") -> None:
+    """Have the page read what its first texts would wait for: tables of the model, and the libraries that draw."""
+    with busy("preparing the page"):
+        for text in _WARM_UP:
+            with suppress(ValueError):  # which the page says of any text
+                page(text)

@@ -9,10 +9,11 @@ cimport cython
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.chart._fine cimport FineGrammar, Sparse, Tensor, in_blocks
+from spacy_lpcfg.chart._fine cimport LANES, FineGrammar, Sparse, Tensor, in_blocks
 
 cdef extern from "simd.h" nogil:
     void outer(float* pairs, const float* left, const float* right, float scale, int n_left, int n_right)
@@ -349,3 +350,68 @@ cdef class PrefixChart:
 
 
 cdef double EDGE_SHARE = 0.1      # of the threshold of a constituent, that of a rule that makes it
+
+
+def child_matrices(FineGrammar grammar, full, const int32_t[::1] rules, const double[::1] weights):
+    """Weights of the states of left and of right children below each state of interminals, the other child summed.
+
+    full (Grammar): of which `grammar` is a table, without factored tensors; rules (int32, (n,)): those that count.
+    weights (float64, (n_states in all,)): of the states of the other child.
+    RETURNS (float64, (n_states of interminals, n_states in all), twice): [parent, left child], [parent, right child].
+    """
+    cdef const int32_t[:, ::1] symbols = full.rules
+    cdef const int64_t[::1] places = full.state_offsets
+    cdef int64_t first = places[full.n_preterminals], n = weights.shape[0]
+    cdef int64_t a, b, c
+    cdef Py_ssize_t k
+    cdef vector[float] matrix
+    left, right = np.zeros((2, n - first, n))
+    cdef double[:, ::1] to_left = left, to_right = right
+    if n > first:
+        with nogil:
+            matrix.assign(grammar.max_states * grammar.max_states, 0)
+            for k in range(rules.shape[0]):
+                a, b, c = places[symbols[rules[k], 0]], places[symbols[rules[k], 1]], places[symbols[rules[k], 2]]
+                add_children(
+                    &to_left[a - first, b], &to_right[a - first, c], n, grammar.tensors[rules[k]], &weights[b],
+                    &weights[c], matrix.data(),
+                )
+    return left, right
+
+
+cdef void add_children(double* to_left, double* to_right, int64_t stride, const Tensor& tensor, const double* left,
+                       const double* right, float* matrix) noexcept nogil:
+    """Add one rule's sums to rows that are `stride` apart, a state of the parent each."""
+    cdef int h, j, k, block = 0
+    cdef double sum
+    cdef const float* row
+    for h in range(tensor.states[0]):
+        block = read_matrix(tensor, h, block, matrix)
+        for j in range(tensor.states[1]):
+            row = matrix + j * tensor.sizes[2]
+            for k in range(tensor.states[2]):
+                to_right[h * stride + k] += left[j] * row[k]
+            sum = 0
+            for k in range(tensor.states[2]):
+                sum += row[k] * right[k]
+            to_left[h * stride + j] += sum
+
+
+cdef int read_matrix(const Tensor& tensor, int h, int block, float* matrix) noexcept nogil:
+    """Make `matrix` that of a tensor's children in state h of the parent.
+
+    RETURNS (int): the first block of the next state, of a sparse tensor; `block` is that of h.
+    """
+    cdef const Sparse* sparse = &tensor.sparse
+    cdef int j, k, size = tensor.sizes[1] * tensor.sizes[2]
+    if not tensor.is_sparse:
+        memcpy(matrix, tensor.core + h * size, size * sizeof(float))
+        return block
+    for j in range(sparse.n_left):
+        for k in range(sparse.n_right):
+            matrix[j * sparse.n_right + k] = sparse.rest[0][h] * (sparse.rest[1][j] * sparse.rest[2][k])
+    while block < sparse.n_blocks and sparse.places[2 * block] == h:
+        for k in range(LANES):
+            matrix[LANES * sparse.places[2 * block + 1] + k] += sparse.blocks[LANES * block + k]
+        block += 1
+    return block

@@ -20,12 +20,12 @@ import numpy as np
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.chart._fine import FineGrammar
-from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex
+from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex, child_matrices
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.storage.reader import check_room
 
 _ROUNDING = 1e-9  # of a step of Newton's method that should go up
-_MATRICES = 7  # of float64 over all states, that there are at once
+_MATRICES = 7  # of float64 over the states of interminals and all states, that there are at once
 _MOST_STEPS = 60  # of Newton's method, which needs about ten unless trees almost never end
 _ENDLESS = (
     "Expected a grammar whose trees end, for sums over all ways to go on with a sentence; got one with states below "
@@ -45,7 +45,9 @@ class Prefixes:
 
     def __init__(self, grammar: Grammar, fine: FineGrammar, *, threshold: float) -> None:
         n_states = int(grammar.state_offsets[-1])
-        check_room(_MATRICES * 8 * n_states**2, what=f"Surprisal by a grammar of {n_states:,} states in all")
+        self._first = int(grammar.state_offsets[grammar.n_preterminals])  # state of an interminal
+        n_bytes = _MATRICES * 8 * (n_states - self._first) * n_states
+        check_room(n_bytes, what=f"Surprisal by a grammar of {n_states:,} states in all")
         self._grammar, self._fine, self._threshold = grammar, fine, threshold
         self._index = RuleIndex(grammar)
         self._states = grammar.state_offsets
@@ -75,19 +77,27 @@ class Prefixes:
 
     def _closed(self, siblings: np.ndarray) -> np.ndarray:
         """O (I - L)^-1 for O with right siblings counted, float64 (n_states in all,)."""
-        return siblings @ self._chains
+        closed = siblings[self._first :] @ self._chains
+        closed[: self._first] += siblings[: self._first]
+        return closed
 
     @cached_property
     def _chains(self) -> np.ndarray:
-        """(I - L)^-1, the sum of all powers of L, float64 (n_states in all,) * 2; read-only, for all threads.
+        """The rows of (I - L)^-1 that are not those of I, float64 (n_states of interminals, n_states in all).
 
+        The inverse is the sum of all powers of L; L has no rows of preterminals. Read-only, for all threads.
         No solver is called for each word: SciPy's `lu_solve` writes to the pivots that it is given while it runs.
         """
-        completions = self._completions
-        left, _ = self._of_children(completions)
-        left[:, completions <= 0] = 0.0
-        chains = _solve(np.eye(len(left)) - left, np.eye(len(left)))
-        if chains.min() < -_ROUNDING * chains.max():
+        from threadpoolctl import threadpool_limits
+
+        first = self._first
+        with threadpool_limits(limits=1, user_api="blas"):  # sums are the same wherever it runs, and made sooner
+            completions = self._completions
+            left, _ = self._of_children(completions, np.ones(self._grammar.n_rules, dtype=bool))
+            left[:, completions <= 0] = 0.0
+            identity = np.eye(len(left))
+            chains = _solve(identity - left[:, first:], np.hstack([left[:, :first], identity]))
+        if chains.min(initial=0.0) < -_ROUNDING * chains.max(initial=1.0):
             raise ValueError(_ENDLESS)
         return read_only(chains)
 
@@ -95,21 +105,26 @@ class Prefixes:
     def _completions(self) -> np.ndarray:
         """Weight of all finite trees below each state of each symbol, float64 (n_states in all,).
 
-        The least solution of x = words + rules(x, x), by Newton's method from 0 (Etessami and Yannakakis 2009). Where
-        parameters add up to more than 1, if only by rounding, there may be none: then at most 1, as for probabilities.
+        The least solution of x = base + J x + Q(x, x) over the states of interminals, by Newton's method from 0
+        (Etessami and Yannakakis 2009): `base` has the rules of two preterminals, J those of one, and Q those of none.
+        Where parameters add up to more than 1, if only by rounding, there may be none: then at most 1, as for
+        probabilities.
         """
-        words = self._emissions()
-        found = words.copy()
+        first, weights = self._first, self._emissions()
+        is_inner = self._grammar.rules[:, 1:].min(axis=1) >= self._grammar.n_preterminals
+        left, right = self._of_children(weights, ~is_inner)
+        base, linear = left[:, :first] @ weights[:first], (left + right)[:, first:]
+        found = weights[first:]  # zeros, that take what is found
         for _ in range(_MOST_STEPS):
-            left, right = self._of_children(found)
-            lacking = words + left @ found - found
-            step = _solve(np.eye(len(found)) - left - right, lacking)
-            if step.min() < -_ROUNDING:
-                return np.minimum(found, 1.0)
-            found = found + np.maximum(step, 0.0)
-            if step.max() < 1e-12:
+            left, right = (each[:, first:] for each in self._of_children(weights, is_inner))
+            lacking = base + (linear + left) @ found - found
+            step = _solve(np.eye(len(found)) - linear - left - right, lacking)
+            if step.min(initial=0.0) < -_ROUNDING:
+                return np.minimum(weights, 1.0)
+            found += np.maximum(step, 0.0)
+            if step.max(initial=0.0) < 1e-12:
                 break
-        return found
+        return weights
 
     def _emissions(self) -> np.ndarray:
         """Weight of all words below each state of each preterminal, 0 of interminals, float64 (n_states in all,)."""
@@ -122,18 +137,13 @@ class Prefixes:
             first + np.arange(len(lexicon.vectors)), lexicon.vectors * np.repeat(per_row, sizes), self._states[-1]
         )
 
-    def _of_children(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights of the states of left and of right children below each state, with the other child summed by weights.
+    def _of_children(self, weights: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Weights of the states of left and of right children by some rules; see `child_matrices`.
 
-        RETURNS (float64, (n_states in all,) * 2, twice): [parent, left child] and [parent, right child].
+        weights (float64, (n_states in all,)): of the states of the other child; chosen (bool, (n_rules,)): the rules.
         """
-        left, right = np.zeros((2, len(weights), len(weights)))
-        for rule, symbols in enumerate(self._grammar.rules.tolist()):
-            a, b, c = (slice(*self._states[symbol : symbol + 2]) for symbol in symbols)
-            tensor = self._grammar.tensor(rule)
-            left[a, b] += tensor @ weights[c]
-            right[a, c] += weights[b] @ tensor
-        return left, right
+        rules = np.flatnonzero(chosen).astype(np.int32)
+        return child_matrices(self._fine, self._grammar, rules, weights)
 
 
 def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:

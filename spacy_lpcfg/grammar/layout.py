@@ -74,16 +74,21 @@ def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Blocks, places and first_block of a `Layout`."""
     _, places, values, _ = tensors.sparse()
-    rule = np.searchsorted(tensors.offsets, places, side="right") - 1
-    _, m_b, m_c = tensors.shapes[rule].astype(np.int64).T
-    row, h3 = np.divmod(places - tensors.offsets[rule], m_c)
-    h1, h2 = np.divmod(row, m_b)
-    block = (h2 * in_blocks(m_c) + h3) // LANES
-    is_new = np.any(np.diff([rule, h1, block], prepend=-1) != 0, axis=0)
-    blocks = _zeros(int(is_new.sum()), LANES)
+    n_kept = np.diff(np.searchsorted(places, tensors.offsets))
+    m_a, m_b, m_c = tensors.shapes.astype(np.int64).T
+    n_in_row = in_blocks(m_c) // LANES
+    starts = offsets(m_a * m_b * n_in_row)  # of each rule's blocks, were they all kept
+    row, h3 = np.divmod(places - np.repeat(tensors.offsets[:-1], n_kept), np.repeat(m_c, n_kept))
+    number = row * np.repeat(n_in_row, n_kept) + h3 // LANES + np.repeat(starts[:-1], n_kept)
+    is_new = np.diff(number, prepend=-1) != 0
+    kept = number[is_new]
+    blocks = _zeros(len(kept), LANES)
     blocks[np.cumsum(is_new) - 1, h3 % LANES] = values
-    first_block = offsets(np.bincount(rule[is_new], minlength=len(tensors.shapes)))
-    return blocks, np.column_stack([h1, block])[is_new].astype(np.int32), first_block
+    first_block = np.searchsorted(kept, starts)
+    n_blocks = np.diff(first_block)
+    in_rule = kept - np.repeat(starts[:-1], n_blocks)
+    parents_and_places = np.divmod(in_rule, np.repeat(m_b * n_in_row, n_blocks))
+    return blocks, np.column_stack(parents_and_places).astype(np.int32), first_block
 
 
 def _zeros(n_rows: int, n_cols: int) -> np.ndarray:

@@ -141,8 +141,11 @@ class Tensors:
         """The sparse tensors, taken apart."""
         is_sparse = self.forms == SPARSE
         rules = np.flatnonzero(is_sparse)
-        kept = np.flatnonzero(np.unpackbits(self.kept, count=int(self.sizes[rules].sum())))
         starts = offsets(self.sizes[rules])
+        filled = np.flatnonzero(self.kept)  # bytes, most of which are empty
+        byte, bit = np.divmod(np.flatnonzero(np.unpackbits(self.kept[filled])), 8)
+        kept = 8 * filled[byte] + bit
+        kept = kept[: np.searchsorted(kept, starts[-1])]
         n_kept = np.diff(np.searchsorted(kept, starts))
         places = kept + np.repeat(self.offsets[rules] - starts[:-1], n_kept)
         values = self.entries * np.repeat(self.scales[rules], n_kept)

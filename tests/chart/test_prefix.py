@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
 import pytest
 from grammars import WORDS, grammar_of, hmm_model, one_state, random_grammar, random_model
@@ -11,10 +13,12 @@ from oracles.enumeration import Model, model_of, total
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart._fine import FineGrammar
+from spacy_lpcfg.chart._prefix import child_matrices
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.models import bundled_grammar
 from spacy_lpcfg.words.signatures import UNKNOWN
 
 ANYTHING = "*"  # a word that stands for all words
@@ -221,3 +225,30 @@ def test_surprisal_refuses_what_is_no_distribution():
         Parser(grammar_of(model, one_state(model, 0), is_proper=False)).surprisal(["ant"])
     with pytest.raises(ValueError, match="at least one word"):
         Parser(random_grammar(0)).surprisal([])
+
+
+@pytest.mark.parametrize("store", [Tensors.from_dense, Tensors.sparsify])
+def test_matrices_of_children_are_sums_over_the_other_child(store):
+    model = random_model(5)
+    grammar = grammar_of(model, one_state(model, 5), is_proper=True, store=store)
+    first, n = grammar.state_offsets[grammar.n_preterminals], int(grammar.state_offsets[-1])
+    weights = np.random.default_rng(0).random(n)
+    chosen = np.arange(0, grammar.n_rules, 2, dtype=np.int32)
+    expected = np.zeros((2, n, n))
+    for rule in chosen:
+        a, b, c = (slice(*grammar.state_offsets[symbol : symbol + 2]) for symbol in grammar.rules[rule])
+        expected[0, a, b] += np.einsum("ijk,k->ij", grammar.tensor(rule), weights[c])
+        expected[1, a, c] += np.einsum("ijk,j->ik", grammar.tensor(rule), weights[b])
+    found = child_matrices(FineGrammar(grammar), grammar, chosen, weights)
+    np.testing.assert_allclose(found, expected[:, first:], rtol=1e-12)
+
+
+def test_first_surprisal_and_first_unparsable_sentence_are_quick():
+    """Some 0.7 s on the machine that took 3 to 6 when all parameters were read one by one, rule by rule."""
+    grammar = bundled_grammar("en")
+    parser = Parser(grammar)
+    start = process_time()
+    parser.surprisal(["The", "old", "ferry", "was", "sold", "."])
+    assert parser.parse(["?", "!", "...", "--", "!", "!"]).status == "backed-off"
+    assert process_time() - start < 1.6
+    assert "dense" not in vars(grammar.tensors)  # 160 MB

@@ -110,7 +110,7 @@ def test_corpus_without_trees_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         list(Treebank(tmp_path / "absent.mrg")(NLP))
     with pytest.raises(ValueError, match=r"no path.*--paths\.train"):
-        make_treebank_reader(None)
+        next(make_treebank_reader(None)(NLP))
 
 
 def test_corpus_makes_a_word_of_white_space_visible():

@@ -368,3 +368,16 @@ def test_demo_page_in_a_browser(server, tmp_path):
     assert len(empty) == len(full) == 1600
     drawn = [sum(len(set(row)) > 2 for row in rows) for rows in (empty, full)]
     assert drawn[1] > drawn[0] + 500
+
+
+def test_serve_starts_warm(monkeypatch):
+    """What the first text, the first surprisal and the first sentence without a tree need is there beforehand."""
+    found: list[set[str]] = []
+
+    def end(server: DemoServer) -> None:
+        found.append(set(vars(server.answer.component.ready_parser().parser.parser)))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DemoServer, "serve_forever", end)
+    assert "The page is at http://127.0.0.1:" in run("serve", "--port", 0).stderr
+    assert found[0] >= {"_prefixes", "backoff"}

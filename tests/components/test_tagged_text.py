@@ -14,6 +14,7 @@ from spacy_lpcfg.components.tagged_text import (
     TaggedText,
     Untagged,
     doc_sentences,
+    make_sentence_reader,
     read_sentences,
     tagged_doc,
 )
@@ -119,7 +120,9 @@ def test_tagged_text_corpus_takes_nothing_but_tags_of_docs(binary, nlp):
 
 def test_tagged_text_corpus_says_what_is_wrong(tmp_path, nlp, caplog):
     with pytest.raises(ValueError, match="has no path"):
-        TaggedText(None)
+        next(TaggedText(None)(nlp))
+    with pytest.raises(ValueError, match="has no path"):
+        make_sentence_reader(None)()
     path = tmp_path / "text"
     path.write_text("", encoding="utf-8")
     with pytest.raises(ValueError, match=r"No sentences in .*text"):

@@ -12,7 +12,11 @@ from pathlib import Path
 import pytest
 import spacy
 from paths import ROOT
+from spacy.cli.debug_config import debug_config
+from spacy.cli.debug_data import debug_data
+from spacy.cli.init_config import fill_config
 from spacy.tokens import DocBin
+from thinc.api import Config
 
 from spacy_lpcfg.bracketing import SpectralBracketer, universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
@@ -190,6 +194,23 @@ def test_commands_debug_config(folder, paths):
     assert "Config is valid" in output
 
 
+@pytest.mark.parametrize("name", ["grammar", "stepwise", "isbn", "bracketer"])
+def test_commands_debug_shipped_configs_as_they_are(name, tmp_path, capsys):
+    """With and without paths; what fails, ends in a SystemExit."""
+    config = ROOT / "configs" / f"{name}.cfg"
+    overrides = {f"paths.{part}": str(SAMPLE / f"{part}.mrg") for part in ("train", "dev")}
+    debug_config(config)
+    debug_config(config, overrides=overrides)
+    _, filled = fill_config(tmp_path / "filled.cfg", config)
+    debug_config(tmp_path / "filled.cfg")
+    assert set(Config().from_disk(config)["training"]) == set(filled["training"])
+    assert capsys.readouterr().out.count("Config is valid") == 3
+    small = {"training.max_steps": 1, "corpora.train.limit": 100}
+    small |= {"vars.states": 4} if name == "isbn" else {}
+    small |= {"vars.settings.n_states": 2} if name in ("grammar", "stepwise") else {}
+    debug_data(config, config_overrides=overrides | small, silent=True)
+
+
 def test_commands_find_threshold(model, folder):
     output = spacy_command(
         "find-threshold", model, folder / "dev.spacy", "lpcfg_parser", "output.threshold", "evalb_f",
@@ -215,7 +236,7 @@ def test_commands_refuse_a_streamed_corpus(folder, paths):
 
 ISBN_CONFIG = SAMPLE.parents[1] / "configs" / "isbn.cfg"
 ISBN_SETTINGS = [
-    "--vars.states", 4, "--vars.steps", 30, "--training.eval_frequency", 10,
+    "--vars.states", 4, "--training.optimizer.learn_rate.total_steps", 30, "--training.eval_frequency", 10,
     "--training.optimizer.learn_rate.initial_rate", 0.02, "--corpora.train.limit", 60, "--corpora.dev.limit", 20,
 ]  # fmt: skip
 
