@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from importlib.metadata import requires
+from importlib.util import find_spec
 from typing import Any
 
 
@@ -11,10 +14,21 @@ def extra(module: str, what: str) -> Any:
 
     module (str): such as "svgling"
     what (str): what needs it
-    RAISES (ImportError): If it is not installed, with what to install.
+    RAISES (ImportError): If it is not installed, with all that is missing of the extra and how to install it.
     """
     try:
         return import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
+        packages = " ".join(dict.fromkeys([name, *_missing("viz")]))
+        raise ImportError(
+            f"{what} needs {name}, which is not installed: pip install {packages}. "
+            'That is what is missing of pip install "spacy-lpcfg[viz]", or pip install -e ".[viz]" in a checkout.'
+        ) from error
+
+
+def _missing(extra_name: str) -> list[str]:
+    """The packages of an extra that are not installed; each has its module's name."""
+    mine = re.compile(rf"""([\w.-]+).*\bextra == ["']{extra_name}["']""")
+    names = [found[1] for line in requires("spacy-lpcfg") or () if (found := mine.match(line))]
+    return [name for name in names if find_spec(name) is None]

@@ -184,7 +184,7 @@ def test_cli_render_of_what_is_no_model_is_an_error(folder, tmp_path):
 def test_cli_render_says_what_to_install(folder, monkeypatch):
     for module, form in (("svgling", "html"), ("nltk.tree.prettyprinter", "text")):
         monkeypatch.setitem(sys.modules, module, None)
-        assert "pip install 'spacy-lpcfg[viz]'" in run("render", folder / "trees.mrg", "-f", form, code=1).stderr
+        assert 'pip install "spacy-lpcfg[viz]"' in run("render", folder / "trees.mrg", "-f", form, code=1).stderr
 
 
 def test_cli_render_help_has_an_example():

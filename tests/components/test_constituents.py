@@ -348,11 +348,11 @@ def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk.tree", None)
     (root,) = doc_of(FLIES)._.constituency
     monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
-    with pytest.raises(ImportError, match=r"A drawn tree needs svgling: pip install 'spacy-lpcfg\[viz\]'"):
+    with pytest.raises(ImportError, match="A drawn tree needs svgling, which is not installed: pip install svgling"):
         root.svg()
     with pytest.raises(ImportError, match="A tree in a terminal needs nltk"):
         root.pretty()
-    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
+    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk,"):
         root.to_nltk()
     assert root._repr_html_().startswith(f"<pre>{FLIES}</pre><p>A drawn tree needs svgling")
     html = doc_of(FLIES, FLIES)._.constituency._repr_html_()

@@ -325,7 +325,7 @@ def test_cli_serve_serves_until_it_is_interrupted(demo, tmp_path, monkeypatch):
 def test_cli_serve_needs_a_model_and_libraries(tmp_path, monkeypatch):
     assert "no pipeline" in run("serve", tmp_path, code=1).stderr
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'spacy-lpcfg[viz]'" in run("serve", tmp_path, code=1).stderr
+    assert 'pip install "spacy-lpcfg[viz]"' in run("serve", tmp_path, code=1).stderr
     assert "Example:\n" in run("serve", "--help").stdout
 
 
