@@ -23,7 +23,7 @@ def extra(module: str, what: str) -> Any:
         packages = " ".join(dict.fromkeys([name, *_missing("viz")]))
         raise ImportError(
             f"{what} needs {name}, which is not installed: pip install {packages}. "
-            'That is what is missing of pip install "spacy-lpcfg[viz]", or pip install -e ".[viz]" in a checkout.'
+            'Or all of the extra: pip install "spacy-lpcfg[viz]", and in a checkout pip install -e ".[viz]".'
         ) from error
 
 

@@ -30,7 +30,7 @@ def test_extra_names_all_that_is_missing(monkeypatch):
 
 def test_extra_tells_the_commands_of_a_wheel_and_of_a_checkout(monkeypatch):
     monkeypatch.setitem(sys.modules, "svgling", None)
-    with pytest.raises(ImportError, match=r'"spacy-lpcfg\[viz\]", or pip install -e "\.\[viz\]" in a checkout'):
+    with pytest.raises(ImportError, match=r'"spacy-lpcfg\[viz\]", and in a checkout pip install -e "\.\[viz\]"'):
         extra("svgling", "A drawn tree")
 
 
