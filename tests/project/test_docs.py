@@ -80,7 +80,7 @@ def _bash(block: Block) -> str:
 
 def run(page: Path, folder: Path) -> str:
     """Run a page in a folder that looks like the root of the repository; what it printed."""
-    for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib|distributed)\b", page.read_text("utf-8")):
+    for module in re.findall(r"(?m)^(?:import|from) (nltk|matplotlib|distributed)\b", page.read_text("utf-8")):
         pytest.importorskip(module, reason="the extra that it is of is not installed")
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name)
