@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from itertools import compress
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -459,8 +459,22 @@ class Constituent:
         return to_nltk(self.tree)
 
     def svg(self) -> str:
-        """A drawing of the subtree as SVG; needs svgling."""
-        return tree_svg(self.tree)
+        """A drawing of the subtree as SVG, with the probabilities that are known."""
+        return tree_svg(self.tree, *self.scores)
+
+    @property
+    def scores(self) -> tuple[list[float] | None, list[float] | None]:
+        """Posterior probabilities of the brackets and of the tags of `tree`, in its order; None where there are none.
+
+        The bracket without a label around words that no bracket holds together has the probability nan.
+        """
+        (start, end), sentence = self._range, self._sentence
+        tags = None if sentence.tag_scores is None else list(sentence.tag_scores[start:end])
+        if sentence.scores is None:
+            return None, tags
+        inside = [p for (i, j, _), p in zip(sentence.brackets, sentence.scores, strict=True) if start <= i and j <= end]
+        around = [nan] if not sentence.chains[self._range] and end - start > 1 else []
+        return around + inside, tags
 
     def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
         """The subtree in lines of text, for a terminal; needs NLTK. `print` it."""
@@ -473,8 +487,8 @@ class Constituent:
     def _drawing(self) -> tuple[str, str]:
         """The drawing as HTML, or else brackets, and why."""
         try:
-            return tree_html(self.tree), ""
-        except (ImportError, ValueError) as error:
+            return tree_html(self.tree, *self.scores), ""
+        except ValueError as error:
             return f"<pre>{escape(self.bracketed)}</pre>", f"<p>{escape(str(error))}</p>"
 
     def __str__(self) -> str:

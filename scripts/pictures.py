@@ -10,17 +10,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import spacy
 
-from spacy_lpcfg.components.constituents import trees
-from spacy_lpcfg.pictures import figure_svg, tree_svg
+from spacy_lpcfg.pictures import figure_svg
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.storage.files import write_atomically
-from spacy_lpcfg.trees import Tree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,28 +43,8 @@ def main() -> None:
 def draw_tree() -> str:
     """The tree of the sentence as SVG, each constituent with its probability."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
     nlp.add_pipe("lpcfg_parser")
-    doc = nlp(SENTENCE)
-    (tree,) = trees(doc)
-    svg = tree_svg(with_probabilities(tree, iter(doc.spans["constituents"].attrs["scores"])))
-    return on_white(svg.replace("times, serif", SANS_SERIF))
-
-
-def on_white(svg: str) -> str:
-    """A picture on a white ground with a margin, for pages that are dark."""
-    width, height = (int(found) + 2 * MARGIN for found in re.search(r'viewBox="0,0,(\d+).*?,(\d+)', svg).groups())
-    inner = svg.replace("<svg ", f'<svg x="{MARGIN}" y="{MARGIN}" ', 1)
-    ground = '<rect width="100%" height="100%" fill="white"/>'
-    return f'<svg xmlns="{NAMESPACE}" width="{width}" height="{height}">{ground}{inner}</svg>\n'
-
-
-def with_probabilities(tree: Tree, scores: Iterator[float]) -> Tree:
-    """A tree with the probability of each constituent in its label; scores in pre-order, as on a Doc."""
-    if tree.word is not None:
-        return tree
-    label = f"{tree.label} {next(scores):.2f}"
-    return Tree(label, [with_probabilities(child, scores) for child in tree.children])
+    return f"{nlp(SENTENCE)._.constituency[0].svg()}\n"
 
 
 def figures() -> dict[str, dict[str, tuple[float, float]]]:

@@ -12,7 +12,7 @@ from typing import Any
 def extra(module: str, what: str) -> Any:
     """A module of the extra `viz`.
 
-    module (str): such as "svgling"
+    module (str): such as "matplotlib.figure"
     what (str): what needs it
     RAISES (ImportError): If it is not installed, with all that is missing of the extra and how to install it.
     """

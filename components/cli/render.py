@@ -208,13 +208,13 @@ def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
 # How it is drawn ---------------------------------------------------------------------------------
 
 
-def _draw_tree(tree: "Tree", form: PictureFormat) -> str:
+def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str:
     from spacy_lpcfg import pictures
 
     if form == PictureFormat.svg:
-        return pictures.tree_svg(tree)
+        return pictures.tree_svg(tree, *scores)
     if form == PictureFormat.html:
-        return pictures.tree_html(tree)
+        return pictures.tree_html(tree, *scores)
     return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
 
 
@@ -225,7 +225,7 @@ def _draw_figure(figure: "Figure", form: PictureFormat) -> str:
 
 
 def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str:
-    return _draw_tree(sentence.tree, form)
+    return _draw_tree(sentence.tree, form, *sentence.scores)
 
 
 def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
@@ -235,7 +235,7 @@ def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
 
 
 def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
-    from spacy_lpcfg.components.pictures import spans_html
+    from spacy_lpcfg.pictures import spans_html
 
     return spans_html(sentence.words, posteriors)
 

@@ -83,7 +83,7 @@ WRITES_FOLDER = {
     "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
-if find_spec("svgling") and find_spec("matplotlib"):  # without which nothing is drawn
+if find_spec("matplotlib"):  # without which nothing is drawn
     READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
     TAKES_MODEL |= {"render": "render {bad} {text} -o {out}", "serve": "serve {bad} --port 0"}
 

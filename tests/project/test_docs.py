@@ -84,7 +84,7 @@ def _bash(block: Block) -> str:
 
 def run(page: Path, folder: Path) -> str:
     """Run a page in a folder that looks like the root of the repository; what it printed."""
-    for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib|distributed)\b", page.read_text("utf-8")):
+    for module in re.findall(r"(?m)^(?:import|from) (nltk|matplotlib|distributed)\b", page.read_text("utf-8")):
         pytest.importorskip(module, reason="the extra that it is of is not installed")
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name)
@@ -124,7 +124,7 @@ def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path):
 
 def test_docs_notebook_runs(tmp_path, monkeypatch):
     """Cell by cell in one namespace; it is stored without what it printed."""
-    pytest.importorskip("svgling", reason="the extra `viz` is not installed")
+    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
     shutil.copytree(ROOT / "assets", tmp_path / "assets")
     monkeypatch.chdir(tmp_path)
     notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text("utf-8"))
@@ -324,7 +324,7 @@ def test_docs_formulas_are_drawn_without_a_script():
 
 def test_docs_pictures_are_those_that_the_script_draws(tmp_path):
     """Their words, labels and figures: lines may fall otherwise with other versions of the libraries."""
-    for module in ("svgling", "matplotlib"):
+    for module in ("matplotlib",):
         pytest.importorskip(module, reason="the extra `viz` is not installed")
     command = [sys.executable, "-W", "ignore", str(ROOT / "scripts" / "pictures.py"), "--output", str(tmp_path)]
     subprocess.run(command, check=True)

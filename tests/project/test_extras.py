@@ -29,9 +29,9 @@ def test_extra_names_all_that_is_missing(monkeypatch):
 
 
 def test_extra_tells_the_commands_of_a_wheel_and_of_a_checkout(monkeypatch):
-    monkeypatch.setitem(sys.modules, "svgling", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r'"spacy-lpcfg\[viz\]", and in a checkout pip install -e "\.\[viz\]"'):
-        extra("svgling", "A drawn tree")
+        extra("matplotlib.figure", "A figure")
 
 
 def test_extra_is_the_module_where_it_is_there():

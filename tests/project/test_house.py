@@ -73,7 +73,7 @@ def test_house_core_does_not_load_spacy(tmp_path):
     core = [package for package in lines("options", "packages") if not package.startswith("spacy_lpcfg.components")]
     loaded = loaded_by("import " + ", ".join(core), tmp_path)
     assert {"spacy_lpcfg.trees", "spacy_lpcfg.grammar", "spacy_lpcfg.chart", "spacy_lpcfg.learning"} <= loaded
-    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "svgling", "dask", "requests"}
+    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "dask", "requests"}
 
 
 BELOW_GRAMMARS = ("storage", "trees", "evaluation", "words", "parsing", "isbn", "bracketing", "language_model")
@@ -245,7 +245,7 @@ def test_house_readme_figures_are_those_of_the_pages():
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
 def test_benchmarks_import_modules_that_are_there(path):
     """Nothing else runs all of them, and a module that moved would be missed."""
-    optional = {"matplotlib", "nltk", "svgling", "dask", "distributed", "ray", "joblibspark"}
+    optional = {"matplotlib", "nltk", "dask", "distributed", "ray", "joblibspark"}
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
