@@ -20,6 +20,8 @@ from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import normalize, read_trees
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="session")
 def folder(sample_folder):

@@ -19,7 +19,7 @@ from commands import BROKEN, RAW, RUNNER, console_script, sample_part
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 # What the commands are given; {bad} is the bad file.
 READS_TREES = {

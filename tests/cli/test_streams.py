@@ -11,7 +11,10 @@ import pytest
 import spacy
 from commands import console_script, sample_part
 
-pytestmark = pytest.mark.skipif(not Path("/dev/full").exists(), reason="streams are closed and full as Linux has it")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/dev/full").exists(), reason="streams are closed and full as Linux has it"),
+]
 
 OUT_FAILS = (">&-", ">/dev/full")
 PRINTS = {

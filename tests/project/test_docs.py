@@ -103,11 +103,13 @@ def run(page: Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in RUNNING if page != README], ids=lambda page: page.stem)
 def test_docs_code_runs(page, tmp_path):
     assert run(page, tmp_path)
 
 
+@pytest.mark.slow
 def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
     """All of it, in its order; the first command of the project has scores and a tree."""
     printed = run(README, tmp_path)

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from commands import sample_part
 
+pytestmark = pytest.mark.slow
+
 HOOK = """
 import sys
 

@@ -15,6 +15,8 @@ from paths import ROOT
 from spacy_lpcfg.components.learners import NAMED
 from spacy_lpcfg.trees import read_trees
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
