@@ -65,7 +65,14 @@ class DemoPage:
         text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example
         RAISES (ValueError): For more text than that.
         """
-        text = text if text.strip() else next(iter(self.examples), "")
+        if text.strip():
+            return self._page(text)
+        try:
+            return self._page(next(iter(self.examples), ""))
+        except ValueError as error:  # such as that this pipeline needs words with tags
+            return page("", message=str(error))
+
+    def _page(self, text: str) -> str:
         _check_size(len(text), MAX_CHARACTERS, "characters")
         doc = self.nlp.make_doc(" ".join(text.split()))
         _check_size(len(doc), MAX_WORDS, "words")

@@ -171,15 +171,20 @@ def _draw_node(box: _Box, levels: int) -> str:
 
 
 def _draw_lines(box: _Box, levels: int) -> str:
-    """From a label down, along a level, and down to each label below, round the corner."""
+    """A stem down from the label, a bar over the labels below, round at its ends, and a line down to each of them."""
     top = _y(box.level, levels) + LABEL_HEIGHT / 2
     bar = top + 10.0
-    path = ""
-    for below in box.below:
-        end = _y(below.level, levels) - LABEL_HEIGHT / 2 + (2.0 if below.node.is_leaf else 0.0)
-        turn = min(max(below.x - box.x, -6.0), 6.0)
-        path += (
-            f"M{box.x:.1f} {top:.1f}V{bar:.1f}H{below.x - turn:.1f}"
-            f"Q{below.x:.1f} {bar:.1f} {below.x:.1f} {bar + abs(turn):.1f}V{end:.1f}"
-        )
+    ends = [_y(each.level, levels) - LABEL_HEIGHT / 2 + (2.0 if each.node.is_leaf else 0.0) for each in box.below]
+    first, *between, last = [each.x for each in box.below] if len(box.below) > 1 else [box.below[0].x] * 2
+    path = f"M{box.x:.1f} {top:.1f}V{bar:.1f}"
+    if not first <= box.x <= last:
+        path += f"H{first if box.x < first else last:.1f}"
+    if first == last:
+        return f'<path d="{path}V{ends[0]:.1f}"/>'
+    turn = min(6.0, (last - first) / 2)
+    path += (
+        f"M{first:.1f} {ends[0]:.1f}V{bar + turn:.1f}q0 {-turn:.1f} {turn:.1f} {-turn:.1f}"
+        f"H{last - turn:.1f}q{turn:.1f} 0 {turn:.1f} {turn:.1f}V{ends[-1]:.1f}"
+    )
+    path += "".join(f"M{x:.1f} {bar:.1f}V{end:.1f}" for x, end in zip(between, ends[1:-1], strict=True))
     return f'<path d="{path}"/>'

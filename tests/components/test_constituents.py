@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import re
 import sys
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
-from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import (
@@ -363,6 +364,33 @@ def test_constituency_is_drawn():
     assert predicate.pretty().splitlines()[-1].split() == ["is", "now"]
     assert predicate.pretty("ascii").isascii()
     assert from_nltk(root.to_nltk()) == root.tree
+
+
+def test_constituency_is_drawn_with_its_probabilities():
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))")
+    (root,) = doc._.constituency
+    assert root.scores == (None, None)
+    group = doc.spans["constituents"]
+    group.attrs["scores"] = np.array([1.0, 0.25, 0.5, 0.75], dtype=np.float32)
+    group.attrs["tag_scores"] = np.array([1.0, 0.5, 1.0, 0.75], dtype=np.float32)
+    (root,) = doc._.constituency
+    _, predicate = root.children
+    assert root.scores == ([1.0, 0.25, 0.5, 0.75], [1.0, 0.5, 1.0, 0.75])
+    assert predicate.scores == ([0.5, 0.75], [1.0, 0.75])
+    assert predicate.svg() == tree_svg(predicate.tree, *predicate.scores) != tree_svg(predicate.tree)
+    assert predicate.svg() in predicate._repr_html_()
+
+
+def test_constituency_without_a_root_is_drawn_with_its_probabilities():
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
+    doc.spans["constituents"] = SpanGroup(
+        doc, name="constituents", spans=list(doc.spans["constituents"])[1:], attrs={"scores": np.ones(2, np.float32)}
+    )
+    (root,) = doc._.constituency
+    (around, *inside), tags = root.scores
+    assert math.isnan(around)
+    assert (inside, tags, root.tree.label) == ([1.0, 1.0], None, "")
+    assert "<svg" in root.svg()
 
 
 def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):

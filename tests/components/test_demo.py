@@ -120,6 +120,18 @@ def test_demo_page_of_nothing_is_an_example_with_three_more_to_click(demo, text)
     assert len(others) == 3
 
 
+def test_demo_page_opens_where_the_example_cannot_be_parsed(demo, monkeypatch):
+    def refuse(docs):
+        raise ValueError("no <tags>")
+
+    monkeypatch.setattr(demo.component, "predict", refuse)
+    page = demo("")
+    assert '<p class="message">no &lt;tags&gt;</p>' in page
+    assert "<section>" not in page
+    with pytest.raises(ValueError, match="no <tags>"):
+        demo("It works.")
+
+
 def test_demo_page_has_the_examples_of_a_language(demo):
     german = DemoPage(spacy.blank("de"), demo.component).examples
     assert len(german) == 4
