@@ -57,7 +57,7 @@ class DemoPage:
         self.nlp = nlp
         self.component = component
         self.n_best = n_best
-        self.examples = _examples(nlp.lang)
+        self.examples = _examples(nlp.lang or "")
 
     def __call__(self, text: str) -> str:
         """The page, with a section for each of the first `MAX_SENTENCES` sentences that have words.
