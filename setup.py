@@ -26,7 +26,8 @@ def built(name: str) -> Path:
 
 def is_current(name: str) -> bool:
     """Whether a kernel lies compiled there, later than anything that it is made of was changed."""
-    sources = [*create_dependency_tree().all_dependencies(source(name)), *HEADERS, __file__]
+    own = [path for path in create_dependency_tree().all_dependencies(source(name)) if path.startswith("spacy_lpcfg")]
+    sources = [*own, *HEADERS, __file__]
     return built(name).exists() and built(name).stat().st_mtime > max(Path(path).stat().st_mtime for path in sources)
 
 
