@@ -1,8 +1,8 @@
-"""What figures have in common: made without a screen, and saved as SVG that a page can hold."""
+"""What figures have in common: made without a screen, and saved as SVG that a page can hold, or as PNG."""
 
 from __future__ import annotations
 
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, filterwarnings
 
@@ -10,6 +10,8 @@ from spacy_lpcfg.extras import extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_POINTS = 150  # of a PNG, an inch
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -31,3 +33,12 @@ def figure_svg(figure: Figure) -> str:
         filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
         figure.savefig(svg, format="svg", metadata={"Date": None})
     return svg.getvalue()[svg.getvalue().index("<svg") :]
+
+
+def figure_png(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    png = BytesIO()
+    with catch_warnings():
+        filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
+        figure.savefig(png, format="png", dpi=_POINTS, metadata={"Software": None})
+    return png.getvalue()
