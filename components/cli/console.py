@@ -69,9 +69,10 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _is_broken_tree(error: BaseException) -> bool:
-    from spacy_lpcfg.trees import TreebankError
+    """Whether --skip-bad would have gone on."""
+    from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
 
-    return isinstance(error, TreebankError)
+    return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
 
 
 def one_line(error: object) -> str:

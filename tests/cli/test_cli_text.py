@@ -86,6 +86,8 @@ def test_cli_suggests_to_skip_broken_trees_where_that_can_be(tmp_path):
         assert hint in run(*command, code=1).stderr
         assert hint not in run(*command, "--skip-bad", code=1).stderr
     assert hint not in run("evaluate", broken, broken, code=1).stderr
+    broken.write_bytes(b"(S (NN caf\xe9))")  # which is no UTF-8, and cannot be skipped
+    assert hint not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
 
 
 def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
