@@ -74,7 +74,7 @@ def test_project_learns_a_sigmoid_belief_network(project):
     """With fewer states and steps than the config has."""
     config = project / "configs" / "isbn.cfg"
     text = config.read_text("utf-8")
-    assert "\nsteps = 5600\n" in text
+    assert "\ntotal_steps = 5600\n" in text
     text = text.replace("steps = 5600", "steps = 100").replace("states = 120", "states = 4")
     config.write_text(text, encoding="utf-8")
     network = ("--vars.config", "isbn", "--vars.key", "isbn_constituents")
