@@ -1,8 +1,11 @@
+import multiprocessing
+import os
 import sys
 import sysconfig
 from pathlib import Path
 
 from Cython.Build import cythonize
+from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
@@ -23,7 +26,7 @@ def built(name: str) -> Path:
 
 def is_current(name: str) -> bool:
     """Whether a kernel lies compiled there, later than anything that it is made of was changed."""
-    sources = [source(name), *HEADERS, *Path("spacy_lpcfg").rglob("*.pxd"), __file__]
+    sources = [*create_dependency_tree().all_dependencies(source(name)), *HEADERS, __file__]
     return built(name).exists() and built(name).stat().st_mtime > max(Path(path).stat().st_mtime for path in sources)
 
 
@@ -39,7 +42,11 @@ def extension(name: str) -> Extension:
 
 
 class BuildOnce(build_ext):
-    """Takes current kernels as they are, and compiles the others."""
+    """Takes current kernels as they are, and compiles the others side by side."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, extension: Extension) -> None:
         if not is_current(extension.name):
@@ -50,10 +57,16 @@ class BuildOnce(build_ext):
             self.copy_file(str(built(extension.name)), str(target))
 
 
+def translated(names: list[str]) -> list[Extension]:
+    """Kernels as C++: side by side where a process can be forked, as others would run this file again."""
+    processes = os.cpu_count() if multiprocessing.get_start_method() == "fork" and len(names) > 1 else 0
+    return cythonize([extension(name) for name in names], language_level=3, nthreads=processes)
+
+
 setup(
     cmdclass={"build_ext": BuildOnce},
     ext_modules=[
-        *cythonize([extension(name) for name in KERNELS if not is_current(name)], language_level=3),
+        *translated([name for name in KERNELS if not is_current(name)]),
         *(extension(name) for name in KERNELS if is_current(name)),
     ],
 )

@@ -2,13 +2,14 @@
 
 `doc.spans[key]` holds one `Span` per bracket, label = category, in pre-order (outer before inner),
 sentence by sentence: this order alone determines the trees, unary chains included. The tag of a
-word is its `token.tag_`, or stands in `attrs["tags"]`. The attributes of the group are plain arrays
-and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
+word stands in `attrs["tags"]`, or is its `token.tag_` where there are none. The attributes of the
+group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker processes:
 
     format (int): 1
     offsets (int32 array (n_tokens,)): character at which each token begins, see `tree_group.py`
     root (str): label of the artificial root of the treebank's trees, if they have one
-    tags (list of str): tag of each token, where the trees' tags are not to be `token.tag_`
+    tags (list of str): tag of each token in the trees; "" for whitespace
+    given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none
     scores (float32 array (n_spans,)): posterior probability of each span
     tag_scores (float32 array (n_tokens,)): posterior probability of each tag, nan for whitespace
     log_probabilities (float64 array (n_sentences,)): natural logarithm; nan where there is none
@@ -17,8 +18,8 @@ and lists, so that trees survive `to_bytes`, `DocBin`, pickling and worker proce
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have only the first three, those of a parser all but "root" and, unless it is asked
-for them, the last two. A key that is absent
+Trees of a treebank have the first three only, and their tags are `token.tag_`. Those of a parser have all but "root"
+and, unless it is asked for them, the last two. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -33,16 +34,19 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from html import escape
 from itertools import compress
-from math import isnan
+from math import isnan, nan
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.extensions import register_getters
+from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import find_pipe
-from spacy_lpcfg.components.sentences import DocSentences, sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.tree_group import group_at, set_group
+from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.settings import SetTags
+from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, TAGS, group_at, key_of, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -50,12 +54,10 @@ from spacy_lpcfg.trees.transforms import ROOT_LABELS
 if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Parse
 
-KEY = "constituents"
-ISBN_KEY = "isbn_constituents"
-KEYS = (KEY, ISBN_KEY, "brackets")
-"""The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 FORMAT = 1
 EMPTY = "empty"
+_SHOWN = 40  # characters of a node's text in its repr
+_DRAWN = 10  # trees of a Doc in Jupyter
 
 _Bracket = tuple[int, int, str]
 
@@ -85,8 +87,9 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
         _scatter(tags, words, rest.tags if rest else [])
         if root:
             attrs["root"] = root
-    _set_tags(doc, tags)
+    _set_tags(doc, _chosen_tags(tags, [token.tag_ for token in doc], set_tags=True))
     set_group(doc, key, spans, attrs)
+    offer_noun_chunks(doc.vocab, doc)
 
 
 def set_parses(
@@ -96,7 +99,7 @@ def set_parses(
     sentences: DocSentences | None = None,
     key: str = KEY,
     threshold: float = 0.0,
-    set_tags: bool = True,
+    set_tags: SetTags = "missing",
 ) -> None:
     """Write what a parser found to `doc.spans[key]`, with all scores.
 
@@ -105,7 +108,7 @@ def set_parses(
     sentences (DocSentences): what was parsed, of which the boundaries are written; None to read them from the Doc
     key (str): key of `doc.spans`
     threshold (float): spans with a lower posterior are left out
-    set_tags (bool): write the tags to `token.tag_`; otherwise to `attrs["tags"]`
+    set_tags ("missing" or bool): which tags are written to `token.tag_` too, as `Output` has it
     RAISES (ValueError): Unless there is a parse for each sentence and a tag for each word
     """
     spans, scores, tags = [], [np.zeros(0, np.float32)], [""] * len(doc)
@@ -122,18 +125,19 @@ def set_parses(
             scores.append(parse.span_scores[first:][kept])
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
+    given = sentences.given_tags if sentences else given_tags_of(doc, key)
     attrs = {
         "format": FORMAT,
+        TAGS: tags,
+        GIVEN_TAGS: given,
         "scores": np.concatenate(scores),
         "tag_scores": tag_scores,
         "log_probabilities": np.array([p.log_probability if p else np.nan for p in parses]),
         "status": [parse.status if parse else EMPTY for parse in parses],
     }
-    if set_tags:
-        _set_tags(doc, tags)
-    else:
-        attrs["tags"] = tags
+    _set_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
     set_group(doc, key, spans, attrs)
+    offer_noun_chunks(doc.vocab, doc)
 
 
 def set_sentence_starts(doc: Doc, starts: Sequence[bool] | None) -> None:
@@ -173,9 +177,17 @@ def _scatter(tags: list[str], words: list[int], found: Sequence[str]) -> None:
         tags[position] = tag
 
 
+def _chosen_tags(own: list[str], given: list[str], *, set_tags: SetTags) -> list[str]:
+    """What `token.tag_` is to be, of the parser's own and the given tags; "" for no tag."""
+    if set_tags is False:
+        return given
+    first, second = (own, given) if set_tags is True else (given, own)
+    return [tag or other for tag, other in zip(first, second, strict=True)]
+
+
 def _set_tags(doc: Doc, tags: list[str]) -> None:
     for token, tag in zip(doc, tags, strict=True):
-        if tag:
+        if token.tag_ != tag:
             token.tag_ = tag
 
 
@@ -248,6 +260,13 @@ class _Sentence:
             above.append((start, end))
         return found
 
+    def unparsed(self) -> Doc:
+        """The words as a Doc of their own, as it was before it was parsed."""
+        first, end = self.words[0], self.words[-1] + 1
+        alone = self.doc[first:end].as_doc()
+        _set_tags(alone, given_tags_of(self.doc, self.key)[first:end])
+        return alone
+
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
         """The tree over the words of [start, end), a constituent."""
         end = len(self.words) if end is None else end
@@ -264,7 +283,7 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     starts = _Starts(group)
     first, last = bisect_left(starts, start), bisect_left(starts, end)
     spans = [group[i] for i in range(first, last)]
-    tags, scores, tag_scores = map(group.attrs.get, ("tags", "scores", "tag_scores"))
+    tags, scores, tag_scores = map(group.attrs.get, (TAGS, "scores", "tag_scores"))
     return _Sentence(
         doc,
         key,
@@ -289,12 +308,6 @@ class _Starts(Sequence[int]):
         return SpanGroup.__getitem__(self.group, index).start
 
 
-def key_of(doc: Doc) -> str:
-    """The key in `doc.spans` under which a Doc has trees: the first of `KEYS`, or else of all that hold trees."""
-    others = (key for key in sorted(doc.spans) if "format" in group_at(doc, key).attrs)
-    return next((key for key in (*KEYS, *others) if key in doc.spans), KEY)
-
-
 def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
     """The annotation of a Doc, fitted to the tokens at [start, end) and checked against the Doc."""
     if key not in doc.spans:
@@ -310,7 +323,7 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
     attrs = group.attrs
-    per_token = [(name, len(doc)) for name in ("tags", "tag_scores", "surprisal")]
+    per_token = [(name, len(doc)) for name in (TAGS, GIVEN_TAGS, "tag_scores", "surprisal")]
     for name, length in (("scores", len(group)), *per_token):
         if len(attrs.get(name, range(length))) != length:
             raise ValueError(
@@ -326,7 +339,10 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
 
 @dataclass(frozen=True, repr=False)
 class Constituent:
-    """A node of a tree on a Doc: a range of words with the labels of all brackets over just it."""
+    """A node of a tree on a Doc: a range of words with the labels of all brackets over just it.
+
+    It is a sequence of its children, of which a word has none; a node is true nevertheless.
+    """
 
     _sentence: _Sentence
     _range: tuple[int, int]
@@ -359,6 +375,11 @@ class Constituent:
         return Span(self._sentence.doc, self.start, self.end, next(iter(self.labels), ""))
 
     @property
+    def text(self) -> str:
+        """The words as they stand in the text."""
+        return self.span.text
+
+    @property
     def leaves(self) -> tuple[Token, ...]:
         """The words."""
         return tuple(self._sentence.doc[i] for i in self._sentence.words[slice(*self._range)])
@@ -389,8 +410,7 @@ class Constituent:
                 f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
                 "which shares the Doc's vocabulary, as long as you ask for alternatives."
             )
-        alone = sentence.doc[sentence.words[0] : sentence.words[-1] + 1].as_doc()
-        posteriors = pipe.posteriors(alone)[0]
+        posteriors = pipe.posteriors(sentence.unparsed())[0]
         found = posteriors.brackets.items() if posteriors else ()
         of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
         return dict(sorted(of_words, key=lambda each: -each[1]))
@@ -404,6 +424,18 @@ class Constituent:
     def children(self) -> tuple[Constituent, ...]:
         parents = self._sentence.parents
         return tuple(node for node in self.nodes() if parents[node._range] == self._range)
+
+    def __iter__(self) -> Iterator[Constituent]:
+        return iter(self.children)
+
+    def __len__(self) -> int:
+        return len(self.children)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.children[index]
+
+    def __bool__(self) -> bool:
+        return True
 
     def nodes(self) -> Iterator[Constituent]:
         """This node and all below it, in pre-order, words included."""
@@ -427,8 +459,22 @@ class Constituent:
         return to_nltk(self.tree)
 
     def svg(self) -> str:
-        """A drawing of the subtree as SVG; needs svgling."""
-        return tree_svg(self.tree)
+        """A drawing of the subtree as SVG, with the probabilities that are known."""
+        return tree_svg(self.tree, *self.scores)
+
+    @property
+    def scores(self) -> tuple[list[float] | None, list[float] | None]:
+        """Posterior probabilities of the brackets and of the tags of `tree`, in its order; None where there are none.
+
+        The bracket without a label around words that no bracket holds together has the probability nan.
+        """
+        (start, end), sentence = self._range, self._sentence
+        tags = None if sentence.tag_scores is None else list(sentence.tag_scores[start:end])
+        if sentence.scores is None:
+            return None, tags
+        inside = [p for (i, j, _), p in zip(sentence.brackets, sentence.scores, strict=True) if start <= i and j <= end]
+        around = [nan] if not sentence.chains[self._range] and end - start > 1 else []
+        return around + inside, tags
 
     def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
         """The subtree in lines of text, for a terminal; needs NLTK. `print` it."""
@@ -436,21 +482,40 @@ class Constituent:
 
     def _repr_html_(self) -> str:
         """What Jupyter shows: the drawing; where there can be none, brackets, and why."""
+        return Constituency([self])._repr_html_()
+
+    def _drawing(self) -> tuple[str, str]:
+        """The drawing as HTML, or else brackets, and why."""
         try:
-            return tree_html(self.tree)
-        except (ImportError, ValueError) as error:
-            return f"<pre>{escape(self.bracketed)}</pre><p>{escape(str(error))}</p>"
+            return tree_html(self.tree, *self.scores), ""
+        except ValueError as error:
+            return f"<pre>{escape(self.bracketed)}</pre>", f"<p>{escape(str(error))}</p>"
+
+    def __str__(self) -> str:
+        return self.bracketed
 
     def __repr__(self) -> str:
-        return f"Constituent({'|'.join(self.labels) or self.label}, {self.span.text!r})"
+        text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}..."
+        return f"Constituent({'|'.join(self.labels) or self.label}, {text!r})"
 
 
-def doc_constituency(doc: Doc, key: str | None = None) -> tuple[Constituent | None, ...]:
+class Constituency(tuple["Constituent | None", ...]):
+    """The root nodes of the sentences of a Doc: a tuple that Jupyter draws."""
+
+    def _repr_html_(self) -> str:
+        """The drawings of the first trees, how many more there are, and why there are no drawings, if so."""
+        nodes = [node for node in self if node is not None]
+        drawings = [node._drawing() for node in nodes[:_DRAWN]]
+        rest = f"<p>{len(nodes) - _DRAWN:,} more trees</p>" if len(nodes) > _DRAWN else ""
+        return "".join([*(html for html, _ in drawings), rest, *dict.fromkeys(why for _, why in drawings)])
+
+
+def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
     """The root node of each sentence of a Doc; None for a sentence without words.
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
     """
-    return tuple(span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc))
+    return Constituency(span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc))
 
 
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:
@@ -485,15 +550,10 @@ def register_extensions() -> None:
     """Register `_.constituency`, and benepar's accessors under names that nobody else holds.
 
     The getters read `doc.spans["constituents"]`, or else what another component wrote; nothing is
-    stored twice. benepar refuses to share names: to have both in one process, import benepar first.
+    stored twice. Where somebody else holds a name, ours begins with `lpcfg_`, and a warning says so. benepar refuses to
+    share names: to have both in one process, import benepar first.
     """
-    if not Doc.has_extension("constituency"):
-        Doc.set_extension("constituency", getter=doc_constituency)
-    for name, getter in _SPAN_GETTERS.items():
-        if not Span.has_extension(name):
-            Span.set_extension(name, getter=getter)
-        if not Token.has_extension(name):
-            Token.set_extension(name, getter=partial(_of_token, getter))
+    register_getters({Doc: {"constituency": doc_constituency}, Span: _SPAN_GETTERS, Token: _TOKEN_GETTERS})
 
 
 def span_labels(span: Span) -> tuple[str, ...]:
@@ -539,3 +599,4 @@ _SPAN_GETTERS: dict[str, Callable[[Span], Any]] = {
     "children": span_children,
     "parent": span_parent,
 }
+_TOKEN_GETTERS = {name: partial(_of_token, getter) for name, getter in _SPAN_GETTERS.items()}

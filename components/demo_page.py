@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
-from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences, spans_html
-from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, surprisal_figure, tree_html
+from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences
+from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, spans_html, surprisal_figure, tree_html
 from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
@@ -20,12 +22,26 @@ TITLE = "spacy-lpcfg"
 MAX_CHARACTERS = 1000
 MAX_WORDS = 200
 MAX_SENTENCES = 5
+_MOST_EXAMPLES = 4
+_ENGLISH = (
+    "The old ferry that my sister missed was sold to people in Norway.",
+    "I saw the man with the telescope.",
+    "Time flies like an arrow.",
+    "She said that he left yesterday.",
+)
 _MAX_DRAWN = 60  # words of a sentence whose chart and surprisal are drawn
 _STYLE = """
-textarea { box-sizing: border-box; font: inherit; height: 5rem; width: 100% }
-summary { cursor: pointer; font-weight: bold }
+textarea { background: transparent; border: 1px solid var(--line); border-radius: 6px; box-sizing: border-box;
+  color: inherit; font: inherit; height: 5rem; padding: .5rem .75rem; width: 100% }
+button { background: #2a6f9e; border: 0; border-radius: 6px; color: #fff; cursor: pointer; font: inherit;
+  margin: .25rem 0; padding: .5rem 1.25rem }
+.examples a { border: 1px solid var(--line); border-radius: 6px; color: inherit; display: inline-block;
+  margin: .25rem .25rem .25rem 0; padding: .25rem .75rem; text-decoration: none }
+details { margin: .75rem 0; overflow-x: auto }
+summary { cursor: pointer; font-weight: 600 }
+details details { margin: .25rem 0 .25rem 1rem }
 details details summary { font-weight: normal }
-.message { background: #fff4d6; padding: .5rem 1rem }
+.message { background: #a07a1c33; border-radius: 6px; padding: .5rem 1rem }
 """
 
 
@@ -41,13 +57,22 @@ class DemoPage:
         self.nlp = nlp
         self.component = component
         self.n_best = n_best
+        self.examples = _examples(nlp.lang or "")
 
     def __call__(self, text: str) -> str:
         """The page, with a section for each of the first `MAX_SENTENCES` sentences that have words.
 
-        text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for the page before any text
+        text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example
         RAISES (ValueError): For more text than that.
         """
+        if text.strip():
+            return self._page(text)
+        try:
+            return self._page(next(iter(self.examples), ""))
+        except ValueError as error:  # such as that this pipeline needs words with tags
+            return page("", message=str(error))
+
+    def _page(self, text: str) -> str:
         _check_size(len(text), MAX_CHARACTERS, "characters")
         doc = self.nlp.make_doc(" ".join(text.split()))
         _check_size(len(doc), MAX_WORDS, "words")
@@ -55,7 +80,7 @@ class DemoPage:
         found = list(sentences(doc, self.component.spans_key)) if len(doc) else []
         drawn = found[:MAX_SENTENCES]
         message = f"These are the first {len(drawn)} of {len(found)} sentences." if len(found) > len(drawn) else ""
-        return page(text, self._sections(doc, drawn), message)
+        return page(text, self._sections(doc, drawn), message, self.examples)
 
     def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
@@ -64,7 +89,7 @@ class DemoPage:
             "Surprisal": (_surprisal, self._answers("surprisals", doc)),
         }
         for sentence in drawn:
-            html = [_or_message(tree_html, sentence.tree)]
+            html = [_or_message(tree_html, sentence.tree, *sentence.scores)]
             for name, (draw, answers) in parts.items():
                 answer = answers if isinstance(answers, str) else answers[sentence.number]
                 html.append(f"<details open>\n<summary>{name}</summary>\n{_part(draw, sentence, answer)}\n</details>")
@@ -78,18 +103,36 @@ class DemoPage:
             return str(error)
 
 
-def page(text: str, sections: Iterator[tuple[str, str]] | Sequence[tuple[str, str]] = (), message: str = "") -> str:
+def page(
+    text: str,
+    sections: Iterator[tuple[str, str]] | Sequence[tuple[str, str]] = (),
+    message: str = "",
+    examples: Sequence[str] = (),
+) -> str:
     """The page with a text in its field.
 
     text (str): as it was typed
     sections (iterable of (str, str)): captions in plain text and what stands under them in HTML
     message (str): what went wrong, in plain text
+    examples (sequence of str): sentences to click; that in the field is left out
     """
     form = (
         f'<form><textarea name="text" maxlength="{MAX_CHARACTERS}" aria-label="Text" autofocus>\n{escape(text)}'
         "</textarea>\n<button>Parse</button></form>"
     )
+    links = [f'<a href="?text={quote(each)}">{escape(each)}</a>' for each in examples if each != text]
+    form += f'<p class="examples">{" ".join(links)}</p>' if links else ""
     return html_page(TITLE, sections, intro=form + (_message(message) if message else ""), style=_STYLE)
+
+
+def _examples(language: str) -> list[str]:
+    """Sentences to begin with: our own in English, else those that spaCy has of a language, if it has some."""
+    if language == "en":
+        return list(_ENGLISH)
+    try:
+        return list(import_module(f"spacy.lang.{language}.examples").sentences[:_MOST_EXAMPLES])
+    except ImportError:
+        return []
 
 
 def _check_size(n: int, most: int, what: str) -> None:
@@ -129,7 +172,7 @@ def _alternatives(sentence: PicturedSentence, analyses: Sequence[Any]) -> str:
 
 def _posteriors(sentence: PicturedSentence, posteriors: Any) -> str:
     _check_drawn(sentence, "chart")
-    return figure_svg(chart_figure(sentence.words, posteriors)) + spans_html(sentence.words, posteriors)
+    return spans_html(sentence.words, posteriors) + figure_svg(chart_figure(sentence.words, posteriors))
 
 
 def _surprisal(sentence: PicturedSentence, bits: Any) -> str:

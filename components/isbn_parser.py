@@ -17,13 +17,14 @@ from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
 
 from spacy_lpcfg.checks import TEXT, Check, instance_of, one_of
-from spacy_lpcfg.components.constituents import ISBN_KEY, KEY, register_extensions
+from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.isbn_model import isbn_of, set_isbn, shim_of
 from spacy_lpcfg.components.model_pipe import refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
+from spacy_lpcfg.components.tree_group import ISBN_KEY
 from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import IncrementalParser
@@ -44,7 +45,7 @@ _UNKNOWN = (
 
 @Language.factory(
     "isbn_parser",
-    assigns=["doc.spans", "token.tag"],
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
     default_config={
         "model": {"@architectures": "spacy-lpcfg.ISBN.v1"},
         "spans_key": ISBN_KEY,

@@ -58,12 +58,12 @@ _NO_TREES = (
 
 @Language.factory(
     "lpcfg_parser",
-    assigns=["doc.spans", "token.tag"],
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
     default_config={
         "learner": {"@misc": "spacy-lpcfg.Pivot.v1"},
         "spans_key": KEY,
         "decoding": "mbr",
-        "tags": "model",
+        "tags": "prior",
         "constraints": None,
         "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},
         "limits": {"@misc": "spacy-lpcfg.Limits.v1", **asdict(_LIMITS)},
@@ -189,7 +189,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         combination, the brackets that most of its models have in their own trees, for the most trees right; "rerank":
         of a combination with a proper grammar, of the trees that the grammar finds the one that all models find most
         probable. What the grammar cannot do is refused when it is set, learned or loaded
-    tags (str): "model", "given", or "prior": the parser may overrule given tags
+    tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
+        count as none for a prior
     pruning (ChartSettings): made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it
     limits (Limits): the time of a piece grows with the square to the cube of its words. `max_memory` holds for its
         chart: a piece with a larger one is cut in two
@@ -216,7 +217,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         learner: Learner | OnlineLearner,
         spans_key: str = KEY,
         decoding: Decoding = "mbr",
-        tags: TagUse = "model",
+        tags: TagUse = "prior",
         constraints: ConstraintsOf | None = None,
         pruning: ChartSettings = ChartSettings(),
         limits: Limits = _LIMITS,

@@ -21,10 +21,6 @@ Kept = TypeVar("Kept", bound=Stored)
 """What a component learns: a grammar, networks, a bracketer."""
 
 _NOTHING, _FORMAT = "component that has learned nothing", 1
-_NO_SENTENCES = (
-    "{!r} got a Doc without sentence boundaries, and splits it where the 'sentencizer' would. Add a "
-    "component before it that splits sentences better."
-)
 
 
 class ModelShim(Shim, Generic[Kept]):
@@ -136,10 +132,6 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def learned(self) -> Kept | None:
         """What was learned; None before training."""
         return self.model.shims[0].learned
-
-    def warn_of_sentences(self) -> None:
-        """Say once that the component had to find sentences by itself."""
-        self.warn_once(_NO_SENTENCES)
 
     def warn_once(self, text: str) -> None:
         if text not in self._warned:

@@ -8,11 +8,14 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import numpy as np
 from spacy.tokens import Doc
 from spacy.training import Example
+from spacy.vocab import Vocab
+from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
 from spacy_lpcfg.components.model_pipe import ModelPipe
+from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
@@ -85,7 +88,8 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     spans_key (str): where the trees go in `Doc.spans`
     decoding (str): how one tree is chosen
-    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one
+    tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
+        component wrote itself count as none
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
     pruning (ChartSettings or BeamSettings): what the search for a tree may leave out for speed
     limits (Limits): words, seconds and MB that a sentence may take. One of more words than that is parsed in pieces,
@@ -118,6 +122,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
         "output": instance_of("made by spacy-lpcfg.Output.v1", Output),
         "scorer": FUNCTION.optional,
     }
+
+    def __init__(self, vocab: Vocab, model: Model, name: str) -> None:
+        super().__init__(vocab, model, name)
+        offer_noun_chunks(vocab)
 
     @property
     def cfg(self) -> Any:
@@ -198,10 +206,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return found
 
     def _sentences(self, doc: Doc) -> DocSentences:
-        sentences = find_sentences(doc)
-        if sentences.starts is not None:
-            self.warn_of_sentences()
-        return sentences
+        return find_sentences(doc, self.spans_key)
 
     def ready_parser(self) -> TextParser:
         """The parser.
@@ -231,8 +236,12 @@ class ParsingPipe(ModelPipe[ParserModel]):
                 yield None
                 continue
             own = NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
-            tags = None if self.tags == "model" else [doc[i].tag_ or None for i in positions]
-            yield Query(parser.spell(texts), tags, self.tag_weight, own)
+            yield Query(parser.spell(texts), self._tags(sentences, positions), self.tag_weight, own)
+
+    def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
+        """The given tags of a sentence; None if there are none, or if they are not to be used."""
+        tags = [sentences.given_tags[i] or None for i in positions]
+        return None if self.tags == "model" or not any(tags) else tags
 
     def _parse(self, parser: TextParser, query: Query) -> Parse:
         parse = parser.parser.parse(query)

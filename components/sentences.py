@@ -9,6 +9,8 @@ from typing import NamedTuple
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
 
+from spacy_lpcfg.components.tree_group import GIVEN_TAGS, TAGS, group_at
+
 _SPACE = re.compile(r"\s+", re.ASCII)
 
 
@@ -19,20 +21,25 @@ class DocSentences(NamedTuple):
     bounds (list of (int, int)): start and end of each sentence
     words (list of list of int): positions of the words of each, see `words_of`
     texts (list of list of str): the words, see `texts_of`
+    given_tags (list of str): tag of each token of the Doc, see `given_tags_of`
     """
 
     starts: list[bool] | None
     bounds: list[tuple[int, int]]
     words: list[list[int]]
     texts: list[list[str]]
+    given_tags: list[str]
 
 
-def find_sentences(doc: Doc) -> DocSentences:
-    """The sentences of a Doc; where it has no sentence boundaries, as the `sentencizer` would split it."""
+def find_sentences(doc: Doc, key: str) -> DocSentences:
+    """The sentences of a Doc; where it has no sentence boundaries, as the `sentencizer` would split it.
+
+    key (str): of `doc.spans`, where what is found in the sentences goes
+    """
     starts = None if doc.has_annotation("SENT_START") else Sentencizer().predict([doc])[0]
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
     words = [words_of(doc, start, end) for start, end in bounds]
-    return DocSentences(starts, bounds, words, [texts_of(doc, positions) for positions in words])
+    return DocSentences(starts, bounds, words, [texts_of(doc, each) for each in words], given_tags_of(doc, key))
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
@@ -51,6 +58,19 @@ def words_of(doc: Doc, start: int, end: int) -> list[int]:
     """Positions in the Doc of the words, that is tokens other than whitespace, of [start, end)."""
     texts = [token.text for token in doc[start:end]]
     return [start + i for i, text in enumerate(texts) if text and not text.isspace()]
+
+
+def given_tags_of(doc: Doc, key: str) -> list[str]:
+    """The tag that each token has from others than the parser that wrote `doc.spans[key]`; "" where there is none.
+
+    Where `token.tag_` is the tag of the tree, the tree's attrs tell what was there before it.
+    """
+    tags = [token.tag_ for token in doc]
+    attrs = group_at(doc, key, 0, None).attrs if key in doc.spans else {}
+    own, before = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
+    if not (isinstance(own, list) and isinstance(before, list) and len(own) == len(before) == len(tags)):
+        return tags
+    return [given if tag == mine else tag for tag, mine, given in zip(tags, own, before, strict=True)]
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:

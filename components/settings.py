@@ -1,13 +1,18 @@
 """The settings of the parsing components that belong together: each group is a registered object, checked when made."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from spacy_lpcfg.chart.settings import ChartSettings
-from spacy_lpcfg.checks import FLAG, SHARE, number
+from spacy_lpcfg.checks import FLAG, SHARE, Check, number
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.storage.validation import is_temperature
 
+SetTags = bool | Literal["missing"]
+_SET_TAGS = Check(
+    "'missing', true or false", lambda value: isinstance(value, bool) or (isinstance(value, str) and value == "missing")
+)
 _TEMPERATURE = number("above 0 and finite", is_temperature).optional
 
 
@@ -15,7 +20,8 @@ _TEMPERATURE = number("above 0 and finite", is_temperature).optional
 class Output:
     """What a parsing component writes to a Doc: the setting `output`, in a config `spacy-lpcfg.Output.v1`.
 
-    set_tags (bool): write the tags of the trees to `token.tag_`; else to the attrs of the span group
+    set_tags ("missing" or bool): which tags of the trees are written to `token.tag_` too: "missing": those of tokens
+        without a tag; True: all, also over the tags of others, whose `pos_` and `lemma_` stay as they were; False: none
     surprisal (bool): write the surprisal of each token too, instead of when `token._.surprisal` is first asked for
     threshold (float): score below which a span is left out; 0 keeps all
     temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
@@ -23,13 +29,14 @@ class Output:
     RAISES (ValueError): If one of them is something else
     """
 
-    set_tags: bool = True
+    set_tags: SetTags = "missing"
     surprisal: bool = False
     threshold: float = 0.0
     temperature: float | None = None
 
     def __post_init__(self) -> None:
-        FLAG(set_tags=self.set_tags, surprisal=self.surprisal)
+        _SET_TAGS(set_tags=self.set_tags)
+        FLAG(surprisal=self.surprisal)
         SHARE(threshold=self.threshold)
         _TEMPERATURE(temperature=self.temperature)
 

@@ -59,7 +59,7 @@ class BracketLearner(Protocol):
 
 @Language.factory(
     "spectral_bracketer",
-    assigns=["doc.spans"],
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start"],
     default_config={
         "learner": {"@misc": "spacy-lpcfg.SpectralBracketer.v1"},
         "spans_key": KEY,
@@ -318,9 +318,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
             raise ValueError(_NOT_LEARNED.format(self.name))
         found = []
         for doc in docs:
-            read = find_sentences(doc)
-            if read.starts is not None:
-                self.warn_of_sentences()
+            read = find_sentences(doc, self.spans_key)
             found.append((read.starts, self._sentences(doc, read.bounds)))
         tagged = [each.tagged for _, sentences in found for each in self._retagged(sentences)]
         brackets = iter(self.bracketer.bracket_all(tagged, max_words=self.max_words))

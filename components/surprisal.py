@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from spacy.tokens import Doc, Token
 
-from spacy_lpcfg.components.constituents import KEYS
+from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.pipe_registry import SurprisalModel, find_pipe
 from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.tree_group import group_at
+from spacy_lpcfg.components.tree_group import KEYS, group_at
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"
 
@@ -58,9 +58,8 @@ def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
 
 
 def register_surprisal() -> None:
-    """Register `token._.surprisal`, if nobody else holds the name."""
-    if not Token.has_extension(_SURPRISAL):
-        Token.set_extension(_SURPRISAL, getter=surprisal_of)
+    """Register `token._.surprisal`, see `register_getters`."""
+    register_getters({Token: {_SURPRISAL: surprisal_of}})
 
 
 def surprisal_of(token: Token) -> float:

@@ -7,8 +7,9 @@ as soon as somebody looks, by what stays as it was, the characters of the text:
 - A bracket within a merged token is left out: the token is one leaf of the tree.
 - A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
   warning, and the status of its sentence is "retokenized".
-- Scores follow their brackets. A merged token has the tag of its last word, if tags are not `token.tag_`, no score of
-  it, and the sum of its words' surprisals; parts of a token that was split have its tag, and none of the others.
+- Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
+  is the parser's, no score of it, and the sum of its words' surprisals; parts of a token that was split have its tag,
+  and none of the others.
 
 `Doc.from_docs` takes the spans of a group and leaves its attributes, but takes `doc.user_data` of spans. The attributes
 are found there, and put together.
@@ -27,7 +28,13 @@ import numpy as np
 import srsly
 from spacy.tokens import Doc, Span, SpanGroup
 
+KEY = "constituents"
+ISBN_KEY = "isbn_constituents"
+BRACKETS_KEY = "brackets"
+KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
+"""The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 RETOKENIZED = "retokenized"
+TAGS, GIVEN_TAGS = "tags", "given_tags"
 _OFFSETS = "offsets"
 _LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
 _ATTRS: Any = SpanGroup.attrs
@@ -90,6 +97,17 @@ def group_at(doc: Doc, key: str, start: int = 0, end: int | None = 0) -> SpanGro
         _recall(doc, key, group)
     follow(group, start, end)
     return group
+
+
+def keys_of(doc: Doc) -> list[str]:
+    """The keys in `doc.spans` under which a Doc has trees: those of `KEYS` first, then all others that hold trees."""
+    others = [key for key in sorted(doc.spans) if key not in KEYS and "format" in group_at(doc, key).attrs]
+    return [*(key for key in KEYS if key in doc.spans), *others]
+
+
+def key_of(doc: Doc) -> str:
+    """The first of `keys_of`, or else `KEY`."""
+    return next(iter(keys_of(doc)), KEY)
 
 
 # Tokens that change ------------------------------------------------------------------------------
@@ -193,14 +211,30 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
         [i for i in range(first[start], last[end] + 1) if is_word[i]] if start in first and end in last else []
         for start, end in zip(new, [*new[1:], len(text)], strict=True)
     ]
-    if "tags" in attrs:
-        letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
-        attrs["tags"] = [attrs["tags"][bisect_right(old, letter) - 1] for letter in letters]
+    _fit_tags(doc, attrs, old, parts)
     if "tag_scores" in attrs:
         scores = [attrs["tag_scores"][own[0]] if len(own) == 1 else np.nan for own in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
     if "surprisal" in attrs:
         attrs["surprisal"] = np.array([attrs["surprisal"][own].sum() if own else np.nan for own in parts])
+
+
+def _fit_tags(doc: Doc, attrs: dict[str, Any], old: list[int], parts: list[list[int]]) -> None:
+    """parts (list of list of int): the words that each token was made of, if it was not split."""
+    letters = [token.idx + max(len(token.text.rstrip()), 1) - 1 for token in doc]
+    last = [bisect_right(old, letter) - 1 for letter in letters]
+    tags, given = attrs.get(TAGS), attrs.get(GIVEN_TAGS)
+    if tags is not None:
+        attrs[TAGS] = [tags[i] for i in last]
+    if tags is None or given is None:
+        return
+    attrs[GIVEN_TAGS] = [given[i] for i in last]
+    for i, (token, own) in enumerate(zip(doc, parts, strict=True)):
+        if len(own) > 1 and token.tag_:
+            is_parsers = any(tags[j] == token.tag_ != given[j] for j in own)
+            if is_parsers:
+                attrs[TAGS][i] = token.tag_
+            attrs[GIVEN_TAGS][i] = "" if is_parsers else token.tag_
 
 
 def _fit_sentences(doc: Doc, attrs: dict[str, Any], key: str, crossed: list[_Raw]) -> None:

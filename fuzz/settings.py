@@ -33,6 +33,7 @@ _OTHERS = [None, "", "x", "1", [], ["NP"], {}, {"@misc": "no such entry"}]
 _USUAL: dict[str, list[Any]] = {
     "tags": ["model", "given", "prior"],
     "decoding": ["mbr", "max-rule", "most-probable", "vote", "rerank", "tree"],
+    "set_tags": ["missing", True, False],
     "attr": ["pos", "tag", "lower", "ent_type"],
     "spans_key": ["constituents", "sc", ""],
     "gold_key": ["constituents", "sc", ""],

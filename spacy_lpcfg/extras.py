@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
+from importlib.metadata import requires
+from importlib.util import find_spec
 from typing import Any
 
 
 def extra(module: str, what: str) -> Any:
     """A module of the extra `viz`.
 
-    module (str): such as "svgling"
+    module (str): such as "matplotlib.figure"
     what (str): what needs it
-    RAISES (ImportError): If it is not installed, with what to install.
+    RAISES (ImportError): If it is not installed, with all that is missing of the extra and how to install it.
     """
     try:
         return import_module(module)
     except ImportError as error:
         name = module.partition(".")[0]
-        raise ImportError(f"{what} needs {name}: pip install 'spacy-lpcfg[viz]'.") from error
+        packages = " ".join(dict.fromkeys([name, *_missing("viz")]))
+        raise ImportError(
+            f"{what} needs {name}, which is not installed: pip install {packages}. "
+            'Or all of the extra: pip install "spacy-lpcfg[viz]", and in a checkout pip install -e ".[viz]".'
+        ) from error
+
+
+def _missing(extra_name: str) -> list[str]:
+    """The packages of an extra that are not installed; each has its module's name."""
+    mine = re.compile(rf"""([\w.-]+).*\bextra == ["']{extra_name}["']""")
+    names = [found[1] for line in requires("spacy-lpcfg") or () if (found := mine.match(line))]
+    return [name for name in names if find_spec(name) is None]

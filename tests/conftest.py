@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from commands import SAMPLE, run, sample_part
+from filelock import FileLock
 from hypothesis import settings
 
 settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
@@ -31,49 +33,79 @@ def shared_evalb() -> Path:
     return _folder("evalb")
 
 
+# Slow tests ----------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="run the slow tests too")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "slow: left out by pytest alone, run by pytest --all or if its file is named")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all") or config.args_source != pytest.Config.ArgsSource.TESTPATHS:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in set(slow)]
+
+
+# Small models, learned once a run even if several workers share it ---------------------------------
+
+
 @pytest.fixture(scope="session")
 def sample_folder(tmp_path_factory):
-    """A folder with the first sample trees, train.mrg and dev.mrg."""
-    folder = tmp_path_factory.mktemp("sample")
-    sample_part(folder / "train.mrg", "train", 250)
-    sample_part(folder / "dev.mrg", "dev", 20)
+    """A folder with the first sample trees, train.mrg, dev.mrg and hundred.mrg, and the models learned from them."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample"
+    folder.mkdir(exist_ok=True)
+    with FileLock(folder / "trees.lock"):
+        for path, part, n in (("train", "train", 250), ("dev", "dev", 20), ("hundred", "train", 100)):
+            if not (folder / f"{path}.mrg").exists():
+                sample_part(folder / f"{path}.mrg", part, n)
+        if not (folder / "text").exists():
+            (folder / "text").write_text("The ferry left .\n\nMy sister missed the ferry .\n", encoding="utf-8")
     return folder
+
+
+def learned(folder: Path, name: str, *command: object) -> Path:
+    """What a command saves there, which the first worker that needs it runs."""
+    with FileLock(folder / f"{name}.lock"):
+        if not (folder / name).exists():
+            run(*command, "-o", folder / name)
+    return folder / name
 
 
 @pytest.fixture(scope="session")
 def pcfg_model(sample_folder):
     """A pipeline with a treebank PCFG."""
-    run("learn", "lpcfg", sample_folder / "train.mrg", "--method", "pcfg", "-o", sample_folder / "pcfg")
-    return sample_folder / "pcfg"
+    return learned(sample_folder, "pcfg", "learn", "lpcfg", sample_folder / "train.mrg", "--method", "pcfg")
 
 
 @pytest.fixture(scope="session")
 def spectral_model(sample_folder):
     """A pipeline with a spectral grammar of two states."""
     options = "--method", "spectral", "--states", 2
-    run("learn", "lpcfg", sample_folder / "train.mrg", *options, "-o", sample_folder / "spectral")
-    return sample_folder / "spectral"
+    return learned(sample_folder, "spectral", "learn", "lpcfg", sample_folder / "train.mrg", *options)
 
 
 @pytest.fixture(scope="session")
 def isbn_model(sample_folder):
     """A pipeline with a belief network of four units."""
-    trees = sample_part(sample_folder / "hundred.mrg", "train", 100)
-    run("learn", "isbn", trees, "--states", 4, "--epochs", 2, "--beam", 4, "-o", sample_folder / "isbn")
-    return sample_folder / "isbn"
+    options = "--states", 4, "--epochs", 2, "--beam", 4
+    return learned(sample_folder, "isbn", "learn", "isbn", sample_folder / "hundred.mrg", *options)
 
 
 @pytest.fixture(scope="session")
 def bracketer_model(sample_folder):
     """A pipeline with a bracketer."""
-    run("learn", "bracketer", SAMPLE / "train.mrg", "--preset", "paper", "-o", sample_folder / "bracketer")
-    return sample_folder / "bracketer"
+    return learned(sample_folder, "bracketer", "learn", "bracketer", SAMPLE / "train.mrg", "--preset", "paper")
 
 
 @pytest.fixture(scope="session")
 def language_model(sample_folder):
     """A language model of a few sentences."""
-    text = sample_folder / "text"
-    text.write_text("The ferry left .\n\nMy sister missed the ferry .\n", encoding="utf-8")
-    run("learn", "lm", text, "--states", 2, "--method", "em", "--rare", 0, "-o", sample_folder / "lm")
-    return sample_folder / "lm"
+    options = "--states", 2, "--method", "em", "--rare", 0
+    return learned(sample_folder, "lm", "learn", "lm", sample_folder / "text", *options)

@@ -121,15 +121,16 @@ def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
 
     if file.endswith(_BINARY) and not is_text(file):
         return Input.spacy
-    if not _is_bracketer(component) or _assigned(nlp) & {"token.tag", "token.pos"}:
+    if not _is_bracketer(component) or _assigned(nlp, besides=component.name) & {"token.tag", "token.pos"}:
         return Input.text
     first = None if file == STDIN else next(filter(str.strip, lines_of(file)), None)
     return Input.trees if first is not None and is_bracketed(first) else Input.tagged
 
 
-def _assigned(nlp: Language) -> set[str]:
-    """What the components of a pipeline say that they set."""
-    return {attribute for name in nlp.pipe_names for attribute in nlp.get_pipe_meta(name).assigns}
+def _assigned(nlp: Language, besides: str) -> set[str]:
+    """What the components of a pipeline, besides one, say that they set."""
+    names = [name for name in nlp.pipe_names if name != besides]
+    return {attribute for name in names for attribute in nlp.get_pipe_meta(name).assigns}
 
 
 # Parsing -----------------------------------------------------------------------------------------
@@ -154,7 +155,7 @@ def run_pipeline(
     RAISES (ValueError): For a file that nobody can read, or with nothing in it
     """
     is_text = source.kind in (Input.text, Input.spacy)
-    if is_text and not _assigned(nlp) & {"doc.sents", "token.is_sent_start"}:
+    if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
         nlp.add_pipe("sentencizer", first=True)
     disabled = [] if is_text else [name for name in nlp.pipe_names if name != component.name]
     _use_tags(component, source)
@@ -164,7 +165,7 @@ def run_pipeline(
         nlp.add_pipe(answers.FACTORY, before=component.name, config={"component": component.name, "ask": questions})
     nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name])
     is_empty = True
-    for doc, words in pipe(nlp, _READERS[source.kind](nlp, source), n_process=n_process):
+    for doc, words in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
         is_empty = False
         yield Parsed(doc, words)
     if is_empty:
@@ -192,6 +193,25 @@ def _use_tags(component: Pipe, source: Source) -> None:
 
 
 # Files -------------------------------------------------------------------------------------------
+
+
+def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Any]]:
+    """What a file holds, to be parsed: without the tags of a treebank's trees, unless these are asked for."""
+    may_be_used = source.tags == Tags.given or _is_bracketer(component)
+    for doc, words in _READERS[source.kind](nlp, source):
+        if not may_be_used and (source.kind == Input.trees or (source.kind == Input.spacy and _has_gold(doc))):
+            for token in doc:
+                token.tag_ = ""
+        yield doc, words
+
+
+def _has_gold(doc: Doc) -> bool:
+    """Whether a Doc has trees that no parser wrote."""
+    from spacy_lpcfg.components.constituents import key_of
+    from spacy_lpcfg.components.tree_group import GIVEN_TAGS
+
+    key = key_of(doc)
+    return key in doc.spans and GIVEN_TAGS not in doc.spans[key].attrs
 
 
 def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:

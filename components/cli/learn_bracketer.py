@@ -10,7 +10,7 @@ import typer
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
-from spacy_lpcfg.components.cli.treebanks import check_files
+from spacy_lpcfg.components.cli.treebanks import check_files, names_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -44,7 +44,7 @@ def learn_bracketer(
             metavar="TAGGED...",
             callback=_check_text,
             help="Bracketed files or lines of word/tag, .gz or not, or .spacy; folders of .mrg, .tagged, .spacy, or "
-            "'patterns*'.",
+            "'patterns*'. Of a folder with train.* only that is read.",
         ),
     ],
     output: Output,
@@ -86,7 +86,7 @@ def learn_bracketer(
     with on_cluster(scheduler), progress_of_steps() as on_step:
         component.learn(text, progress=on_step)
     log_skipped(list(text.errors.values()))
-    tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens")
+    tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens of {names_of(tagged)}")
     save_pipeline(nlp, output, force=force)
     tell(f"saved to {output}")
 

@@ -8,7 +8,7 @@ import typer
 from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
 
@@ -68,7 +68,7 @@ def learn_combined(
     assert isinstance(component, LPCFGParser)
     steps: list[Step] = []
     with busy("learning"):
-        component.grammar = learned = learner.fit(read_treebank(trees, skip_bad), on_step=steps.append)
+        component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=steps.append)
     tell(learned.summary)
     nlp.meta["fit"] = [step.to_values() for step in steps]
     save_measured(nlp, output, learned.parser, held_out, force=force)

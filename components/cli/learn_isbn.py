@@ -10,7 +10,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Output, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_treebank, save_measured
+from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def learn_isbn(
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang)}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
-    treebank = list(read_treebank(trees, skip_bad))
+    treebank = list(read_training(trees, skip_bad))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)

@@ -57,7 +57,10 @@ def parse(
     ] = False,
     tags: Annotated[
         Tags | None,
-        typer.Option(help="Tag by the model, or take what is given. [default: given if tagged, else model]"),
+        typer.Option(
+            help="Tag by the model, or take what is given. [default: given if tagged, model for tokens and trees, "
+            "else as the pipeline is set]"
+        ),
     ] = None,
     root: Annotated[
         str | None,
@@ -88,7 +91,8 @@ def parse(
     --input tagged  the same with word/TAG, split at the last slash
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out
-    --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote
+    --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
+                    of a treebank's, tags are read with --tags given only
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,

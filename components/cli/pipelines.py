@@ -85,7 +85,6 @@ def load_pipeline(model: str) -> Language:
 
 def _bundled_pipeline(lang: str) -> Language:
     nlp = blank_pipeline(lang)
-    nlp.add_pipe("sentencizer")
     nlp.add_pipe("lpcfg_parser")
     return nlp
 
@@ -182,12 +181,15 @@ def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def blank_pipeline(lang: str) -> Language:
+    """A pipeline that finds sentences, of which all trees and brackets are, and nothing else yet."""
     import spacy
 
     try:
-        return spacy.blank(lang)
+        nlp = spacy.blank(lang)
     except ImportError as error:
         raise typer.BadParameter(str(error), param_hint="--lang") from error
+    nlp.add_pipe("sentencizer")
+    return nlp
 
 
 def n_jobs(jobs: int, hint: str = "--jobs") -> int:

@@ -230,15 +230,15 @@ def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
 # How it is drawn ---------------------------------------------------------------------------------
 
 
-def _draw_tree(tree: "Tree", form: PictureFormat) -> str | bytes:
+def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     from spacy_lpcfg import pictures
 
     if form == PictureFormat.png:
         return pictures.figure_png(pictures.tree_figure(tree))
     if form == PictureFormat.svg:
-        return pictures.tree_svg(tree)
+        return pictures.tree_svg(tree, *scores)
     if form == PictureFormat.html:
-        return pictures.tree_html(tree)
+        return pictures.tree_html(tree, *scores)
     return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
 
 
@@ -249,7 +249,7 @@ def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
 
 
 def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str | bytes:
-    return _draw_tree(sentence.tree, form)
+    return _draw_tree(sentence.tree, form, *sentence.scores)
 
 
 def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
@@ -259,7 +259,7 @@ def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
 
 
 def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
-    from spacy_lpcfg.components.pictures import spans_html
+    from spacy_lpcfg.pictures import spans_html
 
     return spans_html(sentence.words, posteriors)
 

@@ -35,8 +35,7 @@ def serve(
     from spacy_lpcfg.components.demo_server import DemoServer
     from spacy_lpcfg.extras import extra
 
-    for library in ("svgling", "matplotlib"):
-        extra(library, "The page")
+    extra("matplotlib", "The page")
     nlp = load_pipeline(model)
     page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
     try:

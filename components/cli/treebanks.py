@@ -26,25 +26,36 @@ def _check_trees(paths: Any) -> list[Path]:  # typer takes a list[Path] for a cl
 
 
 def check_files(paths: list[Path], suffixes: tuple[str, ...]) -> list[Path]:
-    """The paths as they are: of files, of folders of files that end in one of `suffixes`, or patterns.
+    """The files to learn from: of paths of files, of folders of files that end in one of `suffixes`, or patterns.
 
+    A folder with `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
     RAISES (BadParameter): If there are no files at one of them.
     """
     from spacy_lpcfg.trees.files import files_of
 
     try:
-        list(files_of(paths, suffixes))
+        return [Path(file) for path in paths for file in files_of(_training_part(path, suffixes), suffixes)]
     except FileNotFoundError as error:
         raise typer.BadParameter(str(error)) from error
-    return paths
 
 
+def _training_part(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """What is called `train` in a folder, files or a folder; the path itself where there is nothing of the kind."""
+    if not path.is_dir():
+        return [path]
+    named = [part for part in sorted(path.iterdir()) if part.name.split(".")[0] == _TRAIN]
+    return [part for part in named if any(file.name.endswith(suffixes) for file in (part, *part.rglob("*")))] or [path]
+
+
+_TRAIN = "train"
+_NAMED = 5  # files of which the names are told
 Trees = Annotated[
     list[Path],
     typer.Argument(
         metavar="TREES...",
         callback=_check_trees,
-        help="Bracketed files, .gz or not, folders of .mrg, .mrg.gz, or 'patterns*'.",
+        help="Bracketed files, .gz or not, folders of .mrg, .mrg.gz, or 'patterns*'. Of a folder with train.* only "
+        "that is read.",
     ),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
@@ -52,18 +63,42 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken tree
 
 @contextmanager
 def tree_files(paths: Sequence[Path], skip_bad: bool) -> Iterator[TreeFiles]:
-    """The files to learn from within; at the end, it is told how many trees were broken."""
+    """The files to learn from within; it is told what was read of them, and at the end, how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
     errors: list[Exception] = []
-    yield TreeFiles.of(paths, on_error=errors.append if skip_bad else None)
+    counts: dict[str, int] = {}
+
+    def on_read(path: str, n_trees: int) -> None:
+        is_new = path not in counts
+        counts[path] = n_trees
+        if is_new and counts.keys() == {*files.paths}:
+            tell(f"read {sum(counts.values()):,} trees from {names_of(files.paths)}")
+
+    files = TreeFiles.of(paths, on_error=errors.append if skip_bad else None, on_read=on_read)
+    yield files
     log_skipped(errors)
 
 
-def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
-    """The trees of the files, or of folders; at the end, how many were broken."""
+def names_of(paths: Sequence[str | Path]) -> str:
+    """The names of files, or, of many, of the first."""
+    rest = f" and {len(paths) - _NAMED:,} more files" if len(paths) > _NAMED else ""
+    return ", ".join(map(str, paths[:_NAMED])) + rest
+
+
+def read_training(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
+    """The trees of the files to learn from; see `tree_files`."""
     with tree_files(paths, skip_bad) as files:
         yield from progress(files, "trees")
+
+
+def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
+    """The trees of the files; at the end, how many were broken."""
+    from spacy_lpcfg.trees import read_trees
+
+    errors: list[Exception] = []
+    yield from progress(read_trees(paths, on_error=errors.append if skip_bad else None), "trees")
+    log_skipped(errors)
 
 
 def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:

@@ -99,7 +99,8 @@ class Combined(ParsingModel):
             members = tuple(member_from_bytes(values[f"member_{i}"]) for i in range(n))
             weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
             found = cls(members, weights, cost, values["beam"], values["temperature"])
-            check_room(sum(member.parser_bytes for member in members), what="A parser by this combination")
+            n_bytes = sum(member.parser_bytes for member in members)
+            check_room(n_bytes, what="A parser by this combination", n_stored=len(data))
             return found
         except GrammarError:
             raise

@@ -125,7 +125,9 @@ class Ensemble(ParsingModel):
         RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
         """
         try:
-            return cls._from_values(unpack(_KIND, _VERSION, data))
+            found = cls._from_values(unpack(_KIND, _VERSION, data))
+            check_room(found.parser_bytes, what="A parser by this ensemble", n_stored=len(data))
+            return found
         except StorageError as error:
             raise GrammarError(str(error)) from error
 
@@ -141,9 +143,7 @@ class Ensemble(ParsingModel):
         shared = {name: values.pop(name) for name in _SHARED if name in values}
         parts = [{name: values.pop(f"{i}.{name}") for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
         refuse_others(values, ("n_grammars", "combine"))
-        found = cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
-        check_room(found.parser_bytes, what="A parser by this ensemble")
-        return found
+        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
 
     @property
     def parser_bytes(self) -> float:

@@ -1,9 +1,10 @@
-"""Pictures: trees by svgling and NLTK, charts and curves by matplotlib, all of the extra `viz`."""
+"""Pictures: trees and spans as SVG, and by the extra `viz` trees as text (NLTK), charts and curves (matplotlib)."""
 
 from spacy_lpcfg.pictures.chart import chart_figure
 from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure
 from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
+from spacy_lpcfg.pictures.spans import spans_html, spans_svg
 from spacy_lpcfg.pictures.tree_figure import tree_figure
 from spacy_lpcfg.pictures.trees import tree_html, tree_svg, tree_text
 
@@ -14,6 +15,8 @@ __all__ = [
     "figure_svg",
     "html_page",
     "learning_figure",
+    "spans_html",
+    "spans_svg",
     "surprisal_figure",
     "tree_figure",
     "tree_html",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spacy_lpcfg.extras import extra
+from spacy_lpcfg.pictures.drawing import BLUE
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.pictures.visible import visible
 
@@ -44,7 +46,7 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     figure = new_figure(side + 1.0, side)
     axes = figure.add_subplot()
     table = span_table(n, posteriors)
-    image = axes.imshow(table, cmap="Blues", vmin=0.0, vmax=1.0, interpolation="none")
+    image = axes.imshow(table, cmap=_shades(), vmin=0.0, vmax=1.0, interpolation="none")
     figure.colorbar(image, ax=axes, label="posterior probability", shrink=0.8)
     shown = [visible(word) for word in words]
     tagged = [f"{word}\n{visible(_likeliest(tags))}" for word, tags in zip(shown, posteriors.tags, strict=True)]
@@ -54,10 +56,9 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     axes.set_ylabel("first word")
     if n <= _MOST_NAMED:
         for (start, end), names in _names(posteriors).items():
-            light = table[start, end - 1] > 0.6
             axes.text(
                 end - 1, start, "\n".join(names), ha="center", va="center", fontsize=7,
-                color="white" if light else "black", parse_math=False,
+                parse_math=False,
             )  # fmt: skip
     return figure
 
@@ -71,6 +72,12 @@ def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
     for (start, end, _), p in posteriors.brackets.items():
         table[start, end - 1] = max(table[start, end - 1], p)
     return table
+
+
+def _shades() -> Any:
+    """From nothing to a blue on which both black and white text can be read."""
+    colours = extra("matplotlib.colors", "A figure")
+    return colours.LinearSegmentedColormap.from_list("shades", [(*colours.to_rgb(BLUE), alpha) for alpha in (0.0, 0.9)])
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spacy_lpcfg.pictures.drawing import BLUE
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.pictures.visible import visible
 
@@ -38,7 +39,7 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
         raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
     figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
     axes = figure.add_subplot()
-    axes.bar(range(len(bits)), np.where(np.isfinite(bits), bits, 0.0), color=["C0"] * len(words) + ["C7"])
+    axes.bar(range(len(bits)), np.where(np.isfinite(bits), bits, 0.0), color=[BLUE] * len(words) + ["C7"])
     names = [*map(visible, words), END]
     axes.set_xticks(range(len(bits)), names, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
     axes.set_ylabel("surprisal (bits)")
@@ -68,7 +69,7 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
             if quantity in points
         }
         numbers = map(str, range(len(lines)))  # names come later: some matplotlibs leave out those that begin with _
-        for name, text in zip(lines, axes.legend(lines.values(), numbers).get_texts(), strict=True):
+        for name, text in zip(lines, axes.legend(lines.values(), numbers, framealpha=0.0).get_texts(), strict=True):
             text.set_parse_math(False)
             text.set_text(name)
         axes.set_ylabel(_QUANTITIES[quantity])
@@ -93,7 +94,7 @@ def calibration_figure(curve: Reliability) -> Figure:
     above.plot(curve.confidences[filled], curve.accuracies[filled], marker="o", label="observed")
     above.set_title(f"{curve.counts.sum():,} brackets, calibration error {curve.expected_error:.3f}")
     above.set_ylabel("share that is right")
-    above.legend()
+    above.legend(framealpha=0.0)
     below.bar(curve.confidences[filled], curve.counts[filled], width=0.05)
     below.set_yscale("log")
     below.set_ylabel("brackets")

@@ -8,9 +8,14 @@ from html import escape
 from spacy_lpcfg.pictures.visible import visible
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #222 }
-h1, h2, h3 { line-height: 1.2 }
-section { border-top: 1px solid #ccc; padding: .5rem 0 1rem; overflow-x: auto }
+:root { color-scheme: light dark; --text: #24292f; --line: #d0d7de; --page: #fff }
+@media (prefers-color-scheme: dark) { :root { --text: #e6e6e6; --line: #444c56; --page: #15191f } }
+body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; margin: 1.5rem auto;
+  max-width: 75rem; overflow-wrap: anywhere; padding: 0 1rem }
+h1, h2, h3 { line-height: 1.25 }
+h1 { font-size: 1.5rem }
+h2 { font-size: 1.15rem }
+section { border-top: 1px solid var(--line); padding: .5rem 0 1rem; overflow-x: auto }
 svg { max-width: none }
 """
 
@@ -27,6 +32,7 @@ def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "
         f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections
     )
     return (
-        f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n<title>{escape(title)}</title>\n'
+        f'<!DOCTYPE html>\n<html>\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>{escape(title)}</title>\n'
         f"<style>{STYLE}{style}</style>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n{intro}\n{body}\n</body>\n</html>\n"
     )

@@ -40,6 +40,10 @@ class TooLargeError(StorageError):
     """What would take more memory than is allowed."""
 
 
+_PER_STORED = 32
+"""Bytes that a parser may take for each byte of its model's file: twice what those of GUM do."""
+
+
 def limit() -> int:
     """How many bytes of memory what is read may ask for: `LIMIT`, or what the environment has under `LIMIT_NAME`.
 
@@ -64,12 +68,15 @@ class MemoryBudget:
             check_room(self._size - self._left, self._size)
 
 
-def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this") -> None:
+def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this", n_stored: int = 0) -> None:
     """RAISES (TooLargeError): If so many bytes are more than one may ask for: `max_bytes`, or `limit`.
 
     what (str): what takes them, for the message.
+    n_stored (int): bytes of the file that asks for them. A large file may ask for more, unless the environment says
+        otherwise: what is guarded against is a small file that takes much memory.
     """
-    max_bytes = limit() if max_bytes is None else max_bytes
+    if max_bytes is None:
+        max_bytes = limit() if LIMIT_NAME in os.environ else max(LIMIT, _PER_STORED * n_stored)
     if n_bytes > max_bytes:
         raise TooLargeError(
             f"{what} takes {n_bytes:,.0f} bytes of memory or more, and {max_bytes:,} are allowed. If you trust it, "

@@ -20,14 +20,20 @@ class TreeFiles:
 
     paths (tuple of str): bracketed files, gzipped or not, in their order. On a cluster all machines have them there.
     on_error (callable or None): see `read_trees`; called where the learner runs.
+    on_read (callable or None): called there with each file and the number of its trees, whenever it was read.
     """
 
     paths: tuple[str, ...]
     on_error: Callable[[TreebankError], None] | None = None
+    on_read: Callable[[str, int], None] | None = None
 
     @classmethod
     def of(
-        cls, paths: PathLike | Iterable[PathLike], *, on_error: Callable[[TreebankError], None] | None = None
+        cls,
+        paths: PathLike | Iterable[PathLike],
+        *,
+        on_error: Callable[[TreebankError], None] | None = None,
+        on_read: Callable[[str, int], None] | None = None,
     ) -> TreeFiles:
         """The files of paths.
 
@@ -35,10 +41,16 @@ class TreeFiles:
             patterns as for `glob`, sorted.
         RAISES (FileNotFoundError): As of `files_of`.
         """
-        return cls(tuple(files_of(paths)), on_error)
+        return cls(tuple(files_of(paths)), on_error, on_read)
 
     def __iter__(self) -> Iterator[Tree]:
-        return read_trees(self.paths, on_error=self.on_error)
+        for path in self.paths:
+            n_trees = 0
+            for tree in read_trees(path, on_error=self.on_error):
+                n_trees += 1
+                yield tree
+            if self.on_read is not None:
+                self.on_read(path, n_trees)
 
 
 def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:

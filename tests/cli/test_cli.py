@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import spacy
-from commands import BROKEN, GOLD, RAW, console_script, process, run, sample_part, trees_in
+from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, trees_in
 from spacy.tokens import DocBin
 from typer.main import get_command
 
@@ -19,6 +19,8 @@ from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.trees import normalize, read_trees
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="session")
@@ -110,6 +112,40 @@ def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "spectral")
     assert grammar_of(tmp_path / "spectral").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
     assert grammar_of(model).to_bytes() == TreebankPCFG().fit(trees).to_bytes()
+
+
+def test_cli_learns_of_a_folder_what_is_for_training(folder, tmp_path):
+    """As the README lays a treebank out: train.mrg, and dev.mrg to measure on."""
+    trees = (folder / "train.mrg").read_text("utf-8").splitlines(keepends=True)
+    own = tmp_path / "own"
+    (own / "train").mkdir(parents=True)
+    (own / "dev.mrg").write_bytes((folder / "dev.mrg").read_bytes())
+    (own / "train.txt").write_text("no trees")
+    learn = "learn", "lpcfg", own, "--method", "pcfg", "-o"
+    assert "read 20 trees from" in run(*learn, tmp_path / "all").stdout  # nothing is called train
+    (own / "train" / "one.mrg").write_text("".join(trees[:200]), encoding="utf-8")
+    (own / "train.mrg.gz").write_bytes(gzip.compress("".join(trees[200:]).encode()))
+    done = run(*learn, tmp_path / "some")
+    assert f"read 250 trees from {own / 'train' / 'one.mrg'}, {own / 'train.mrg.gz'}\n" in done.stdout
+    assert grammar_of(tmp_path / "some").to_bytes() == TreebankPCFG().fit(read_trees(folder / "train.mrg")).to_bytes()
+
+
+def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
+    for name, n in (("train", 40), ("dev", 10), ("test", 10)):
+        sample_part(tmp_path / f"{name}.mrg", "train", n)
+    options = {"isbn": ["--states", 2, "--epochs", 1], "lpcfg": ["--method", "split-merge", "--iterations", 0]}
+    for learner, settings in options.items():
+        done = run("learn", learner, tmp_path, *settings, "-o", tmp_path / learner)
+        assert done.stdout.count("read ") == 1
+        assert f"read 40 trees from {tmp_path / 'train.mrg'}\n" in done.stdout
+    (tmp_path / "train.mrg").write_bytes((SAMPLE / "train.mrg").read_bytes())
+    done = run("learn", "bracketer", tmp_path, "--preset", "paper", "-o", tmp_path / "bracketer")
+    assert f"learned from 600 sentences, 9230 tokens of {tmp_path / 'train.mrg'}\n" in done.stdout
+
+
+def test_cli_learned_pipelines_find_sentences(pcfg_model, isbn_model, bracketer_model):
+    for model in (pcfg_model, isbn_model, bracketer_model):
+        assert spacy.load(model).pipe_names[0] == "sentencizer"
 
 
 @pytest.mark.parametrize(
@@ -322,6 +358,38 @@ def test_cli_parses_the_words_of_trees(model, raw, folder):
     assert run("parse", model, "-", "--input", "trees", text=RAW).stdout == (
         run("parse", model, raw, "--input", "trees").stdout
     )
+
+
+def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
+    """Neither as a prior, nor into the Docs that it writes: what it finds is by the words alone."""
+    wrong, plain = (tmp_path / f"{name}.mrg" for name in ("wrong", "plain"))
+    wrong.write_text("(S (NP (CC It)) (VP (IN left)) (. .))\n", encoding="utf-8")
+    plain.write_text("(S (NP (PRP It)) (VP (VBD left)) (. .))\n", encoding="utf-8")
+    for path in (wrong, plain):
+        run("convert", path, path.with_suffix(".spacy"))
+    wanted = run("parse", model, plain, "--input", "trees").stdout
+    assert trees_in(wanted)[0].tags != ["CC", "IN", "."]
+    for file, options in ((wrong, ["--input", "trees"]), (wrong.with_suffix(".spacy"), [])):
+        assert run("parse", model, file, *options).stdout == wanted
+        run("parse", model, file, *options, "-o", tmp_path / "out.spacy")
+        (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("en").vocab)
+        assert [token.tag_ for token in doc] == trees_in(wanted)[0].tags
+        given = run("parse", model, file, *options, "--tags", "given").stdout
+        assert trees_in(given)[0].tags == ["CC", "IN", "."]
+
+
+def test_cli_parse_takes_tags_of_a_pipeline_for_a_prior(model, tmp_path):
+    nlp = spacy.load(model)
+    ruler = nlp.add_pipe("attribute_ruler", before="lpcfg_parser")
+    ruler.add([[{"LOWER": "left"}]], {"TAG": "NOSUCHTAG"})
+    nlp.to_disk(tmp_path / "tagged")
+    assert (
+        run("parse", tmp_path / "tagged", "-", text="It left.").stdout
+        == run("parse", model, "-", text="It left.").stdout
+    )
+    run("parse", tmp_path / "tagged", "-", "-o", tmp_path / "out.spacy", text="It left.")
+    (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(nlp.vocab)
+    assert doc[1].tag_ == "NOSUCHTAG"
 
 
 def test_cli_parse_prints_the_trees_of_nodes_or_roots_them_as_told(model):

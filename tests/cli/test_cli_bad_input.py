@@ -19,7 +19,7 @@ from commands import BROKEN, RAW, RUNNER, console_script, sample_part
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::UserWarning")]
 
 # What the commands are given; {bad} is the bad file.
 READS_TREES = {
@@ -83,7 +83,7 @@ WRITES_FOLDER = {
     "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
-if find_spec("svgling") and find_spec("matplotlib"):  # without which nothing is drawn
+if find_spec("matplotlib"):  # without which nothing is drawn
     READS["render"] = READS_TREES["render"] = "render {bad} -o {out}"
     TAKES_MODEL |= {"render": "render {bad} {text} -o {out}", "serve": "serve {bad} --port 0"}
 
@@ -152,7 +152,7 @@ def test_cli_names_a_folder_that_should_be_a_file(command, known, tmp_path):
 EMPTY_IS_FINE = {"params", "tag-map"}  # settings that say nothing
 
 
-@pytest.mark.parametrize("name", READS.keys() - EMPTY_IS_FINE)
+@pytest.mark.parametrize("name", sorted(READS.keys() - EMPTY_IS_FINE))
 def test_cli_refuses_an_empty_file(name, known, tmp_path):
     (tmp_path / "hollow").write_bytes(b"")
     refusal(READS[name], tmp_path, bad=tmp_path / "hollow", **known)
@@ -301,7 +301,7 @@ def test_cli_refuses_a_damaged_model(name, known, tmp_path):
         assert "copy" in refusal(TAKES_MODEL[name], tmp_path, bad=model, **known)
 
 
-@pytest.mark.parametrize("name", TAKES_MODEL.keys() - {"perplexity"})
+@pytest.mark.parametrize("name", sorted(TAKES_MODEL.keys() - {"perplexity"}))
 @pytest.mark.parametrize("file", ["config.cfg", "meta.json", "component"])
 def test_cli_refuses_a_model_that_lacks_something(name, file, known, tmp_path):
     model = copied(known, name, tmp_path)
@@ -310,7 +310,7 @@ def test_cli_refuses_a_model_that_lacks_something(name, file, known, tmp_path):
     assert "copy" in refusal(TAKES_MODEL[name], tmp_path, bad=model, **known)
 
 
-@pytest.mark.parametrize("name", TAKES_MODEL.keys() - {"perplexity"})
+@pytest.mark.parametrize("name", sorted(TAKES_MODEL.keys() - {"perplexity"}))
 def test_cli_refuses_a_model_of_another_spacy(name, known, tmp_path):
     model = copied(known, name, tmp_path)
     meta = srsly.read_json(model / "meta.json")
@@ -329,7 +329,7 @@ def test_cli_says_where_no_file_can_be_written(command, known, tmp_path):
         assert bad.parent.name in refusal(command, tmp_path, bad=bad, **known)
 
 
-@pytest.mark.parametrize("name", WRITES_FILE.keys() - {"convert"})
+@pytest.mark.parametrize("name", sorted(WRITES_FILE.keys() - {"convert"}))
 def test_cli_does_not_write_over_a_folder(name, known, tmp_path):
     (tmp_path / "there").mkdir()
     assert "there" in refusal(WRITES_FILE[name], tmp_path, bad=tmp_path / "there", **known)

@@ -17,6 +17,8 @@ from spacy_lpcfg.bracketing.tagged import read_tagged
 from spacy_lpcfg.components.tagged_text import TaggedText
 from spacy_lpcfg.trees import read_trees
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ["left_branching", "right_branching", "random", "right_branching_inside_top", "upper_bound", "ccm"]
 TAGGED = "The/DT dog/NN barked/VBD (/-LRB- at/IN cats/NNS )/-RRB- ./.\n\nGo/VB\n"
 

@@ -37,7 +37,6 @@ def rows_in(text: str) -> list[list[str]]:
 def parses(pcfg_model):
     """What the library says of the text: Docs, and the component."""
     nlp = spacy.load(pcfg_model)
-    nlp.add_pipe("sentencizer", first=True)
     return list(nlp.pipe(filter(None, TEXT.splitlines()))), nlp.get_pipe("lpcfg_parser")
 
 
@@ -248,7 +247,6 @@ def test_cli_parse_reads_compressed_text(pcfg_model, tmp_path):
 def test_cli_surprisal_is_that_of_the_component(request, name):
     model = request.getfixturevalue(name)
     nlp = spacy.load(model)
-    nlp.add_pipe("sentencizer", first=True)
     component = nlp.get_pipe(nlp.pipe_names[-1])
     docs = [nlp.make_doc(line) for line in filter(None, TEXT.splitlines())]
     wanted = [bits for doc in docs for bits in component.surprisals(nlp.get_pipe("sentencizer")(doc))]

@@ -14,7 +14,7 @@ from commands import SAMPLE, run
 from spacy_lpcfg.pictures import tree_text
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
-for library in ("svgling", "nltk", "matplotlib"):
+for library in ("nltk", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
 
 TREES = "(S (NP (DT The) (NN ferry)) (VP (VBD left)))\n( (S (NP (PRP It)) (VP (VBZ <script>))))\n"
@@ -123,7 +123,7 @@ def test_cli_render_what_a_model_thinks_of_a_sentence(model, folder):
     bits = texts(run("render", model, folder / "text.txt", "-p", "surprisal", *first).stdout)
     assert {"The", "ferry", "left", ".", "(end)", "surprisal (bits)"} <= bits
     spans = run("render", model, folder / "text.txt", "-p", "spans").stdout
-    assert re.search(r"NP\N{NO-BREAK SPACE}[01]\.\d\d", spans)
+    assert re.search(r">NP<tspan [^>]*>(1\.00|\.\d\d)</tspan>", spans)
     assert "<script" not in spans
 
 
@@ -182,9 +182,8 @@ def test_cli_render_of_what_is_no_model_is_an_error(folder, tmp_path):
 
 
 def test_cli_render_says_what_to_install(folder, monkeypatch):
-    for module, form in (("svgling", "html"), ("nltk.tree.prettyprinter", "text")):
-        monkeypatch.setitem(sys.modules, module, None)
-        assert "pip install 'spacy-lpcfg[viz]'" in run("render", folder / "trees.mrg", "-f", form, code=1).stderr
+    monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
+    assert 'pip install "spacy-lpcfg[viz]"' in run("render", folder / "trees.mrg", "-f", "text", code=1).stderr
 
 
 def test_cli_render_help_has_an_example():

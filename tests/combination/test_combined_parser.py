@@ -20,6 +20,8 @@ from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.trees import read_trees
 
+pytestmark = pytest.mark.slow
+
 SAMPLE, CONFIG = ROOT / "assets" / "sample", ROOT / "configs" / "grammar.cfg"
 TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {

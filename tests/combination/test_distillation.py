@@ -18,6 +18,8 @@ from spacy_lpcfg.learning.treebank.skeletons import skeletons
 from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = ROOT / "assets" / "sample"
 NETWORK = ISBNLearner(n_states=8, n_epochs=2)
 

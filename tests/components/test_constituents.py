@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import pickle
+import re
 import sys
-from importlib.util import find_spec
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
-from spacy.tokens import Doc, DocBin, Span, Token
+from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.components.constituents import (
@@ -265,14 +267,71 @@ def test_constituency_getters_can_be_pickled_and_leave_others_alone():
     held = Span.get_extension("labels")
     Span.set_extension("labels", default="mine", force=True)
     try:
-        register_extensions()
+        with pytest.warns(UserWarning, match=r"stay as they are: Span\._\.labels\..* Span\._\.lpcfg_labels\."):
+            register_extensions()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            register_extensions()  # says it once
         assert Span.get_extension("labels")[0] == "mine"
+        span = doc_of(FLIES)[0:2]
+        assert (span._.labels, span._.lpcfg_labels, span._.parse_string) == ("mine", ("NP",), "(NP (DT The) (NN time))")
     finally:
         Span.remove_extension("labels")
+        Span.remove_extension("lpcfg_labels")
         register_extensions()
     assert Span.get_extension("labels") == held
     for owner in (Span, Token):
         pickle.dumps([owner.get_extension(name) for name in ("labels", "constituency", "parent")])
+
+
+def test_constituency_nodes_are_sequences_of_their_children():
+    (root,) = doc_of(FLIES)._.constituency
+    assert tuple(root) == root.children == (root[0], root[1]) == root[:] == (*root[:1], root[-1])
+    assert (len(root), root[-1].label, root[0][1][0].text) == (2, "VP", "for")
+    assert [node.label for node in root[0]] == ["NP", "PP"]
+    assert root[1] in root
+    assert root not in root
+    with pytest.raises(IndexError):
+        root[2]
+
+
+def test_constituency_nodes_of_words_have_no_children_and_are_true():
+    word = doc_of(FLIES)[0]._.constituency
+    assert (list(word), len(word), bool(word)) == ([], 0, True)
+
+
+def test_constituency_nodes_are_text_and_brackets():
+    doc = Doc(VOCAB, words=["(", "A", "\n", "cat", ")"], spaces=[False, True, False, False, False])
+    set_trees(doc, [tree("(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))")])
+    (root,) = doc._.constituency
+    assert (root.text, root[1].text) == ("(A \ncat)", "A \ncat")
+    assert str(root[1]) == f"{root[1]}" == root[1].bracketed == "(NP (DT A) (NN cat))"
+    assert str(root) == "(PRN (-LRB- -LRB-) (NP (DT A) (NN cat)) (-RRB- -RRB-))"
+
+
+def test_constituency_nodes_have_a_short_repr():
+    (root,) = doc_of(FLIES)._.constituency
+    assert repr(root[0]) == "Constituent(NP, 'The time for action')"
+    words = [f"word{i}" for i in range(500)]
+    long = tree_to_doc(VOCAB, [Tree("S", [Tree("NN", word=word) for word in words])])
+    assert repr(long._.constituency[0]) == f"Constituent(S, '{' '.join(words)[:40]}...')"
+
+
+def test_constituency_of_a_doc_is_a_tuple_that_draws_itself():
+    trees_ = [f"(S (NP (PRP It)) (VP (VBZ works{i})))" for i in range(12)]
+    found = doc_of(*trees_)._.constituency
+    assert isinstance(found, tuple)
+    assert len(found) == 12
+    assert found == tuple(found)
+    assert found[0].label == "S"
+    html = found._repr_html_()
+    assert {int(n) for n in re.findall(r"works(\d+)", html)} == set(range(10))
+    assert "2 more trees" in html
+    assert doc_of(FLIES)._.constituency._repr_html_() == doc_of(FLIES)._.constituency[0]._repr_html_()
+    empty = Doc(VOCAB, words=["\n"])
+    set_trees(empty, [None])
+    assert empty._.constituency == (None,)
+    assert empty._.constituency._repr_html_() == ""
 
 
 def test_constituency_of_a_sentence_of_2000_words():
@@ -285,22 +344,17 @@ def test_constituency_of_a_sentence_of_2000_words():
 
 
 def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
-    monkeypatch.setitem(sys.modules, "svgling", None)
     monkeypatch.setitem(sys.modules, "nltk.tree", None)
     (root,) = doc_of(FLIES)._.constituency
     monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
-    with pytest.raises(ImportError, match=r"A drawn tree needs svgling: pip install 'spacy-lpcfg\[viz\]'"):
-        root.svg()
     with pytest.raises(ImportError, match="A tree in a terminal needs nltk"):
         root.pretty()
-    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk:"):
+    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk,"):
         root.to_nltk()
-    assert root._repr_html_().startswith(f"<pre>{FLIES}</pre><p>A drawn tree needs svgling")
 
 
 def test_constituency_is_drawn():
-    for library in ("svgling", "nltk"):
-        pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+    pytest.importorskip("nltk", reason="nltk is not here: pip install 'spacy-lpcfg[viz]'")
     (root,) = doc_of(FLIES)._.constituency
     subject, predicate = root.children
     assert predicate.svg() == tree_svg(predicate.tree)
@@ -312,12 +366,39 @@ def test_constituency_is_drawn():
     assert from_nltk(root.to_nltk()) == root.tree
 
 
+def test_constituency_is_drawn_with_its_probabilities():
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))")
+    (root,) = doc._.constituency
+    assert root.scores == (None, None)
+    group = doc.spans["constituents"]
+    group.attrs["scores"] = np.array([1.0, 0.25, 0.5, 0.75], dtype=np.float32)
+    group.attrs["tag_scores"] = np.array([1.0, 0.5, 1.0, 0.75], dtype=np.float32)
+    (root,) = doc._.constituency
+    _, predicate = root.children
+    assert root.scores == ([1.0, 0.25, 0.5, 0.75], [1.0, 0.5, 1.0, 0.75])
+    assert predicate.scores == ([0.5, 0.75], [1.0, 0.75])
+    assert predicate.svg() == tree_svg(predicate.tree, *predicate.scores) != tree_svg(predicate.tree)
+    assert predicate.svg() in predicate._repr_html_()
+
+
+def test_constituency_without_a_root_is_drawn_with_its_probabilities():
+    doc = doc_of("(S (NP (DT The) (NN time)) (VP (VBZ is)))")
+    doc.spans["constituents"] = SpanGroup(
+        doc, name="constituents", spans=list(doc.spans["constituents"])[1:], attrs={"scores": np.ones(2, np.float32)}
+    )
+    (root,) = doc._.constituency
+    (around, *inside), tags = root.scores
+    assert math.isnan(around)
+    assert (inside, tags, root.tree.label) == ([1.0, 1.0], None, "")
+    assert "<svg" in root.svg()
+
+
 def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
     (root,) = doc_of("(S (<b> <script>alert(1)) (NN &amp;))".replace("(1)", "-LRB-1-RRB-"))._.constituency
-    if find_spec("svgling"):
-        assert "&lt;script&gt;alert-LRB-1" in root._repr_html_()
-        assert "<script" not in root._repr_html_()
-    monkeypatch.setitem(sys.modules, "svgling", None)
+    assert "&lt;script&gt;alert-LRB-1" in root._repr_html_()
+    assert "<script" not in root._repr_html_()
+    monkeypatch.setattr("spacy_lpcfg.pictures.trees._MOST_LEVELS", 0)
+    assert root._repr_html_().endswith("draw the parts of it that matter.</p>")
     assert "<script" not in root._repr_html_()
 
 

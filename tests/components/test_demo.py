@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import socket
 import struct
@@ -10,13 +11,15 @@ import sys
 import zlib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
+from html import unescape
 from http.client import HTTPConnection
 from itertools import islice
 from pathlib import Path
 from threading import Event, Semaphore, Thread
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
+import spacy
 from commands import run
 from pipelines import SAMPLE, pipeline_of
 
@@ -25,8 +28,7 @@ from spacy_lpcfg.components.demo_server import DemoServer
 from spacy_lpcfg.learning import Spectral, TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
-for library in ("svgling", "matplotlib"):
-    pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+pytest.importorskip("matplotlib", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'")
 
 BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
 FERRY = "The ferry left. It was late."
@@ -87,7 +89,7 @@ def test_demo_page_has_all_of_each_sentence(demo):
     for part in ("Alternatives", "Posteriors", "Surprisal"):
         assert page.count(f"<summary>{part}</summary>") == 2
     assert "<code>(S (NP (DT The) (NN ferry)) (VP (VBD left)) (. .))</code>" in page
-    for shown in ("posterior probability", "surprisal (bits)", 'class="spans"'):
+    for shown in ("posterior probability", "surprisal (bits)"):
         assert page.count(shown) == 2
     assert 'class="message"' not in page
 
@@ -106,10 +108,40 @@ def test_demo_page_escapes_all_text(demo):
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\n"])
-def test_demo_page_of_nothing_is_the_field_alone(demo, text):
+def test_demo_page_of_nothing_is_an_example_with_three_more_to_click(demo, text):
+    first, *others = demo.examples
     page = demo(text)
-    assert "<textarea" in page
+    assert page == demo(first)
+    assert f"\n{first}</textarea>" in page
+    assert f"<h2>{first}</h2>" in page
+    links = re.findall(r'<a href="\?text=([^"]+)">([^<]+)</a>', page)
+    assert [unescape(shown) for _, shown in links] == others
+    assert [unquote(link) for link, _ in links] == others
+    assert len(others) == 3
+
+
+def test_demo_page_opens_where_the_example_cannot_be_parsed(demo, monkeypatch):
+    def refuse(docs):
+        raise ValueError("no <tags>")
+
+    monkeypatch.setattr(demo.component, "predict", refuse)
+    page = demo("")
+    assert '<p class="message">no &lt;tags&gt;</p>' in page
     assert "<section>" not in page
+    with pytest.raises(ValueError, match="no <tags>"):
+        demo("It works.")
+
+
+def test_demo_page_has_the_examples_of_a_language(demo):
+    german = DemoPage(spacy.blank("de"), demo.component).examples
+    assert len(german) == 4
+    assert not set(german) & set(demo.examples)
+    assert DemoPage(spacy.blank("is"), demo.component).examples == []
+    assert "<section>" not in DemoPage(spacy.blank("is"), demo.component)("")
+
+
+def test_demo_page_fits_a_phone(demo):
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in demo("")
 
 
 def test_demo_page_bounds_its_text(demo):
@@ -325,7 +357,7 @@ def test_cli_serve_serves_until_it_is_interrupted(demo, tmp_path, monkeypatch):
 def test_cli_serve_needs_a_model_and_libraries(tmp_path, monkeypatch):
     assert "no pipeline" in run("serve", tmp_path, code=1).stderr
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "pip install 'spacy-lpcfg[viz]'" in run("serve", tmp_path, code=1).stderr
+    assert 'pip install "spacy-lpcfg[viz]"' in run("serve", tmp_path, code=1).stderr
     assert "Example:\n" in run("serve", "--help").stdout
 
 
@@ -362,7 +394,7 @@ def test_demo_page_in_a_browser(server, tmp_path):
         return pixels(tmp_path / name)
 
     empty, full = (
-        shot("empty.png", ""),
+        shot("empty.png", "absent"),
         shot("full.png", f"?text={quote('The ferry left. <script>document.body.remove()</script>')}"),
     )
     assert len(empty) == len(full) == 1600

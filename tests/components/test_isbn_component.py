@@ -339,6 +339,23 @@ def test_isbn_parser_takes_given_tags(nlp, with_settings):
     assert trees(untagged, ISBN_KEY) == trees(nlp(TEXTS[0]), ISBN_KEY)
 
 
+def test_isbn_parser_leaves_given_tags_where_they_are(nlp):
+    """By default it tags for itself, in its trees; words without a tag get its own."""
+    doc = nlp.get_pipe(NAME)(Doc(nlp.vocab, words=["Go", "fast"], tags=["NOSUCHTAG", ""], sent_starts=[1, 0]))
+    free = nlp.get_pipe(NAME)(Doc(nlp.vocab, words=["Go", "fast"], sent_starts=[1, 0]))
+    assert trees(doc, ISBN_KEY) == trees(free, ISBN_KEY)
+    assert [token.tag_ for token in doc] == ["NOSUCHTAG", free[1].tag_]
+    assert free[1].tag_ == doc.spans[ISBN_KEY].attrs["tags"][1]
+
+
+def test_isbn_parser_never_takes_its_own_tags_for_given(with_settings):
+    other = with_settings(tags="given")
+    for text in TEXTS:
+        doc = other(text)
+        wanted = annotations(doc)
+        assert annotations(other(Doc(other.vocab).from_bytes(doc.to_bytes()))) == wanted
+
+
 def test_isbn_parser_settings_change_what_it_does(nlp, with_settings):
     doc = with_settings(output={"set_tags": False}, spans_key="mine")(TEXTS[0])
     assert not doc.has_annotation("TAG")

@@ -131,7 +131,7 @@ def test_merged_white_space_is_part_of_the_word():
     doc = Doc(VOCAB, ["\n", "It", " ", "rained"], spaces=[False] * 4, sent_starts=[1, 0, 0, 0])
     set_parses(doc, [parse_of(RAIN)])
     merge(doc, slice(0, 3))
-    assert shown(doc) == ["(S (NP ($ _It_)) (VP (VBD rained)))".replace("$", doc[0].tag_)]
+    assert shown(doc) == ["(S (NP (PRP _It_)) (VP (VBD rained)))"]
     assert doc[0]._.constituency.probability == parse_of(RAIN).span_scores[1]
 
 

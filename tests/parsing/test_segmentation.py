@@ -59,6 +59,7 @@ def long_doc(nlp, n_words):
     return Doc(nlp.vocab, words=words, tags=tags, pos=list(map(universal, tags)), sent_starts=starts)
 
 
+@pytest.mark.slow
 @COMPONENTS
 def test_five_thousand_words_get_one_tree_that_says_it_was_cut(model, request):
     nlp = spacy.load(request.getfixturevalue(model))

@@ -22,6 +22,8 @@ from spacy_lpcfg.pictures import (
     figure_svg,
     html_page,
     learning_figure,
+    spans_html,
+    spans_svg,
     surprisal_figure,
     tree_figure,
     tree_html,
@@ -29,13 +31,15 @@ from spacy_lpcfg.pictures import (
     tree_text,
 )
 from spacy_lpcfg.pictures.chart import span_table
+from spacy_lpcfg.pictures.drawing import label_width
 from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees import Tree, parse_trees
 
-for library in ("svgling", "nltk", "matplotlib"):
+for library in ("nltk", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
 
 (FLIES,) = parse_trees("(S (NP (DT The) (NN time)) (VP (VBZ is) (ADVP (RB now))))")
+SVG = "{http://www.w3.org/2000/svg}"
 EVIL = ["<script>alert(1)</script>", "&lt;\"'>", "\x1b[31m\x00\u202e", "$\\frac{1}$", "日本語", "_x"]
 
 
@@ -49,6 +53,66 @@ def elements(svg: str) -> set[str]:
 
 
 # Trees
+
+(CHAIN,) = parse_trees("(S (VP (VP (NP-SBJ (NN wait)))) (. !))")
+
+
+def numbers(svg: str) -> list[str]:
+    return [element.text or "" for element in ElementTree.fromstring(svg).iter(f"{SVG}tspan")]
+
+
+def bars(svg: str) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each label's room."""
+    found = [element.attrib for element in ElementTree.fromstring(svg).iter(f"{SVG}rect")]
+    places = [[float(each[name]) for name in ("x", "y", "width", "height")] for each in found]
+    return [(x, y, x + width, y + height) for x, y, width, height in places]
+
+
+def overlapping(rooms: list[tuple[float, float, float, float]]) -> list[tuple[int, int]]:
+    return [
+        (i, j)
+        for j, (left, top, right, bottom) in enumerate(rooms)
+        for i, other in enumerate(rooms[:j])
+        if left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+    ]
+
+
+def test_pictures_of_trees_show_probabilities_as_shades_and_numbers():
+    svg = tree_svg(FLIES, [1.0, 0.62, 0.2, float("nan")], [1.0, 0.7, 0.998, 0.5])
+    assert sorted(numbers(svg)) == [".20", ".50", ".62", ".70", "1.00"]
+    shades = [float(each.get("fill-opacity")) for each in ElementTree.fromstring(svg).iter(f"{SVG}rect")]
+    assert shades[0] > shades[1] > shades[2]
+    assert numbers(tree_svg(FLIES)) == []
+    with pytest.raises(ValueError, match="Expected scores of 4 brackets, got 1"):
+        tree_svg(FLIES, [1.0])
+    with pytest.raises(ValueError, match="Expected scores of 4 tags, got 3"):
+        tree_svg(FLIES, None, [1.0] * 3)
+
+
+def test_pictures_of_trees_have_a_colour_for_each_kind_of_label():
+    def colour(label):
+        (rect,) = ElementTree.fromstring(tree_svg(Tree(label, [Tree("X", word="w")]))).iter(f"{SVG}rect")
+        return rect.get("stroke")
+
+    kinds = ["S SBAR SQ SINV", "NP NP-SBJ-1 WHNP QP", "VP CVP", "PP PP-LOC WHPP", "ADJP ADVP WHADVP", "FRAG UCP ROOT"]
+    colours = [{colour(label) for label in kind.split()} for kind in kinds]
+    assert [len(each) for each in colours] == [1] * 6
+    assert len(set.union(*colours)) == 6
+
+
+@given(random_trees(max_leaves=8), st.booleans())
+@settings(max_examples=50)
+def test_pictures_of_any_tree_have_no_labels_over_each_other(tree, scored):
+    svg = tree_svg(tree, [0.5] * len(tree.spans()) if scored else None)
+    assert overlapping(bars(svg)) == []
+    width = float(ElementTree.fromstring(svg).get("width"))
+    assert all(left >= 0 and right <= width for left, _, right, _ in bars(svg))
+
+
+def test_pictures_of_unary_chains_stand_in_a_line():
+    rooms = bars(tree_svg(CHAIN))[1:]
+    assert len({round(left + right) for left, _, right, _ in rooms}) == 1
+    assert [top for _, top, _, _ in rooms] == sorted({top for _, top, _, _ in rooms})
 
 
 def test_pictures_of_trees_have_all_labels_and_words():
@@ -80,7 +144,7 @@ def test_pictures_of_any_tree_show_all_its_text(tree):
 def test_pictures_of_trees_escape_text():
     tree = Tree("<script>", [Tree(f"{text}&", word=text) for text in EVIL])
     svg = tree_svg(tree)
-    assert elements(svg) == {"svg", "defs", "text", "line"}
+    assert elements(svg) == {"svg", "style", "g", "path", "rect", "text"}
     assert {EVIL[0], f"{EVIL[0]}&", "<script>"} < set(texts(svg))
     assert "<script" not in tree_html(tree)
     assert "\x1b" not in tree_text(tree) + svg
@@ -101,6 +165,32 @@ def test_pictures_text_is_made_visible_once(text):
     assert visible(visible(text)) == visible(text)
     assert len(visible(text)) == len(text)
     ElementTree.fromstring(f"<x>{visible(text).replace('&', '').replace('<', '')}</x>")
+
+
+# Spans
+
+
+def test_pictures_of_spans_have_the_likely_ones_without_overlap():
+    words = ["a", "b", "c"]
+    brackets = {(0, 3, "S"): 1.0, (0, 1, "WHADVP"): 0.8, (0, 1, "ADVP"): 0.9, (1, 2, "WHNP"): 0.7, (1, 3, "VP"): 0.3}
+    posteriors = Posteriors(brackets, [{"NN": 1.0}] * 3)
+    svg = spans_svg(words, posteriors)
+    assert sorted(texts(svg)) == sorted([*words, "S", "WHADVP", "ADVP", "WHNP"])
+    assert sorted(numbers(svg)) == [".70", ".80", ".90", "1.00"]
+    rooms = bars(svg)
+    assert overlapping(rooms) == []
+    for (left, _, right, _), label in zip(rooms, ["WHNP", "ADVP", "WHADVP", "S"], strict=True):
+        assert right - left >= label_width(label, 0.5) - 0.1  # coordinates are rounded
+    assert rooms[1][1] < rooms[2][1] < rooms[3][1]  # the outer ones below
+    assert len(bars(spans_svg(words, posteriors, 0.2))) == 5
+    assert spans_html(words, posteriors) == f'<div style="overflow-x: auto">{svg}</div>'
+
+
+def test_pictures_of_spans_escape_text():
+    svg = spans_svg(EVIL, posteriors_of(EVIL))
+    assert elements(svg) == {"svg", "style", "rect", "text", "tspan"}
+    assert {visible(text) for text in EVIL} < set(texts(svg))
+    assert bars(spans_svg(["Go"], Posteriors({}, [{"VB": 1.0}]))) == []
 
 
 # Charts
@@ -168,6 +258,15 @@ def test_pictures_of_figures_are_the_same_each_time():
     assert one == two
 
 
+def test_pictures_of_figures_suit_a_dark_background():
+    for figure in (surprisal_figure(["It"], [1, 2]), chart_figure(["a"] * 4, posteriors_of(["a"] * 4))):
+        svg = figure_svg(figure)
+        assert svg.startswith('<svg fill="currentColor"')
+        assert "prefers-color-scheme: dark" in svg
+        assert "#000000" not in svg
+        assert not re.search(r'style="fill: #ffffff(?!; opacity: 0)', svg)
+
+
 # Curves
 
 
@@ -228,14 +327,13 @@ def test_pictures_pages_escape_what_is_text():
 @pytest.mark.parametrize(
     ("module", "draw"),
     [
-        ("svgling", lambda: tree_svg(FLIES)),
         ("nltk.tree.prettyprinter", lambda: tree_text(FLIES)),
         ("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0])),
     ],
 )
 def test_pictures_say_what_to_install(monkeypatch, module, draw):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"needs {module.split('.')[0]}: pip install 'spacy-lpcfg\[viz\]'"):
+    with pytest.raises(ImportError, match=rf'needs {module.split(".")[0]}, which.* "spacy-lpcfg\[viz\]"'):
         draw()
 
 

@@ -24,6 +24,8 @@ from spacy_lpcfg.combination import Combination
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
 from spacy_lpcfg.trees import TreeFiles, read_trees, write_trees
 
+pytestmark = pytest.mark.slow
+
 dask = pytest.importorskip("dask", reason="the extra `cluster` is not installed")
 distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -35,12 +36,15 @@ from pages import (
     links,
     make_files,
     runnable,
+    without_code,
 )
 
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 
 BENCHMARKS = ROOT / "benchmarks"
+PICTURES = DOCS / "pictures"
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
@@ -80,7 +84,7 @@ def _bash(block: Block) -> str:
 
 def run(page: Path, folder: Path) -> str:
     """Run a page in a folder that looks like the root of the repository; what it printed."""
-    for module in re.findall(r"(?m)^(?:import|from) (nltk|svgling|matplotlib|distributed)\b", page.read_text("utf-8")):
+    for module in re.findall(r"(?m)^(?:import|from) (nltk|matplotlib|distributed)\b", page.read_text("utf-8")):
         pytest.importorskip(module, reason="the extra that it is of is not installed")
     for name in COPIED:
         shutil.copytree(ROOT / name, folder / name)
@@ -99,17 +103,40 @@ def run(page: Path, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in RUNNING if page != README], ids=lambda page: page.stem)
 def test_docs_code_runs(page, tmp_path):
     assert run(page, tmp_path)
 
 
+@pytest.mark.slow
 def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
     """All of it, in its order; the first command of the project has scores and a tree."""
     printed = run(README, tmp_path)
     assert "bracketing F1" in printed
     assert "SPAN F" in printed
     assert re.search(r"(?m)^\(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
+
+
+def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path):
+    code, printed = (block.code for block in blocks(README)[:2])
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True).stdout == printed
+
+
+def test_docs_notebook_runs(tmp_path, monkeypatch):
+    """Cell by cell in one namespace; it is stored without what it printed."""
+    pytest.importorskip("matplotlib", reason="the extra `viz` is not installed")
+    shutil.copytree(ROOT / "assets", tmp_path / "assets")
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((ROOT / "examples" / "tour.ipynb").read_text("utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for number, cell in enumerate(cells, start=1):
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+        exec(compile("".join(cell["source"]), f"tour.ipynb, cell {number}", "exec"), namespace)
+    assert len(cells) >= 8
 
 
 def test_docs_bash_is_run_without_what_a_test_cannot_do():
@@ -238,9 +265,76 @@ def _part(whole: object, name: str) -> object:
     return getattr(whole, name)
 
 
-def test_docs_every_page_is_in_the_contents():
-    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
-    assert [name for name in names(PAGES[1:]) if name.removeprefix("docs/") not in contents] == []
+def contents() -> dict[str, list[str]]:
+    """The pages of each kind, by the navigation of the site."""
+
+    def pages(entry: object) -> list[str]:
+        if isinstance(entry, str):
+            return [entry]
+        entries = entry.values() if isinstance(entry, dict) else entry
+        return [page for each in entries for page in pages(each)]
+
+    text = (ROOT / "mkdocs.yml").read_text("utf-8")
+    nav = srsly.yaml_loads(text[text.index("nav:") : text.index("markdown_extensions:")])["nav"]
+    return {kind: pages(entry) for each in nav for kind, entry in each.items()}
+
+
+def test_docs_every_page_is_of_one_kind():
+    kinds = contents()
+    assert [*kinds] == ["Start", "Tutorial", "How-to guides", "Explanation", "Reference"]
+    listed = sorted(page for pages in kinds.values() for page in pages)
+    assert listed == sorted(name.removeprefix("docs/") for name in names(PAGES[1:]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "page"), [("How-to guides", "guides"), ("Explanation", "explanation"), ("Reference", "reference")]
+)
+def test_docs_list_of_a_kind_has_each_page_once(kind, page):
+    """The site has the navigation; who reads the files has these pages, and the algorithms have one of their own."""
+    below = [name for name in contents()[kind][1:] if "/" not in name or name.endswith("index.md")]
+    rows = re.findall(r"^\| .* \| \[.*\]\((.*)\) \|$", (DOCS / f"{page}.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(rows) == sorted(below)
+
+
+def test_docs_start_has_a_picture_and_five_links():
+    found = links(DOCS / "index.md")
+    assert [link for link in found if link.endswith(".svg")] == ["pictures/tree.svg"]
+    assert len({*found}) == len(found) == 6
+
+
+def test_docs_site_loads_nothing_from_elsewhere():
+    settings = (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert "://" not in settings
+    assert "highlightjs: false" in settings  # the theme's comes from a network
+    assert "url(" not in (DOCS / "site.css").read_text("utf-8")
+
+
+def test_docs_formulas_are_drawn_without_a_script():
+    pytest.importorskip("latex2mathml", reason="the extra `docs` is not installed")
+    site = runpy.run_path(str(DOCS / "site.py"))
+    formulas = [found[0] or found[1] for page in PAGES for found in FORMULA.findall(without_code(page))]
+    assert len(formulas) > 100
+    for formula in formulas:
+        assert site["mathml"](formula).startswith("<math ")
+    with pytest.raises(ValueError, match="but got \\\\nothing in"):
+        site["mathml"](r"\nothing{x}")
+    html = '<p><span class="arithmatex">\\(a &lt; b\\)</span> and <code>\\(c\\)</code></p>'
+    drawn = site["on_page_content"](html, page=None, config=None, files=None)
+    assert drawn.startswith("<p><math ")
+    assert drawn.endswith("</math> and <code>\\(c\\)</code></p>")
+
+
+def test_docs_pictures_are_those_that_the_script_draws(tmp_path):
+    """Their words, labels and figures: lines may fall otherwise with other versions of the libraries."""
+    for module in ("matplotlib",):
+        pytest.importorskip(module, reason="the extra `viz` is not installed")
+    command = [sys.executable, "-W", "ignore", str(ROOT / "scripts" / "pictures.py"), "--output", str(tmp_path)]
+    subprocess.run(command, check=True)
+    for name in ("tree.svg", "accuracy.svg"):
+        stored, drawn = (
+            re.findall(r">([^<>\n]+)<", (folder / name).read_text("utf-8")) for folder in (PICTURES, tmp_path)
+        )
+        assert stored == drawn, f"{name}: run `python scripts/pictures.py`"
 
 
 # The reference -----------------------------------------------------------------------------------

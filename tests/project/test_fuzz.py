@@ -21,7 +21,7 @@ from fuzz.targets import TARGETS
 
 CASES = sorted((ROOT / "tests" / "fuzz_cases").glob("*/*.json"))
 EXAMPLES = {"models": 40, "settings": 40, "constraints": 50, "commands": 10}
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -73,7 +73,7 @@ def test_house_core_does_not_load_spacy(tmp_path):
     core = [package for package in lines("options", "packages") if not package.startswith("spacy_lpcfg.components")]
     loaded = loaded_by("import " + ", ".join(core), tmp_path)
     assert {"spacy_lpcfg.trees", "spacy_lpcfg.grammar", "spacy_lpcfg.chart", "spacy_lpcfg.learning"} <= loaded
-    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "svgling", "dask", "requests"}
+    assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "dask", "requests"}
 
 
 BELOW_GRAMMARS = ("storage", "trees", "evaluation", "words", "parsing", "isbn", "bracketing", "language_model")
@@ -210,17 +210,42 @@ def test_house_readme_has_the_commands_that_are_checked():
     assert [command for command in commands if "pip install -e" in command] == checked
 
 
-def test_house_readme_names_files_that_exist():
-    named = re.findall(r"^\| (`.*?) \|", README, re.MULTILINE)
+def test_house_contributing_names_files_that_exist():
+    named = re.findall(r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]
     assert len(paths) > 6
     assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
+def test_house_readme_is_a_first_page():
+    """Short, with code in sight, and nothing to fill in before it can be followed but the folder of a treebank."""
+    assert len(README.splitlines()) <= 150
+    assert len(README.split()) <= 1300
+    assert "```python" in README.splitlines()[:40]
+    assert set(re.findall(r"\b[A-Z]{5,}\b", "\n".join(blocks("bash")))) <= {"FOLDER"}
+
+
+def test_house_readme_figures_are_those_of_the_pages():
+    """A row of the README's table is one of the page's, and F1 of the English grammar is that of its card."""
+    pages = [(ROOT / "docs" / "performance.md"), ROOT / "spacy_lpcfg" / "models" / "en.md"]
+    performance, card = (page.read_text("utf-8") for page in pages)
+    rows = re.findall(r"^\| (?:`(.+?)`.*?|(Berkeley.*?)) \| (\S+) \| (\S+) \| (\S+) \| (\S+) \|$", README, re.MULTILINE)
+    assert len(rows) == 5
+    for method, peer, *cells in rows:
+        name = re.escape(f"`{method}`" if method else peer)
+        f1, speed, gum_f1, gum_speed = map(re.escape, cells)
+        row = rf"(?m)^\| {name} \| {f1}(?: \(.*?\))? \| {gum_f1}(?: \(.*?\))? \| .* \| {speed} and {gum_speed} \|"
+        assert re.search(row, performance), cells
+    measured = set(re.findall(r"\b\d\d\.\d\d\b", README)) - {"95.55"}  # what benepar's authors report
+    assert measured <= set(re.findall(r"\b\d\d\.\d\d\b", performance + card))
+    (f1,) = re.findall(r"^\| F1 \| (.*) \|$", card, re.MULTILINE)
+    assert f"It has\n{f1} on GUM" in README or f"It has {f1} on GUM" in README
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").rglob("*.py")), ids=lambda path: path.stem)
 def test_benchmarks_import_modules_that_are_there(path):
     """Nothing else runs all of them, and a module that moved would be missed."""
-    optional = {"matplotlib", "nltk", "svgling", "dask", "distributed", "ray", "joblibspark"}
+    optional = {"matplotlib", "nltk", "dask", "distributed", "ray", "joblibspark"}
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
         names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []

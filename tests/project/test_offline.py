@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from commands import sample_part
 
+pytestmark = pytest.mark.slow
+
 HOOK = """
 import sys
 
@@ -109,8 +111,7 @@ def test_offline_in_python(folder):
 
 
 def test_offline_commands(folder):
-    for library in ("svgling", "matplotlib"):
-        pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
+    pytest.importorskip("matplotlib", reason="matplotlib is not here: pip install 'spacy-lpcfg[viz]'")
     done, tried = alone(folder, COMMANDS)
     assert (done.returncode, tried) == (0, []), done.stderr
 

@@ -15,6 +15,8 @@ from paths import ROOT
 from spacy_lpcfg.components.learners import NAMED
 from spacy_lpcfg.trees import read_trees
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory):
@@ -75,7 +77,7 @@ def test_project_learns_a_sigmoid_belief_network(project):
     config = project / "configs" / "isbn.cfg"
     text = config.read_text("utf-8")
     assert "\ntotal_steps = 5600\n" in text
-    text = text.replace("steps = 5600", "steps = 100").replace("states = 120", "states = 4")
+    text = text.replace("total_steps = 5600", "total_steps = 100").replace("states = 120", "states = 4")
     config.write_text(text, encoding="utf-8")
     network = ("--vars.config", "isbn", "--vars.key", "isbn_constituents")
     output = run(project, "all", *OTHER, *network)

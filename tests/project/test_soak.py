@@ -10,6 +10,8 @@ from commands import SAMPLE, process
 
 from benchmarks.scaling import soak
 
+pytestmark = pytest.mark.slow
+
 MODELS = pytest.mark.parametrize("model", ["pcfg_model", "isbn_model", "bracketer_model"])
 
 LEARN = """

@@ -24,7 +24,7 @@ from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.components.tagged_text import TaggedText
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:.*without sentence boundaries")]
 
 SAMPLE = ROOT / "assets" / "sample"
 CONFIG = """

@@ -27,6 +27,8 @@ from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
 
+pytestmark = pytest.mark.slow
+
 N_THREADS = 4
 SENTENCES = [
     SENTENCE,

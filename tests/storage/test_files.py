@@ -23,6 +23,8 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.storage import files
 from spacy_lpcfg.storage.files import replacing, replacing_folder, write_atomically
 
+pytestmark = pytest.mark.slow
+
 N_KILLS = 20
 MOMENTS = ["before", "after", *["any"] * (N_KILLS - 2)]  # of what gives a name to what was written
 SAVE = """

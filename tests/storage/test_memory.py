@@ -20,6 +20,7 @@ from spacy_lpcfg.grammar.summary import top_rules
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
 from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.storage import reader
 from spacy_lpcfg.storage.reader import LIMIT_NAME, TooLargeError
 
 
@@ -115,6 +116,20 @@ def test_memory_of_the_members_of_a_combination_adds_up(monkeypatch):
             type(model).from_bytes(data[model])
         monkeypatch.setenv(LIMIT_NAME, str(int(least + 1e6) if least > 2e6 else 10**8))
         assert type(model).from_bytes(data[model]).labels == model.labels
+
+
+def test_memory_of_a_large_combination_is_in_proportion_to_its_file(monkeypatch):
+    """Models of a large treebank load as they are; a small file that asks for much does not."""
+    monkeypatch.delenv(LIMIT_NAME, raising=False)
+    grammar = stored_models.model("grammar")
+    monkeypatch.setattr(reader, "LIMIT", int(grammar.parser_bytes) + 10_000)
+    for model in (Ensemble((grammar,) * 3), Combined((grammar, grammar), (0.5, 0.5))):
+        data = model.to_bytes()
+        assert type(model).from_bytes(data).labels == model.labels
+        with monkeypatch.context() as small:
+            small.setattr(reader, "_PER_STORED", 1)
+            with pytest.raises(ValueError, match="A parser by this"):
+                type(model).from_bytes(data)
 
 
 def test_memory_of_a_network_of_many_units_is_counted():

@@ -27,6 +27,8 @@ from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.storage.container import StorageError, compressed, kind_of, pack, read_meta, unpack
 from spacy_lpcfg.storage.reader import LIMIT_NAME, ContainerReader, MemoryBudget
 
+pytestmark = pytest.mark.slow
+
 DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
 NO_IDS = ("tensors.kept", "keys")  # any number is one

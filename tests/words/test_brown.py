@@ -64,5 +64,5 @@ def test_exchange_refuses_what_is_no_tree_of_words_and_tags(make, message):
 
 def test_exchange_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk.tree", None)
-    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk: pip install 'spacy-lpcfg\[viz\]'"):
+    with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk, which is not installed: pip install nltk"):
         to_nltk(Tree("NN", word="time"))

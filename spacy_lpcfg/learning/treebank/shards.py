@@ -29,18 +29,28 @@ def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, 
 
 def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | None) -> Iterator[Skeletons]:
     calls = ((path, files.on_error is not None, lang, markov) for path in files.paths)
-    for table, errors in in_order(_read_file, calls, n_jobs=n_jobs):
+    found = in_order(_read_file, calls, n_jobs=n_jobs)
+    for path, (table, n_trees, errors) in zip(files.paths, found, strict=True):
         for error in errors:
             assert files.on_error is not None
             files.on_error(error)
+        if files.on_read is not None:
+            files.on_read(path, n_trees)
         yield table
 
 
-def _read_file(path: str, skips: bool, lang: str, markov: int) -> tuple[Skeletons, list[TreebankError]]:
-    """The node table of a file, of which never more than a shard is in memory as trees; what was broken in it."""
+def _read_file(path: str, skips: bool, lang: str, markov: int) -> tuple[Skeletons, int, list[TreebankError]]:
+    """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
+
+    The errors are those of what was broken in it.
+    """
     errors: list[TreebankError] = []
     trees = read_trees(path, on_error=errors.append if skips else None)
-    return join([_table(shard, lang, markov) for shard in _shards(trees, SHARD_SIZE)]), errors
+    n_trees, tables = 0, []
+    for shard in _shards(trees, SHARD_SIZE):
+        n_trees += len(shard)
+        tables.append(_table(shard, lang, markov))
+    return join(tables), n_trees, errors
 
 
 def _table(trees: Iterable[Tree], lang: str, markov: int) -> Skeletons:

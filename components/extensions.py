@@ -1,0 +1,46 @@
+"""Extension attributes: registered under their names where these are free, and under names of our own where not."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spacy.tokens import Doc, Span, Token
+
+Getters = Mapping[str, Callable[[Any], Any]]
+
+PREFIX = "lpcfg_"
+_TAKEN = (
+    "Extensions that are set already stay as they are: {}. Those of spacy-lpcfg have other names instead: {}. They "
+    "have the usual ones if you give other names to yours."
+)
+
+
+def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Getters]) -> None:
+    """Register getters of extension attributes, once.
+
+    of_class (mapping): for Doc, Span and Token, names and their getters
+
+    A name that somebody else has set stays theirs, with a warning; the getter then has the name with `PREFIX`.
+    """
+    taken = [
+        f"{kind.__name__}._.{name}"
+        for kind, getters in of_class.items()
+        for name, getter in getters.items()
+        if not _register(kind, name, getter)
+    ]
+    if taken:
+        own = [name.replace("._.", f"._.{PREFIX}") for name in taken]
+        warnings.warn(_TAKEN.format(", ".join(taken), ", ".join(own)), stacklevel=3)
+
+
+def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
+    """Whether the getter has the name, or was registered before under its own."""
+    for each in (name, PREFIX + name):
+        if not kind.has_extension(each):
+            kind.set_extension(each, getter=getter)
+            return each == name
+        if kind.get_extension(each)[2] is getter:
+            return True
+    return True  # somebody has set both names

@@ -1,0 +1,84 @@
+"""`doc.noun_chunks` by the tree of a Doc that has no dependencies.
+
+spaCy asks `vocab.get_noun_chunks`, which is the language's own function over dependencies, if it has one. In its place
+comes one that asks it still, wherever a Doc has dependencies or no tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+from spacy.errors import Errors
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.tree_group import BRACKETS_KEY, TAGS, group_at, keys_of
+
+Chunks = Iterator[tuple[int, int, int]]
+
+LABEL = "NP"
+LABELS = frozenset({LABEL, "WHNP"})
+_POSSESSIVE = "POS"
+
+
+@dataclass(frozen=True)
+class NounChunks:
+    """The noun chunks of a Doc or Span; it can be pickled, as a Vocab is with it.
+
+    of_dependencies (callable or None): the language's own function
+    """
+
+    of_dependencies: Callable[[Any], Chunks] | None
+
+    def __call__(self, doclike: Doc | Span) -> Chunks:
+        doc = doclike.doc if isinstance(doclike, Span) else doclike
+        keys = [] if doc.has_annotation("DEP") else [key for key in keys_of(doc) if key != BRACKETS_KEY]
+        if keys:
+            label = doc.vocab.strings.add(LABEL)
+            return ((start, end, label) for start, end in base_phrases(doc, keys[0]) if _is_in(start, end, doclike))
+        if self.of_dependencies is None:
+            raise NotImplementedError(Errors.E894.format(lang=doc.vocab.lang))
+        return self.of_dependencies(doclike)
+
+
+def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
+    """Have Docs of a vocabulary take their noun chunks from their trees, where they have no dependencies.
+
+    doc (Doc or None): one that was made before
+    """
+    if not isinstance(vocab.get_noun_chunks, NounChunks):
+        own: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
+        vocab.get_noun_chunks = own
+    if doc is not None and not isinstance(doc.noun_chunks_iterator, NounChunks):
+        doc.noun_chunks_iterator = NounChunks(doc.noun_chunks_iterator)
+
+
+def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
+    """Start and end of the noun phrases that have no others in them but possessors, in the order of the text.
+
+    key (str): of `doc.spans`, where the trees are
+    """
+    group = group_at(doc, key, 0, None)
+    tags = group.attrs.get(TAGS) or [token.tag_ for token in doc]
+    found = {(span.start, span.end) for span in group if span.label_ in LABELS}
+    phrases = sorted(found, key=lambda phrase: (phrase[0], -phrase[1]))
+    last = 0
+    for i, (start, end) in enumerate(phrases):
+        if end > last and all(tags[below - 1] == _POSSESSIVE for below in _ends_below(phrases, i)):
+            yield start, end
+            last = end
+
+
+def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
+    """Where the phrases end that are within the i-th one and come after it."""
+    for start, end in islice(phrases, i + 1, None):
+        if start >= phrases[i][1]:
+            return
+        yield end
+
+
+def _is_in(start: int, end: int, doclike: Doc | Span) -> bool:
+    return not isinstance(doclike, Span) or (doclike.start <= start and end <= doclike.end)

@@ -1,0 +1,89 @@
+"""Draw the pictures of README.md and of the pages: a tree with probabilities, and F1 against speed.
+
+    python scripts/pictures.py
+
+Writes tree.svg and accuracy.svg to docs/pictures/. The tree is that of the English grammar that comes with the package,
+the chart that of the first table in docs/performance.md. Needs the extra `viz`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import spacy
+
+from spacy_lpcfg.pictures import figure_svg
+from spacy_lpcfg.pictures.figures import new_figure
+from spacy_lpcfg.storage.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ROOT = Path(__file__).resolve().parents[1]
+SENTENCE = "He painted the picture on the wall."
+PEER = "Berkeley Parser 1.7"
+SHOWN = ("--method pivot", "--preset fast", "--method ensemble", "--preset balanced", "--preset accurate", PEER)
+SANS_SERIF = "Helvetica, Arial, sans-serif"
+NAMESPACE = "http://www.w3.org/2000/svg"
+MARGIN = 12
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--output", type=Path, default=ROOT / "docs" / "pictures", metavar="FOLDER")
+    folder = arguments.parse_args().output
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, svg in (("tree", draw_tree()), ("accuracy", draw_accuracy())):
+        write_atomically(folder / f"{name}.svg", svg.encode())
+
+
+def draw_tree() -> str:
+    """The tree of the sentence as SVG, each constituent with its probability."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser")
+    return f"{nlp(SENTENCE)._.constituency[0].svg()}\n"
+
+
+def figures() -> dict[str, dict[str, tuple[float, float]]]:
+    """F1 and sentences per CPU second of each model on each treebank, by the first table in docs/performance.md."""
+    text = (ROOT / "docs" / "performance.md").read_text("utf-8")
+    number = r"([\d.]+)(?: \([\d.]+\))?"
+    row = re.compile(rf"^\| `?(.*?)`? \| {number} \| {number} \| [^|]* \| (\d+) and (\d+) \|", re.MULTILINE)
+    rows = {name: [float(each) for each in numbers] for name, *numbers in row.findall(text)}
+    return {
+        treebank: {name: (rows[name][i + 2], rows[name][i]) for name in SHOWN}
+        for i, treebank in enumerate(("WSJ sample", "GUM"))
+    }
+
+
+def draw_accuracy() -> str:
+    """F1 against speed as SVG, a panel for each treebank; its figures stand in its description."""
+    figure = new_figure(7.5, 3)
+    for axes, (treebank, points) in zip(figure.subplots(1, 2), figures().items(), strict=True):
+        draw_points(axes, points)
+        axes.set_title(treebank)
+    figure.axes[0].set_ylabel("F1")
+    return figure_svg(figure).replace(">", f"><desc>{figures()}</desc>", 1) + "\n"
+
+
+def draw_points(axes: Axes, points: dict[str, tuple[float, float]]) -> None:
+    """Put F1 against speed on axes, with a name at each point."""
+    for name, (speed, f1) in points.items():
+        label, colour = ("Berkeley Parser", "#b5482f") if name == PEER else (name.split()[-1], "#2f6db5")
+        place = (0, -14 if label == "pivot" else 6)
+        axes.plot(speed, f1, "o", color=colour)
+        axes.annotate(label, (speed, f1), place, textcoords="offset points", ha="center", color=colour)
+    axes.set_xscale("log")
+    axes.set_xticks([10, 100, 1000], ["10", "100", "1,000"])
+    axes.minorticks_off()
+    axes.set_xlim(2.5, 1600)
+    axes.margins(y=0.18)
+    axes.set_xlabel("sentences per CPU second")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+if __name__ == "__main__":
+    main()

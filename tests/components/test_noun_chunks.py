@@ -1,0 +1,103 @@
+"""`doc.noun_chunks` by trees, and by dependencies where a Doc has them."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+import spacy
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.bracketing import Brackets
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.spectral_bracketer import set_brackets
+from spacy_lpcfg.components.tagged_text import doc_sentences
+from spacy_lpcfg.trees import parse_trees
+
+CASES = {
+    "(S (NP (NP (DT The) (NN time)) (PP (IN for) (NP (NN action)))) (VP (VBZ is) (ADVP (RB now))))": [
+        "The time", "action",
+    ],
+    "(NP (NP (PRP$ my) (NN sister) (POS 's)) (JJ old) (NN ferry))": ["my sister 's old ferry"],
+    "(NP (NP (NP (NNP Kim) (POS 's)) (NN sister) (POS 's)) (NN ferry))": ["Kim 's sister 's ferry"],
+    "(NP (NP (NP (NNP Kim) (POS 's)) (NN ferry)) (PP (IN to) (NP (NNP Oslo))))": ["Kim 's ferry", "Oslo"],
+    "(SBARQ (WHNP (WP Who)) (SQ (VP (VBD saw) (NP (NP (PRP it))))) (. ?))": ["Who", "it"],
+    "(NP (NP (NN tea)) (CC and) (NP (NN milk)))": ["tea", "milk"],
+    "(INTJ (UH Yes))": [],
+}  # fmt: skip
+
+
+def texts(doc) -> list[str]:
+    return [chunk.text for chunk in doc.noun_chunks]
+
+
+@pytest.mark.parametrize("bracketed", CASES)
+def test_noun_chunks_are_the_noun_phrases_without_others_in_them(bracketed):
+    doc = tree_to_doc(Vocab(), list(parse_trees(bracketed)))
+    assert texts(doc) == CASES[bracketed]
+    assert {chunk.label_ for chunk in doc.noun_chunks} <= {"NP"}
+
+
+@pytest.mark.parametrize("lang", ["en", "tr", "xx"])
+def test_noun_chunks_of_a_blank_pipeline(lang):
+    """Of languages with a function of their own, and without."""
+    nlp = spacy.blank(lang)
+    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}})
+    nlp.get_pipe("lpcfg_parser").grammar = spacy_grammar()
+    doc = nlp("The ferry that my sister missed was late. It left.")
+    assert texts(doc) == ["The ferry", "that", "my sister", "It"]
+    assert texts(doc[2:8]) == ["that", "my sister"]
+    (stored,) = DocBin(docs=[doc]).get_docs(nlp.vocab)
+    for copy in (pickle.loads(pickle.dumps(doc)), Doc(nlp.vocab).from_bytes(doc.to_bytes()), stored, doc.copy()):
+        assert texts(copy) == texts(doc)
+
+
+def spacy_grammar():
+    english = spacy.blank("en")
+    return english.add_pipe("lpcfg_parser").grammar
+
+
+def test_noun_chunks_of_docs_that_were_made_before_the_parser():
+    nlp = spacy.blank("en")
+    doc = nlp.make_doc("It left.")
+    nlp.add_pipe("lpcfg_parser")
+    assert texts(nlp(doc)) == ["It"]
+
+
+def with_dependencies(vocab: Vocab) -> Doc:
+    return Doc(
+        vocab,
+        words=["The", "old", "ferry", "left"],
+        heads=[2, 2, 3, 3],
+        deps=["det", "amod", "nsubj", "ROOT"],
+        pos=["DET", "ADJ", "NOUN", "VERB"],
+    )
+
+
+def test_noun_chunks_by_dependencies_stay_as_they_are():
+    """Also where the tree has others."""
+    plain, nlp = spacy.blank("en"), spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser")
+    doc = nlp(with_dependencies(nlp.vocab))
+    assert texts(doc) == texts(with_dependencies(plain.vocab)) == ["The old ferry"]
+    doc.spans["constituents"] = []
+    assert texts(doc) == ["The old ferry"]
+
+
+def test_noun_chunks_without_trees_are_the_errors_of_spacy():
+    for lang, error, message in (("en", ValueError, "E029"), ("xx", NotImplementedError, "E894")):
+        plain, nlp = spacy.blank(lang), spacy.blank(lang)
+        nlp.add_pipe("lpcfg_parser")
+        for each in (plain, nlp):
+            with pytest.raises(error, match=message):
+                list(each.make_doc("It left.").noun_chunks)
+
+
+def test_noun_chunks_are_not_by_brackets_without_labels():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser")
+    doc = Doc(nlp.vocab, words=["It", "left"], tags=["PRP", "VBD"])
+    set_brackets(doc, doc_sentences(doc, [(0, 2)], "tag"), [Brackets([(0, 2)], [1.0])])
+    with pytest.raises(ValueError, match="E029"):
+        list(doc.noun_chunks)
