@@ -53,7 +53,7 @@ class Drawable(NamedTuple):
     """What a picture is of, and what makes it in a format."""
 
     caption: str
-    draw: Callable[[PictureFormat], str | bytes]
+    draw: Callable[[PictureFormat], Any]  # text, or bytes of a png
 
 
 _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
