@@ -105,7 +105,7 @@ class Treebank:
             )
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
-        on_error = errors.append if self.skip_bad else None
+        on_error = errors.append if self.skip_bad else refuse_broken
         for file in map(Path, files_of(self.paths, SUFFIXES)):
             if file.suffix == ".spacy":
                 yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
@@ -122,6 +122,11 @@ class Treebank:
             tags=[token.tag_ for token in reference] if self.gold_tags else None,
             pos=[token.pos_ for token in reference] if self.gold_tags else None,
         )
+
+
+def refuse_broken(error: TreebankError) -> None:
+    """RAISES (TreebankError): The error, with how a config leaves out what is broken."""
+    raise TreebankError(f"{error.message} Or set skip_bad = true, which leaves it out.", error.path, error.line)
 
 
 def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:

@@ -323,9 +323,10 @@ def make_learner(
     check_one_of("a learner", name, NAMED)
     check_text(name, is_given=text is not None)
     taken = signature(NAMED[name]).parameters
+    defaults = {setting: taken[setting].default for setting in settings_of(name)}
     for setting, value in settings.items():
-        check_one_of(f"a setting of the learner {name!r}", setting, settings_of(name))
-        _check_kind(setting, value, taken[setting].annotation)
+        check_one_of(f"a setting of the learner {name!r}", setting, defaults, defaults)
+        _check_kind(taken[setting], value)
     own = {"text": text, "seed": seed, "lang": lang}
     return NAMED[name](**{each: value for each, value in own.items() if each in taken}, **settings)
 
@@ -335,21 +336,31 @@ def settings_of(name: str) -> list[str]:
     return [setting for setting in signature(NAMED[name]).parameters if setting not in _OWN]
 
 
-def _check_kind(setting: str, value: Any, kind: Any) -> None:
+def _check_kind(setting: Parameter, value: Any) -> None:
     """RAISES (ValueError): If a value is of another type than the setting is: spaCy does not look into a dict."""
+    kind = setting.annotation
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     classes = [get_origin(each) or each for each in kinds]
     classes += [int] * (float in classes)  # a config may leave out the point
     if not isinstance(value, tuple(classes)) or isinstance(value, bool):
-        raise ValueError(f"Expected the setting {setting} to be {formatannotation(kind)}, got {shown(value)}.")
+        raise ValueError(
+            f"Expected the setting {setting.name} to be {formatannotation(kind)}, got {shown(value)}. Its default is "
+            f"{shown(setting.default)}."
+        )
 
 
-def check_one_of(what: str, value: str, choices: Iterable[str]) -> None:
-    """RAISES (ValueError): For another value, with the choice that is nearest, and all that there are."""
-    choices = list(choices)
-    if value not in choices:
-        near = get_close_matches(str(value), choices, 1, cutoff=0.0)[0]
-        raise ValueError(f"Expected {what}, got {shown(value)}. The nearest is {near!r} of {', '.join(choices)}.")
+def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
+    """RAISES (ValueError): For another value, with the choice that is nearest, and all that there are.
+
+    defaults (mapping or None): of choices that are settings
+    """
+    names = list(choices)
+    if value not in names:
+        near = get_close_matches(str(value), names, 1, cutoff=0.0)[0]
+        default = f" (default: {shown(defaults[near])})" if defaults else ""
+        raise ValueError(
+            f"Expected {what}, got {shown(value)}. The nearest is {near!r}{default} of {', '.join(names)}."
+        )
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from spacy_lpcfg.bracketing import universal
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.bracketing.tags import UNIVERSAL
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.corpus import read_docs
+from spacy_lpcfg.components.corpus import read_docs, refuse_broken
 from spacy_lpcfg.components.sentences import sentence_bounds
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
@@ -199,7 +199,7 @@ class TaggedText:
             raise ValueError(f"No sentences in {names}: expected trees or word/tag.")
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
-        on_error = errors.append if self.skip_bad else None
+        on_error = errors.append if self.skip_bad else refuse_broken
         for path in map(Path, files_of(required(self.path), SUFFIXES)):
             if path.suffix == _BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))

@@ -34,10 +34,20 @@ from spacy_lpcfg.components.cli.version import version
 
 WRONG_USAGE = 2
 
+_HELP = """\
+Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.
+
+A MODEL is a folder that `learn` saved, a package, or en: the English grammar that comes with spacy-lpcfg.
+
+\b
+Example:
+    spacy-lpcfg parse en "The old ferry was sold."
+"""
+
 lpcfg_cli = typer.Typer(
     name="lpcfg",
     cls=Commands,
-    help="Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.",
+    help=_HELP,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -10,6 +10,7 @@ from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import (
     Component,
     Force,
+    ParserModel,
     check_folder,
     find_parser,
     load_pipeline,
@@ -26,7 +27,7 @@ _FITTED = "fitted to these trees"
 
 @reporting_errors
 def calibrate(
-    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    model: ParserModel,
     trees: Annotated[
         list[Path],
         typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Trees that it did not learn from."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import sys
 import warnings
@@ -31,6 +32,9 @@ _TOO_MUCH: dict[type[BaseException], str] = {
     MemoryError: "this takes more memory than there is; ask for less. ",
     OverflowError: "a number is too large; give a smaller one. ",
 }
+_SKIP_BAD = " Or use --skip-bad, which leaves out broken trees and counts them."
+_ONE_WORD_PATH = re.compile(r"\S*[/\\]\S*|\S+\.[A-Za-z]\w{0,6}")
+_FILE_NAME = re.compile(r".*\.(mrg|txt|spacy|jsonl?|tsv|gz|parsed)", re.DOTALL)
 _PATIENCE = 2.0  # seconds after which one wants to know that something goes on
 
 
@@ -57,10 +61,18 @@ def reporting_errors(command: Callable[..., None]) -> Callable[..., None]:
             if interrupted.is_set() or isinstance(error, KeyboardInterrupt):
                 log("Error: interrupted")
                 raise typer.Exit(INTERRUPTED) from None
-            log(f"Error: {_TOO_MUCH.get(type(error), '')}{one_line(error)}")
+            hint = _SKIP_BAD if _is_broken_tree(error) and kwargs.get("skip_bad") is False else ""
+            log(f"Error: {_TOO_MUCH.get(type(error), '')}{one_line(error)}{hint}")
             raise typer.Exit(BAD_DATA) from error
 
     return reporting
+
+
+def _is_broken_tree(error: BaseException) -> bool:
+    """Whether --skip-bad would have gone on."""
+    from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
+
+    return isinstance(error, TreebankError) and not isinstance(error, BrokenFileError)
 
 
 def one_line(error: object) -> str:
@@ -137,16 +149,17 @@ def log_skipped(errors: Sequence[Exception]) -> None:
 # Progress ----------------------------------------------------------------------------------------
 
 
-def progress(items: Iterable[Item], unit: str, *, hidden: bool = False) -> Iterable[Item]:
+def progress(items: Iterable[Item], unit: str, *, hidden: bool = False, total: int | None = None) -> Iterable[Item]:
     """The items, counted by a bar on stderr if that is a terminal and they take some seconds.
 
     items (iterable): what is gone through.
     unit (str): what to call one of them.
     hidden (bool): whether to do without the bar in any case.
+    total (int or None): how many there are, if the bar cannot see: then it says how long the rest will take.
     """
     from tqdm import tqdm
 
-    return tqdm(items, unit=f" {unit}", disable=hidden or None, leave=False, delay=_PATIENCE)
+    return tqdm(items, total=total, unit=f" {unit}", disable=hidden or None, leave=False, delay=_PATIENCE)
 
 
 @contextmanager
@@ -171,22 +184,31 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """The seconds that the block takes, counted on stderr if that is a terminal: for what cannot be counted otherwise.
+def busy(what: str, n_steps: int | None = None) -> Iterator[Callable[[int], None]]:
+    """The seconds that the block takes, counted on stderr if that is a terminal.
 
     what (str): what is being done.
+    n_steps (int or None): how many steps that has, if it is known: the time that is left is told as well.
+    YIELDS (callable): takes how many steps are done.
     """
     from tqdm import tqdm
 
-    with tqdm(desc=what, bar_format="{desc} {elapsed}", disable=None, leave=False, delay=_PATIENCE) as bar:
+    form = "{desc} {elapsed}" if n_steps is None else None
+    with tqdm(
+        desc=what, total=n_steps, unit=" steps", bar_format=form, disable=None, leave=False, delay=_PATIENCE
+    ) as bar:
+
+        def reach(step: int) -> None:
+            bar.n = step
+
         if bar.disable:
-            yield
+            yield reach
             return
         done = Event()
         clock = Thread(target=_tick, args=(bar, done), daemon=True)
         clock.start()
         try:
-            yield
+            yield reach
         finally:
             done.set()
             clock.join()
@@ -223,6 +245,35 @@ def check_input(path: str, hint: str = "FILE") -> None:
         raise typer.BadParameter(f"{path!r} is a folder: name a file in it", param_hint=hint)
     if not Path(path).exists():
         raise typer.BadParameter(f"there is no file {path!r}", param_hint=hint)
+
+
+def is_text(source: str) -> bool:
+    """Whether an argument is a text itself: neither "-" for stdin, nor the name of a file or folder that there is."""
+    return source != STDIN and not os.path.exists(source)
+
+
+def looks_like_path(source: str) -> bool:
+    """Whether an argument is one word that names a file, by a slash or an ending."""
+    return _ONE_WORD_PATH.fullmatch(source) is not None
+
+
+def check_input_or_text(source: str, hint: str = "FILE") -> None:
+    """As `check_input`, but for a text; it is said where that could be the name of a file.
+
+    RAISES (BadParameter): For one word that looks like a path where nothing is, and for what is not UTF-8.
+    """
+    if not is_text(source):
+        return check_input(source, hint)
+    if looks_like_path(source):
+        raise typer.BadParameter(
+            f"there is no file {source!r}; if it is a text, give it by stdin, as -", param_hint=hint
+        )
+    try:
+        source.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise typer.BadParameter("the text is not UTF-8", param_hint=hint) from error
+    if len(source.split()) == 1 or _FILE_NAME.fullmatch(source):
+        log(f"There is no file {source!r}: it is taken for a text")
 
 
 def check_output(path: Path | None, hint: str = "--output") -> None:

@@ -100,10 +100,11 @@ def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -
 def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
     """The trees of JSON lines; null, of a sentence without words, is none."""
     from spacy_lpcfg.trees import TreebankError, parse_trees
+    from spacy_lpcfg.trees.brackets import BrokenFileError
 
     for number, line in enumerate(read_lines(str(path)), start=1):
         if len(line) > LONGEST_JSON:
-            raise TreebankError(_TOO_LONG, str(path), number)
+            raise BrokenFileError(_TOO_LONG, str(path), number)
         try:
             text = json.loads(line)["tree"] if line.strip() else None
             yield from parse_trees("" if text is None else text)

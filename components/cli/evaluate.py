@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
+from spacy_lpcfg.components.cli.console import busy, log, looks_like_path, progress, reporting_errors
+from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
@@ -18,11 +19,17 @@ _BINARY = ".spacy"
 
 @reporting_errors
 def evaluate(
-    gold: Annotated[
-        Path, typer.Argument(metavar="GOLD", exists=True, dir_okay=False, help="The right trees, or .spacy.")
+    source: Annotated[
+        str, typer.Argument(metavar="GOLD", help="The right trees, or .spacy; or a MODEL to judge: a pipeline, or en.")
     ],
     test: Annotated[
-        Path, typer.Argument(metavar="TEST", exists=True, dir_okay=False, help="The trees to judge, or .spacy.")
+        Path,
+        typer.Argument(
+            metavar="TEST",
+            exists=True,
+            dir_okay=False,
+            help="The trees to judge, or .spacy; for a MODEL the right ones.",
+        ),
     ],
     params: Annotated[
         Path | None,
@@ -30,8 +37,9 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
+    component: Component = None,
 ) -> None:
-    """Score parsed trees by EVALB.
+    """Score parsed trees, or a model, by EVALB.
 
     All together, label by label, by the length of sentences, and which labels are taken for which others.
 
@@ -39,6 +47,8 @@ def evaluate(
     parser found none; any layout will do if none is missing. On both sides empty elements, function labels and the
     root are taken off first, and trees without words left out. Sentences that then differ in their words are errors,
     which no score counts.
+
+    With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 
     --json has the scores in percent, and under "labels" and "lengths" those of each; "confusions" are spans with the
     right words and a wrong label. `spacy-lpcfg table` puts several of them side by side.
@@ -48,22 +58,43 @@ def evaluate(
         spacy-lpcfg parse model/ dev.mrg --input trees -o dev.parsed
         spacy-lpcfg evaluate dev.mrg dev.parsed
         spacy-lpcfg evaluate dev.mrg dev.parsed --json > model.json
+        spacy-lpcfg evaluate model/ dev.spacy
     """
     from spacy_lpcfg.evaluation import evalb
 
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
-    with busy("scoring"):
+    is_model = _is_model(source)
+    gold = test if is_model else Path(source)
+    with busy("reading"):
         golds = _read_treebank(gold)
-        if not golds:
-            raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
-        settings = evalb.Params.from_file(params) if params else evalb.COLLINS
-        evaluation = evalb.evaluate(golds, _read_parses(test, len(golds)), settings)
+    if not golds:
+        raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
+    settings = evalb.Params.from_file(params) if params else evalb.COLLINS
+    parses = _parsed(source, component, golds) if is_model else _read_parses(test, len(golds))
+    with busy("scoring"):
+        evaluation = evalb.evaluate(golds, parses, settings)
     _check_words(gold, test, evaluation)
     if as_json:
         print(json.dumps(as_dict(evaluation), ensure_ascii=False))
     else:
         print(evaluation.reference_table() if reference else evaluation.table())
+
+
+def _is_model(source: str) -> bool:
+    """Whether an argument is a pipeline, and no file of trees.
+
+    RAISES (BadParameter): For what looks like a path where nothing is.
+    """
+    if not Path(source).exists() and looks_like_path(source):
+        raise typer.BadParameter(f"there is no file or folder {source!r}", param_hint="GOLD")
+    return not Path(source).exists() or Path(source).is_dir()
+
+
+def _parsed(model: str, component: str | None, golds: Sequence["Tree"]) -> list["Tree"]:
+    """The trees that a model has for the words of others."""
+    parser = find_parser(load_pipeline(model), component).ready_parser()
+    return [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
 
 
 def _read_treebank(path: Path) -> list["Tree"]:

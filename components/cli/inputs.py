@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import STDIN, check_input, read_lines
+from spacy_lpcfg.components.cli.console import STDIN, check_input_or_text, is_text, read_lines
 from spacy_lpcfg.components.cli.processes import pipe
 from spacy_lpcfg.components.cli.streams import stdin
 
@@ -48,11 +50,20 @@ class Tags(str, Enum):
 
 
 class Source(NamedTuple):
-    """A file, or "-" for stdin; what it holds; and where tags are to come from, None for what is usual."""
+    """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual."""
 
     file: str
     kind: Input
     tags: Tags | None
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return "<stdin>" if self.file == STDIN else "<text>" if is_text(self.file) else self.file
+
+    def lines(self) -> Iterator[str]:
+        """Its lines, without their ends."""
+        return lines_of(self.file)
 
 
 class Parsed(NamedTuple):
@@ -72,15 +83,22 @@ class _Words(NamedTuple):
 # What there is -----------------------------------------------------------------------------------
 
 
+def lines_of(source: str) -> Iterator[str]:
+    """The lines of a file, of stdin for "-", or of a text itself."""
+    return iter(source.split("\n")) if is_text(source) else read_lines(source)
+
+
 def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
-    """RAISES (BadParameter): If there is no such file, or it has no tags to be given."""
-    check_input(file)
+    """RAISES (BadParameter): If it cannot be read, or has no tags to be given."""
+    check_input_or_text(file)
+    if is_text(file) and kind == Input.spacy:
+        raise typer.BadParameter("a text holds no Docs: name a .spacy file", param_hint="FILE")
     if kind == Input.tokens and tags == Tags.given:
         raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
 
 
 def source_of(nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None) -> Source:
-    """The file as what it was said to hold, or looks like.
+    """The file, or text, as what it was said to hold, or looks like.
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
@@ -101,11 +119,11 @@ def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
     """Docs by the file's name, else text; for a bracketer that nothing tags for, trees or tagged words."""
     from spacy_lpcfg.bracketing.tagged import is_bracketed
 
-    if file.endswith(_BINARY):
+    if file.endswith(_BINARY) and not is_text(file):
         return Input.spacy
     if not _is_bracketer(component) or _assigned(nlp, besides=component.name) & {"token.tag", "token.pos"}:
         return Input.text
-    first = None if file == STDIN else next(filter(str.strip, read_lines(file)), None)
+    first = None if file == STDIN else next(filter(str.strip, lines_of(file)), None)
     return Input.trees if first is not None and is_bracketed(first) else Input.tagged
 
 
@@ -151,7 +169,18 @@ def run_pipeline(
         is_empty = False
         yield Parsed(doc, words)
     if is_empty:
-        raise ValueError(f"{source.file}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
+        raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
+
+
+def n_documents(nlp: Language, source: Source) -> int | None:
+    """How many documents a file has, for a bar that somebody sees; None of what cannot be read twice."""
+    if not _is_watched() or not os.path.isfile(source.file):
+        return None
+    return sum(1 for _ in _READERS[source.kind](nlp, source))
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty()
 
 
 def _use_tags(component: Pipe, source: Source) -> None:
@@ -169,7 +198,7 @@ def _use_tags(component: Pipe, source: Source) -> None:
 def _unparsed(nlp: Language, component: Pipe, source: Source) -> Iterator[tuple[Any, Any]]:
     """What a file holds, to be parsed: without the tags of a treebank's trees, unless these are asked for."""
     may_be_used = source.tags == Tags.given or _is_bracketer(component)
-    for doc, words in _READERS[source.kind](nlp, source.file):
+    for doc, words in _READERS[source.kind](nlp, source):
         if not may_be_used and (source.kind == Input.trees or (source.kind == Input.spacy and _has_gold(doc))):
             for token in doc:
                 token.tag_ = ""
@@ -185,56 +214,59 @@ def _has_gold(doc: Doc) -> bool:
     return key in doc.spans and GIVEN_TAGS not in doc.spans[key].attrs
 
 
-def _read_text(nlp: Language, file: str) -> Iterator[tuple[str, None]]:
-    for line in filter(str.strip, read_lines(file)):
+def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:
+    for line in filter(str.strip, source.lines()):
         yield line, None
 
 
-def _read_docs(nlp: Language, file: str) -> Iterator[tuple[Doc, None]]:
+def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:
     from spacy_lpcfg.components.corpus import docs_of, read_docs
     from spacy_lpcfg.storage.container import read_stream
 
-    is_file = file != STDIN
-    docs = read_docs(file, nlp.vocab) if is_file else docs_of(read_stream(stdin()), "<stdin>", nlp.vocab)
+    is_file = source.file != STDIN
+    docs = read_docs(source.file, nlp.vocab) if is_file else docs_of(read_stream(stdin()), source.name, nlp.vocab)
     for doc in docs:
         yield doc, None
 
 
-def _read_words(read: Callable[[str], Iterator[_Words]], nlp: Language, file: str) -> Iterator[tuple[Doc, list[str]]]:
+def _read_words(
+    read: Callable[[Source], Iterator[_Words]], nlp: Language, source: Source
+) -> Iterator[tuple[Doc, list[str]]]:
     """A Doc for each sentence; an underscore for a word of white space, which would be none of the tree."""
     from spacy.tokens import Doc
 
-    for words, tags in read(file):
+    for words, tags in read(source):
         texts = ["_" if word.isspace() else word for word in words]
         yield Doc(nlp.vocab, words=texts, tags=tags, sent_starts=[i == 0 for i in range(len(words))]), words
 
 
-def _read_tokens(file: str) -> Iterator[_Words]:
-    for line in read_lines(file):
+def _read_tokens(source: Source) -> Iterator[_Words]:
+    for line in source.lines():
         yield _Words(_ITEM.findall(line), None)
 
 
-def _read_tagged(file: str) -> Iterator[_Words]:
-    for number, line in enumerate(read_lines(file), start=1):
+def _read_tagged(source: Source) -> Iterator[_Words]:
+    for number, line in enumerate(source.lines(), start=1):
         items = [item.rpartition("/") for item in _ITEM.findall(line)]
         for word, slash, tag in items:
             if not (word and tag):
                 raise ValueError(
-                    f"{file}:{number}: Expected word/TAG, separated by blanks, but got {shown(word + slash + tag)}"
+                    f"{source.name}:{number}: Expected word/TAG, separated by blanks, but got "
+                    f"{shown(word + slash + tag)}"
                 )
         yield _Words([word for word, _, _ in items], [tag for _, _, tag in items])
 
 
-def _read_trees(file: str) -> Iterator[_Words]:
-    from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+def _read_trees(source: Source) -> Iterator[_Words]:
+    from spacy_lpcfg.trees import normalize, parse_trees
 
-    trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
+    trees = parse_trees(source.lines(), path=source.name)
     for tree in map(normalize, trees):
         if tree is not None:
             yield _Words(tree.words, tree.tags)
 
 
-_READERS: dict[Input, Callable[[Language, str], Iterator[tuple[Any, Any]]]] = {
+_READERS: dict[Input, Callable[[Language, Source], Iterator[tuple[Any, Any]]]] = {
     Input.text: _read_text,
     Input.tokens: partial(_read_words, _read_tokens),
     Input.tagged: partial(_read_words, _read_tagged),

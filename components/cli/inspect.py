@@ -10,7 +10,7 @@ import typer
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, ParserModel, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
@@ -26,7 +26,7 @@ ALL = "all"
 
 @reporting_errors
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    model: ParserModel,
     symbol: Annotated[
         list[str] | None,
         typer.Option(

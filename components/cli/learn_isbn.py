@@ -1,6 +1,8 @@
 """`spacy-lpcfg learn isbn`: incremental sigmoid belief networks from a treebank."""
 
+from collections.abc import Callable
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -67,17 +69,21 @@ def learn_isbn(
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang)}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
-    with busy("learning"):
-        isbn = learner.fit(read_training(trees, skip_bad), held_out=held_out, on_step=_log_epoch)
+    treebank = list(read_training(trees, skip_bad))
+    n_epochs = learner.passes(len(treebank))
+    with busy("learning", networks * n_epochs) as reach:
+        on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)
+        isbn = learner.fit(treebank, held_out=held_out, on_step=on_step)
     lexical = {"min_count": isbn.meta["learner"]["min_count"], **class_settings(classes_from, lang)}
     component = _add_parser(nlp, isbn, lexical, beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 
 
-def _log_epoch(epoch: "LearningEpoch") -> None:
+def _log_epoch(epoch: "LearningEpoch", *, n_epochs: int, reach: Callable[[int], None]) -> None:
+    reach((epoch.network - 1) * n_epochs + epoch.epoch)
     dev = f", dev {epoch.dev:.3f}" if epoch.dev == epoch.dev else ""
     log(
-        f"network {epoch.network}, epoch {epoch.epoch}: {epoch.seconds:.1f} s, "
+        f"network {epoch.network}, epoch {epoch.epoch} of {n_epochs}: {epoch.seconds:.1f} s, "
         f"log-likelihood a word {epoch.log_likelihood:.3f}{dev}"
     )
 

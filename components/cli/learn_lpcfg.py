@@ -1,6 +1,6 @@
 """`spacy-lpcfg learn lpcfg`: from bracketed treebanks to a pipeline that `spacy.load` opens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from inspect import signature
 from pathlib import Path
@@ -98,8 +98,8 @@ def learn_lpcfg(
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
     learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
-    with on_cluster(scheduler), busy("learning"), tree_files(trees, skip_bad) as train:
-        learned = _learn(learner, train, held_out)
+    with on_cluster(scheduler), busy("learning", _n_steps(learner)) as reach, tree_files(trees, skip_bad) as train:
+        learned = _learn(learner, train, held_out, reach)
     _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)
 
@@ -127,14 +127,24 @@ class Learned(NamedTuple):
     meta: dict[str, Any]
 
 
-def _learn(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
+def _n_steps(learner: "Learner") -> int | None:
+    """How many iterations there will be at most, if it learns by these."""
+    from spacy_lpcfg.learning.stepwise import Starter
+
+    return getattr(learner, "n_iterations", None) if isinstance(learner, Starter) else None
+
+
+def _learn(
+    learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
+) -> Learned:
+    """What is learned; `reach` is told each iteration."""
     from spacy_lpcfg.learning import Spectral
     from spacy_lpcfg.learning.stepwise import Starter
 
     if isinstance(learner, Spectral):
         return _spectral(learner, train, held_out)
     if isinstance(learner, Starter):
-        return _iterative(learner, train, held_out)
+        return _iterative(learner, train, held_out, reach)
     steps: list[Step] = []
     grammar = cast("Grammar | Combined", learner.fit(train, on_step=steps.append))
     return Learned(grammar, {}, {"fit": [step.to_values() for step in steps]} if steps else {})
@@ -158,13 +168,17 @@ def _log_trial(smoothing: "Smoothing", f1: float) -> None:
     log(f"C {smoothing.c:g}, nu {smoothing.nu:g}, max_lexical {smoothing.max_lexical:g}: dev F1 {f1:.2f}")
 
 
-def _iterative(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
+def _iterative(
+    learner: "Learner", train: Iterable["Tree"], held_out: Sequence["Tree"], reach: Callable[[int], None]
+) -> Learned:
     """With the number of iterations that is best on held-out trees, if there are any."""
     steps: list[Step] = []
+    n_steps = _n_steps(learner)
 
     def on_step(step: "Step") -> None:
         steps.append(step)
-        _log_step(step)
+        reach(step.iteration)
+        _log_step(step, n_steps)
 
     grammar = learner.fit(train, held_out=held_out, on_step=on_step)
     looked_at = [step for step in steps if step.f1 == step.f1]
@@ -173,10 +187,10 @@ def _iterative(learner: "Learner", train: Iterable["Tree"], held_out: Sequence["
     return Learned(cast("Grammar", grammar), {"n_iterations": best.iteration}, meta)
 
 
-def _log_step(step: "Step") -> None:
+def _log_step(step: "Step", n_steps: int | None) -> None:
     likelihood = f", log-likelihood {step.log_likelihood:.0f}" if step.log_likelihood == step.log_likelihood else ""
     f1 = f", dev F1 {step.f1:.2f}" if step.f1 == step.f1 else ""
-    log(f"iteration {step.iteration}: {step.seconds:.1f} s{likelihood}{f1}")
+    log(f"iteration {step.iteration} of {n_steps}: {step.seconds:.1f} s{likelihood}{f1}")
 
 
 # The pipeline ------------------------------------------------------------------------------------

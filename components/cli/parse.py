@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, n_documents, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, ParsedSentence, ParseFormat, sentences_of
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -36,11 +36,10 @@ class Decoding(str, Enum):
 
 @reporting_errors
 def parse(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
+    model: Model,
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="What to parse: a file in UTF-8 or .spacy, - for stdin, or a text.")
     ],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="What to parse, in UTF-8 or .spacy; - is stdin.")],
     kind: Annotated[
         Input | None,
         typer.Option("--input", help="What FILE holds, see above. [default: spacy for .spacy, else text]"),
@@ -65,7 +64,7 @@ def parse(
     ] = None,
     root: Annotated[
         str | None,
-        typer.Option(help="Label over every tree. [default: that of the trees learned from, if they had one]"),
+        typer.Option(help="Label over every tree, such as ROOT. [default: none]"),
     ] = None,
     beam: Annotated[
         int | None, typer.Option(min=1, help="Of networks: more is slower and better. [default: as it is set]")
@@ -80,9 +79,10 @@ def parse(
     component: Component = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
 ) -> None:
-    """Parse a file: text, words, trees or Docs.
+    """Parse a file or a text: plain text, words, trees or Docs.
 
-    It is read as a stream, and its sentences keep their order.
+    A file is read as a stream, and its sentences keep their order. FILE is a text itself if there is no file of that
+    name.
 
     \b
     --input text    a document a line; the pipeline finds words and sentences
@@ -111,7 +111,7 @@ def parse(
 
     \b
     Example:
-        echo "The old ferry was sold." | spacy-lpcfg parse model/ -
+        spacy-lpcfg parse en "The old ferry was sold."
         spacy-lpcfg parse model/ text.txt --n-process 4 -o text.jsonl
         spacy-lpcfg parse model/ dev.mrg --input trees --tags given -o dev.parsed
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
@@ -130,7 +130,9 @@ def parse(
     questions |= {"posteriors": {}} if marginals else {}
     found = run_pipeline(nlp, pipe, source, questions=questions, n_process=n_process)
     status: Counter[str] = Counter()
-    write(output, _told(found, pipe.spans_key, status, hidden=output is None), pipe.spans_key, _root_label(pipe, root))
+    is_seen = output is None and sys.stdout.isatty()
+    bar = progress(found, "documents", hidden=is_seen, total=None if is_seen else n_documents(nlp, source))
+    write(output, _told(bar, pipe.spans_key, status), pipe.spans_key, _root_label(pipe, root))
     _log_makeshift(status)
 
 
@@ -184,17 +186,15 @@ def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
 
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:
-    """What goes over every tree; None for nothing. Over brackets there is at least an unlabelled root."""
+    """What goes over every tree; None for nothing, as of nodes. Over brackets there is at least an unlabelled root."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-    if root is not None:
-        return root
-    return pipe.root_label or None if isinstance(pipe, ParsingPipe) else ""
+    return root if root is not None or isinstance(pipe, ParsingPipe) else ""
 
 
-def _told(found: "Iterable[Parsed]", key: str, status: Counter[str], *, hidden: bool) -> "Iterator[Parsed]":
-    """The same, with a bar, while the status of the sentences is counted."""
-    for parsed in progress(found, "documents", hidden=hidden and sys.stdout.isatty()):
+def _told(found: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
+    """The same, while the status of the sentences is counted."""
+    for parsed in found:
         status.update([EMPTY] if parsed.words == [] else parsed.doc.spans[key].attrs["status"])
         yield parsed
 

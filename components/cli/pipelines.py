@@ -28,6 +28,10 @@ Component = Annotated[
     str | None, typer.Option(help="Name of what parses. [default: the first component that has learned to]")
 ]
 
+_BUNDLED = "en, for the English that comes with the package; or a pipeline with an lpcfg_parser"
+Model = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED}, an isbn_parser or a spectral_bracketer.")]
+ParserModel = Annotated[str, typer.Argument(metavar="MODEL", help=f"{_BUNDLED} or an isbn_parser.")]
+
 LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it, and scikit-learn takes 32 bits
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
@@ -37,6 +41,7 @@ Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")
 ]
 
+_LANG = (2, 3)  # letters of the code of a language
 _MOST_JOBS = 1_000
 _LONGEST = 400  # characters of a message by spaCy, which may list all there is
 _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
@@ -51,11 +56,14 @@ def load_pipeline(model: str) -> Language:
     RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
     """
     import spacy
+    from spacy.util import is_package
 
-    from spacy_lpcfg.models import has_bundled
+    from spacy_lpcfg.models import bundled_grammar, has_bundled
 
     if has_bundled(model) and not Path(model).exists():
         return _bundled_pipeline(model)
+    if len(model) in _LANG and model.isalpha() and not Path(model).exists() and not is_package(model):
+        bundled_grammar(model)  # says that there is none
     if Path(model).exists() and not (Path(model) / "config.cfg").is_file():
         raise ValueError(f"{model} is no pipeline: expected a folder with config.cfg, as `spacy-lpcfg learn` saves it")
     with warnings.catch_warnings(), busy(f"loading {model}"):

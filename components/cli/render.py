@@ -1,5 +1,6 @@
 """`spacy-lpcfg render`: pictures of trees, of what a model thinks of a sentence, and of how it learned."""
 
+import sys
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -11,9 +12,11 @@ import typer
 
 from spacy_lpcfg.components.cli.console import (
     STDIN,
+    check_input,
     check_output,
     progress,
     read_lines,
+    replacing,
     reporting_errors,
     writing,
 )
@@ -43,17 +46,18 @@ class PictureFormat(str, Enum):
     ascii = "ascii"
     svg = "svg"
     html = "html"
+    png = "png"
 
 
 class Drawable(NamedTuple):
     """What a picture is of, and what makes it in a format."""
 
     caption: str
-    draw: Callable[[PictureFormat], str]
+    draw: Callable[[PictureFormat], Any]  # text, or bytes of a png
 
 
 _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
-    picture: (PictureFormat.svg, PictureFormat.html) for picture in Picture
+    picture: (PictureFormat.svg, PictureFormat.html, PictureFormat.png) for picture in Picture
 }
 _FORMATS |= {Picture.tree: tuple(PictureFormat), Picture.spans: (PictureFormat.html,)}
 _BY_SUFFIX = {
@@ -61,7 +65,9 @@ _BY_SUFFIX = {
     ".html": PictureFormat.html,
     ".htm": PictureFormat.html,
     ".txt": PictureFormat.text,
+    ".png": PictureFormat.png,
 }
+_SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
 
@@ -71,7 +77,7 @@ def render(
         str, typer.Argument(metavar="SOURCE", help="A file of trees, or - for stdin; or a pipeline, or en.")
     ],
     file: Annotated[
-        str | None, typer.Argument(metavar="FILE", help="For a pipeline: what to draw, in UTF-8; - is stdin.")
+        str | None, typer.Argument(metavar="FILE", help="For a pipeline: a file in UTF-8, - for stdin, or a text.")
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
     kind: Kind = None,
@@ -96,18 +102,21 @@ def render(
                            pipeline alone
 
     en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
-    for calibration. Trees can be text for a terminal, ascii, svg and html, spans are html, and all else svg and html.
-    An svg holds one picture. It needs pip install "spacy-lpcfg[viz]".
+    for calibration. Trees can be text for a terminal, ascii, svg, html and png, spans are html, and all else svg, html
+    and png. An svg or png holds one picture. It needs pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
-        echo "The old ferry was sold." | spacy-lpcfg render en -
+        spacy-lpcfg render en "The old ferry was sold."
+        spacy-lpcfg render en "The old ferry was sold." -o tree.png
         spacy-lpcfg render dev.mrg --sentence 3
         spacy-lpcfg render model/ text.txt -o trees.html
-        echo "It rained." | spacy-lpcfg render model/ - -p chart -o chart.svg
+        spacy-lpcfg render model/ "It rained." -p chart -o chart.svg
     """
     form = _format(picture, form, output)
     check_output(output)
+    if form == PictureFormat.png and output is None and sys.stdout.isatty():
+        raise typer.BadParameter("a png is nothing to read: name a file by --output", param_hint="--format")
     if source == STDIN or Path(source).is_file():
         drawables = _by_trees(source, file, picture)
     else:
@@ -118,9 +127,20 @@ def render(
 
 
 def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -> PictureFormat:
-    """The format that was asked for, or is usual; a BadParameter where the picture has no such format."""
+    """The format that was asked for, or by the output's ending, or is usual.
+
+    RAISES (BadParameter): For an ending that is no format's, or another's; and where the picture has no such format.
+    """
     possible = _FORMATS[picture]
-    found = form or _BY_SUFFIX.get(output.suffix.lower() if output else "", possible[0])
+    suffix = output.suffix.lower() if output else ""
+    by_suffix = _BY_SUFFIX.get(suffix)
+    if suffix and form is None and by_suffix is None:
+        raise typer.BadParameter(
+            f"{str(output)!r} should end in {', '.join(_BY_SUFFIX)}, or --format say what it is", param_hint="--output"
+        )
+    if form and by_suffix and form != by_suffix and (form, by_suffix) != (PictureFormat.ascii, PictureFormat.text):
+        raise typer.BadParameter(f"{str(output)!r} is no name for {form.value}", param_hint="--output")
+    found = form or by_suffix or possible[0]
     if found not in possible:
         names = " or ".join(each.value for each in possible)
         raise typer.BadParameter(f"a picture of {picture.value} is {names}, not {found.value}", param_hint="--format")
@@ -154,7 +174,9 @@ def _by_pipeline(
         raise typer.BadParameter(
             f"{source!r} is no file, and a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE"
         )
-    if file is not None:
+    if picture == Picture.calibration and file is not None:
+        check_input(file)
+    elif file is not None:
         check_usage(file, kind, None)
     nlp = load_pipeline(source)
     if file is None:
@@ -208,9 +230,11 @@ def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
 # How it is drawn ---------------------------------------------------------------------------------
 
 
-def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str:
+def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     from spacy_lpcfg import pictures
 
+    if form == PictureFormat.png:
+        return pictures.figure_png(pictures.tree_figure(tree))
     if form == PictureFormat.svg:
         return pictures.tree_svg(tree, *scores)
     if form == PictureFormat.html:
@@ -218,17 +242,17 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str:
     return pictures.tree_text(tree, "ascii" if form == PictureFormat.ascii else "unicode")
 
 
-def _draw_figure(figure: "Figure", form: PictureFormat) -> str:
-    from spacy_lpcfg.pictures import figure_svg
+def _draw_figure(figure: "Figure", form: PictureFormat) -> str | bytes:
+    from spacy_lpcfg.pictures import figure_png, figure_svg
 
-    return figure_svg(figure)
+    return figure_png(figure) if form == PictureFormat.png else figure_svg(figure)
 
 
-def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str:
+def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat) -> str | bytes:
     return _draw_tree(sentence.tree, form, *sentence.scores)
 
 
-def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
+def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
     from spacy_lpcfg.pictures import chart_figure
 
     return _draw_figure(chart_figure(sentence.words, posteriors), form)
@@ -240,13 +264,13 @@ def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
     return spans_html(sentence.words, posteriors)
 
 
-def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str:
+def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str | bytes:
     from spacy_lpcfg.pictures import surprisal_figure
 
     return _draw_figure(surprisal_figure(sentence.words, bits), form)
 
 
-_OF_SENTENCES: dict[Picture, Callable[..., str]] = {
+_OF_SENTENCES: dict[Picture, Callable[..., str | bytes]] = {
     Picture.tree: _draw_parsed,
     Picture.chart: _draw_chart,
     Picture.spans: _draw_spans,
@@ -262,8 +286,14 @@ def _write(drawables: Iterator[Drawable], form: PictureFormat, source: str, outp
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")
-    if form == PictureFormat.svg and next(drawables, None) is not None:
-        raise ValueError("there are several pictures, but an svg holds one: choose it by --sentence, or use html")
+    if form in _SINGLE and next(drawables, None) is not None:
+        raise ValueError(
+            f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"
+        )
+    if form == PictureFormat.png:
+        with replacing(output) as file:
+            file.write(first.draw(form))
+        return
     drawn = ((each.caption, each.draw(form)) for each in progress(chain([first], drawables), "pictures"))
     with writing(output) as out:
         if form == PictureFormat.html:

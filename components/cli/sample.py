@@ -10,8 +10,8 @@ import typer
 
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import answers_of, printable, rooted, tree_of
-from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.outputs import answers_of, printable, tree_of
+from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, ParserModel, find_parser, load_pipeline
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -27,10 +27,12 @@ class SampleFormat(str, Enum):
 
 @reporting_errors
 def sample(
-    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser or an isbn_parser.")],
+    model: ParserModel,
     file: Annotated[
         str | None,
-        typer.Argument(metavar="FILE", help="Sentences to draw trees of, in UTF-8 or .spacy; - is stdin."),
+        typer.Argument(
+            metavar="FILE", help="Sentences to draw trees of: a file in UTF-8 or .spacy, - for stdin, or a text."
+        ),
     ] = None,
     n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same one draws the same trees.")] = 0,
@@ -53,7 +55,7 @@ def sample(
     \b
     Example:
         spacy-lpcfg sample model/ -n 100 --format words
-        echo "I saw her duck." | spacy-lpcfg sample model/ - -n 20
+        spacy-lpcfg sample en "I saw her duck." -n 20
     """
     check_output(output)
     if file is not None:
@@ -66,7 +68,7 @@ def sample(
         found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags), n, seed)
     with writing(output) as out:
         for tree in progress(found, "trees"):
-            out.write(("" if tree is None else _line(tree, form, pipe.root_label or None)) + "\n")
+            out.write(("" if tree is None else _line(tree, form)) + "\n")
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
@@ -91,8 +93,8 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
             yield None
 
 
-def _line(tree: "Tree", form: SampleFormat, root: str | None) -> str:
+def _line(tree: "Tree", form: SampleFormat) -> str:
     words = [word.replace(" ", "_") for word in tree.words]
     if form == SampleFormat.words:
         return " ".join(words)
-    return str(rooted(type(tree).from_spans(words, tree.tags, tree.spans()), root))
+    return str(type(tree).from_spans(words, tree.tags, tree.spans()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
@@ -16,17 +16,14 @@ _WARM_UP = ("It rained.", "? ! ... - ! ?")  # a sentence, and what no treebank's
 
 @reporting_errors
 def serve(
-    model: Annotated[
-        str,
-        typer.Argument(metavar="DIR", help="A pipeline with an lpcfg_parser, an isbn_parser or a spectral_bracketer."),
-    ] = "en",
+    model: Model = "en",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
     component: Component = None,
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
-    Without DIR it is by the English grammar that comes with the package. Only this machine can open the page, which
+    Without MODEL it is by the English grammar that comes with the package. Only this machine can open the page, which
     loads nothing from elsewhere and answers no other site. Ctrl-C ends it. It needs pip install "spacy-lpcfg[viz]".
 
     \b

@@ -11,7 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
-from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.pipelines import Component, ParserModel, find_parser, load_pipeline, n_jobs
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -29,8 +29,8 @@ class SurprisalFormat(str, Enum):
 
 @reporting_errors
 def surprisal(
-    model: Annotated[str, typer.Argument(metavar="DIR", help="A pipeline with an isbn_parser or an lpcfg_parser.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A text, in UTF-8 or .spacy; - is stdin.")],
+    model: ParserModel,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
     kind: Kind = None,
     form: Annotated[
         SurprisalFormat, typer.Option("--format", help="A word a row, or a sentence a line.")
@@ -50,7 +50,7 @@ def surprisal(
 
     \b
     Example:
-        echo "The horse raced past the barn fell." | spacy-lpcfg surprisal isbn/ -
+        spacy-lpcfg surprisal en "The horse raced past the barn fell."
         spacy-lpcfg surprisal isbn/ stories.txt -o stories.tsv
     """
     check_output(output)

@@ -2,20 +2,23 @@
 
 from spacy_lpcfg.pictures.chart import chart_figure
 from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure
-from spacy_lpcfg.pictures.figures import figure_svg
+from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html, spans_svg
+from spacy_lpcfg.pictures.tree_figure import tree_figure
 from spacy_lpcfg.pictures.trees import tree_html, tree_svg, tree_text
 
 __all__ = [
     "calibration_figure",
     "chart_figure",
+    "figure_png",
     "figure_svg",
     "html_page",
     "learning_figure",
     "spans_html",
     "spans_svg",
     "surprisal_figure",
+    "tree_figure",
     "tree_html",
     "tree_svg",
     "tree_text",

@@ -1,8 +1,8 @@
-"""What figures have in common: made without a screen, and saved as SVG that a page can hold."""
+"""What figures have in common: made without a screen, and saved as SVG that a page can hold, or as PNG."""
 
 from __future__ import annotations
 
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, filterwarnings
 
@@ -11,6 +11,8 @@ from spacy_lpcfg.pictures.drawing import DARK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_POINTS = 150  # of a PNG, an inch
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -34,3 +36,12 @@ def figure_svg(figure: Figure) -> str:
         figure.savefig(svg, format="svg", metadata={"Date": None}, transparent=True)
     found = svg.getvalue()[svg.getvalue().index("<svg") :].replace("#000000", "currentColor")
     return found.replace("<svg ", '<svg fill="currentColor" ', 1).replace("<defs>", f"{DARK}<defs>", 1)
+
+
+def figure_png(figure: Figure) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    png = BytesIO()
+    with catch_warnings():
+        filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
+        figure.savefig(png, format="png", dpi=_POINTS, metadata={"Software": None})
+    return png.getvalue()

@@ -51,7 +51,11 @@ class TreebankError(ValueError):
         return f"{self.path}:{self.line}: {self.message}"
 
 
-class _TooLarge(TreebankError):
+class BrokenFileError(TreebankError):
+    """What is wrong with a file, and not with one of its trees, so that nothing can be skipped."""
+
+
+class _TooLarge(BrokenFileError):
     """A tree that is no tree, by its size: reading does not go on after it."""
 
 
@@ -369,17 +373,17 @@ def decode_lines(stream: Readable, path: str) -> Iterator[str]:
     try:
         for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), 1):
             if len(line) > LONGEST_LINE:
-                raise TreebankError(_TOO_LONG.format(n=LONGEST_LINE), path, number)
+                raise BrokenFileError(_TOO_LONG.format(n=LONGEST_LINE), path, number)
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError as error:
-        raise TreebankError(
+        raise BrokenFileError(
             f"Expected UTF-8, but got the byte {error.object[error.start]:#04x}. Convert the "
             "file, for instance with iconv.",
             path,
             number,
         ) from error
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise TreebankError(
+        raise BrokenFileError(
             f"Expected a complete gzip file, but it is damaged: {error}. Fetch or make the file again.",
             path,
             number + 1,

@@ -362,7 +362,7 @@ def test_cli_writes_where_a_link_points_to(known, tmp_path):
     result = RUNNER.invoke(lpcfg_cli, ["parse", str(known["pcfg"]), str(known["text"]), "-o", str(tmp_path / "link")])
     assert result.exit_code == 0, result.stderr
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "far" / "trees").read_text("utf-8").startswith("(ROOT (S ")
+    assert (tmp_path / "far" / "trees").read_text("utf-8").startswith("(S ")
 
 
 def test_cli_leaves_the_old_output_when_it_fails(known, tmp_path):

@@ -174,7 +174,7 @@ def test_cli_brackets_text_where_the_pipeline_tags_it(model, tmp_path):
     nlp.add_pipe("spectral_bracketer", source=spacy.load(model))
     parser = nlp.get_pipe("lpcfg_parser")
     nlp.to_disk(tmp_path / "both")
-    assert trees_in(run("parse", tmp_path / "both", "-", text="Go home.").stdout)[0].label == "ROOT"
+    assert trees_in(run("parse", tmp_path / "both", "-", text="Go home.").stdout)[0].label in ("S", "VP")
     parser.grammar = None
     nlp.to_disk(tmp_path / "hollow")
     assert "no grammar yet" in run("parse", tmp_path / "hollow", "-", text="Go home.", code=1).stderr

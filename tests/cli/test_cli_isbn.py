@@ -94,7 +94,7 @@ def test_cli_isbn_wrong_usage_is_code_2(tmp_path, folder):
 def test_cli_isbn_parses_text(model):
     done = process(console_script(), "parse", model, "-", text='Lena opened the (old) gate. He said "no".\n')
     first, second = trees_in(done.stdout)
-    assert (first.label, second.label) == ("ROOT", "ROOT")
+    assert "ROOT" not in (first.label, second.label)
     assert first.words == ["Lena", "opened", "the", "-LRB-", "old", "-RRB-", "gate", "."]
     assert second.words == ["He", "said", "``", "no", "''", "."]
 
@@ -102,7 +102,7 @@ def test_cli_isbn_parses_text(model):
 def test_cli_isbn_parses_tokens_and_tagged_words_and_trees(model, folder):
     parser = component_of(model).ready_parser()
     (tree,) = trees_in(run("parse", model, "-", "--input", "tokens", text="Who left (\n").stdout)
-    assert tree.children[0].words == ["Who", "left", "-LRB-"]
+    assert tree.words == ["Who", "left", "-LRB-"]
     assert tree.tags == parser.parse(["Who", "left", "("]).tags
     text = "The/DT ferry/NN left/NEVERSEEN ./.\n"
     (tree,) = trees_in(run("parse", model, "-", "--input", "tagged", text=text).stdout)

@@ -163,7 +163,7 @@ def test_cli_render_how_a_model_was_learned(model, folder):
         (("trees.mrg", "-p", "chart"), "for chart name a pipeline first"),
         (("trees.mrg", "text.txt"), "name a pipeline first"),
         (("trees.mrg", "-p", "spans", "-f", "svg"), "a picture of spans is html, not svg"),
-        (("em", "text.txt", "-p", "surprisal", "-f", "text"), "a picture of surprisal is svg or html, not text"),
+        (("em", "text.txt", "-p", "surprisal", "-f", "text"), "a picture of surprisal is svg or html or png, not text"),
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
         (("em", "absent.txt"), "there is no file"),
@@ -188,3 +188,33 @@ def test_cli_render_says_what_to_install(folder, monkeypatch):
 
 def test_cli_render_help_has_an_example():
     assert "Example:\n" in run("render", "--help").stdout
+
+
+def test_cli_render_writes_png(model, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    for picture in ("tree", "chart", "surprisal"):
+        run("render", model, "It rained.", "--picture", picture, "-o", f"{picture}.png")
+        assert (folder / f"{picture}.png").read_bytes().startswith(b"\x89PNG\r\n")
+    error = run("render", "trees.mrg", "-o", "trees.png", code=1).stderr
+    assert "there are several pictures, but png holds one" in error
+    assert not (folder / "trees.png").exists()
+    run("render", "trees.mrg", "--sentence", 1, "-o", "trees.png")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-o", "x.jpg"), "should end in .svg, .html, .htm, .txt, .png, or --format say what it is"),
+        (("-o", "x.png", "-f", "svg"), "is no name for svg"),
+        (("-o", "x.svg", "-f", "ascii"), "is no name for ascii"),
+        (("-o", "x.png", "-p", "spans"), "a picture of spans is html, not png"),
+    ],
+)
+def test_cli_render_refuses_endings_of_other_formats(model, folder, monkeypatch, options, message):
+    monkeypatch.chdir(folder)
+    assert message in " ".join(run("render", model, "It rained.", *options, code=2).stderr.split())
+    assert not list(folder.glob("x.*"))
+    run("render", "trees.mrg", "-o", "x.jpg", "-f", "text")
+    run("render", "trees.mrg", "-o", "x.txt", "-f", "ascii")
+    for path in folder.glob("x.*"):
+        path.unlink()

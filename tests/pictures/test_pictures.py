@@ -18,12 +18,14 @@ from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.pictures import (
     calibration_figure,
     chart_figure,
+    figure_png,
     figure_svg,
     html_page,
     learning_figure,
     spans_html,
     spans_svg,
     surprisal_figure,
+    tree_figure,
     tree_html,
     tree_svg,
     tree_text,
@@ -333,3 +335,13 @@ def test_pictures_say_what_to_install(monkeypatch, module, draw):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=rf'needs {module.split(".")[0]}, which.* "spacy-lpcfg\[viz\]"'):
         draw()
+
+
+def test_tree_figure_has_all_nodes_above_the_middle_of_their_children():
+    (axes,) = tree_figure(FLIES).axes
+    found = sorted(text.get_text() for text in axes.texts)
+    assert found == sorted(["S", "NP", "DT", "NN", "VP", "VBZ", "ADVP", "RB", *FLIES.words])
+    by_text = {text.get_text(): text.get_position() for text in axes.texts}
+    assert by_text["NP"] == pytest.approx(((by_text["DT"][0] + by_text["NN"][0]) / 2, by_text["S"][1] + 1))
+    assert len(axes.lines) == len(axes.texts) - 1
+    assert figure_png(tree_figure(FLIES)).startswith(b"\x89PNG\r\n")

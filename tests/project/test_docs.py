@@ -115,7 +115,7 @@ def test_docs_code_of_the_readme_learns_measures_and_parses(tmp_path):
     printed = run(README, tmp_path)
     assert "bracketing F1" in printed
     assert "SPAN F" in printed
-    assert re.search(r"(?m)^\(ROOT \(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
+    assert re.search(r"(?m)^\(S \(NP .*\(VBD was\).*\(NN one\)+ \(\. \.\)+$", printed)
 
 
 def test_docs_snippet_of_the_readme_prints_what_stands_below_it(tmp_path):

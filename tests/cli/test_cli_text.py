@@ -1,0 +1,104 @@
+"""Text on the command line, a MODEL that comes with the package, and names of files that are not there."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import spacy
+from commands import BROKEN, SAMPLE, run
+
+from spacy_lpcfg.components.cli import inputs
+from spacy_lpcfg.components.cli.console import is_text, looks_like_path
+
+FERRY = "The old ferry was sold."
+
+
+@pytest.fixture(scope="module")
+def english():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_parser")
+    return nlp
+
+
+def test_cli_parses_a_text_by_the_grammar_that_comes_with_the_package(english):
+    (node,) = english(FERRY)._.constituency
+    result = run("parse", "en", FERRY)
+    assert result.stdout == f"{node.bracketed}\n" == run("parse", "en", "-", text=FERRY).stdout
+    assert result.stderr == ""
+    assert [line.split("\t")[2] for line in run("surprisal", "en", "It rained.").stdout.splitlines()[1:]] == [
+        "It", "rained", ".", "</s>",
+    ]  # fmt: skip
+    assert len(run("sample", "en", FERRY, "-n", 2).stdout.splitlines()) == 3
+    assert "ferry" in run("render", "en", FERRY, "--format", "ascii").stdout
+    assert "en" in run("--help").stdout.split("Example:")[1]
+
+
+def test_cli_text_is_of_any_kind_but_docs():
+    assert run("parse", "en", "I/PRP saw/VBD her/PRP", "--input", "tagged").stdout == (
+        run("parse", "en", "(X (PRP I) (VBD saw) (PRP her))", "--input", "trees", "--tags", "given").stdout
+    )
+    assert len(run("parse", "en", "It rained.\nIt stopped.").stdout.splitlines()) == 2
+    assert "a text holds no Docs" in run("parse", "en", FERRY, "--input", "spacy", code=2).stderr
+    assert "<text>:1: Expected word/TAG" in run("parse", "en", "I/PRP saw", "--input", "tagged", code=1).stderr
+    assert "<text>: there is nothing to parse in it" in run("parse", "en", " ", code=1).stderr
+
+
+def test_cli_tells_files_from_texts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "It rained").write_text("Go home.", encoding="utf-8")
+    assert "home" in run("parse", "en", "It rained").stdout  # a file is a file
+    for path in ("absent.txt", "absent/text", "C:\\absent", "dev.mrg"):
+        assert is_text(path)
+        assert looks_like_path(path)
+        error = " ".join(run("parse", "en", path, code=2).stderr.split())
+        assert f"there is no file {path!r}; if it is a text, give it by stdin, as -" in error
+    hint = "it is taken for a text"
+    for text in ("Hello", "Look at dev.mrg"):
+        assert hint in run("parse", "en", text).stderr
+    for text in ("Hello there", "It cost 3.50 or so.", "a" * 300 + " b"):
+        assert hint not in run("parse", "en", text).stderr
+    assert "is a folder" in run("parse", "en", str(tmp_path), code=2).stderr
+    assert "not UTF-8" in run("parse", "en", "caf\udce9 au lait", code=2).stderr
+
+
+def test_cli_says_that_a_language_has_no_grammar():
+    assert "No grammar for the language 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
+
+
+def test_cli_evaluates_a_model(tmp_path):
+    dev = SAMPLE / "dev.mrg"
+    run("parse", "en", dev, "--input", "trees", "-o", tmp_path / "dev.parsed")
+    run("convert", dev, tmp_path / "dev.spacy")
+    expected = run("evaluate", dev, tmp_path / "dev.parsed").stdout
+    assert run("evaluate", "en", dev).stdout == expected
+    assert run("evaluate", "en", tmp_path / "dev.spacy").stdout == expected
+    assert "there is no file or folder 'absent.mrg'" in run("evaluate", "absent.mrg", dev, code=2).stderr
+    assert "is no pipeline" in run("evaluate", tmp_path, dev, code=1).stderr
+
+
+def test_cli_suggests_to_skip_broken_trees_where_that_can_be(tmp_path):
+    broken = tmp_path / "broken.mrg"
+    broken.write_text(BROKEN, encoding="utf-8")
+    hint = "Or use --skip-bad, which leaves out broken trees"
+    for command in (("learn", "lpcfg", broken, "-o", tmp_path / "out"), ("convert", broken, tmp_path / "out.mrg")):
+        assert hint in run(*command, code=1).stderr
+        assert hint not in run(*command, "--skip-bad", code=1).stderr
+    assert hint not in run("evaluate", broken, broken, code=1).stderr
+    broken.write_bytes(b"(S (NN caf\xe9))")  # which is no UTF-8, and cannot be skipped
+    assert hint not in run("learn", "lpcfg", broken, "-o", tmp_path / "out", code=1).stderr
+
+
+def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
+    totals: list[int | None] = []
+    command = sys.modules["spacy_lpcfg.components.cli.parse"]
+    monkeypatch.setattr(command, "progress", lambda found, *_, total, **__: totals.append(total) or found)
+    text = tmp_path / "text"
+    text.write_text("It rained.\n\nIt stopped.\n", encoding="utf-8")
+    run("parse", "en", text)
+    monkeypatch.setattr(inputs, "_is_watched", lambda: True)
+    run("parse", "en", text, "-o", tmp_path / "out")
+    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out")
+    run("parse", "en", "-", "-o", tmp_path / "out", text="Go.")
+    assert totals == [None, 2, 100, None]
