@@ -40,7 +40,7 @@ def make_treebank_reader(
 ) -> Callable[[Language], Iterator[Example]]:
     """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
 
-    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, folders of such, or patterns as of
+    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, folders of such, or patterns as in
         `glob`
     limit (int): most trees to read; 0 means all
     skip_bad (bool): count broken trees and log their number, instead of raising TreebankError

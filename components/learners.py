@@ -93,7 +93,7 @@ def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
     for part, own in nested.items():
         parameters += _parameters(getattr(defaults, part), own)
     make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-    make.__doc__ = f"The object `spacy-lpcfg.{learner.__name__}.v1`; settings as of the class and its parts."
+    make.__doc__ = f"The object `spacy-lpcfg.{learner.__name__}.v1`; the settings of the class and its parts."
     return make
 
 
@@ -147,7 +147,7 @@ make_split_merge = factory(
 
 
 def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineLearner:
-    """The learner `spacy-lpcfg.StepwiseEM.v1`; settings as of `spacy_lpcfg.learning.StepwiseEM`.
+    """The learner `spacy-lpcfg.StepwiseEM.v1`; the same settings as `spacy_lpcfg.learning.StepwiseEM`.
 
     Raises ValueError if `start` is no learner by EM
     """
@@ -159,7 +159,7 @@ def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineL
 
 
 def make_ensemble(*learners: Learner, n_seeds: int | None = 1, combine: str = "product") -> Learner:
-    """The learner `spacy-lpcfg.Ensemble.v1`; settings as of `spacy_lpcfg.learning.Ensembles`."""
+    """The learner `spacy-lpcfg.Ensemble.v1`; the same settings as `spacy_lpcfg.learning.Ensembles`."""
     return Ensembles(cast("tuple[Seeded, ...]", learners), n_seeds, combine)
 
 
@@ -177,12 +177,12 @@ def make_combined(
     beam: int = Combination.beam,
     temperature: float = Combination.temperature,
 ) -> Learner:
-    """The learner `spacy-lpcfg.Combined.v1`; settings as of `spacy_lpcfg.combination.Combination`."""
+    """The learner `spacy-lpcfg.Combined.v1`; the same settings as `spacy_lpcfg.combination.Combination`."""
     return Combination(learners, weights, bracket_cost, beam, temperature=temperature)
 
 
 def make_mirrored(learner: StraightLearner) -> MirroredLearner:
-    """The learner `spacy-lpcfg.Mirrored.v1`; settings as of `spacy_lpcfg.combination.MirroredLearner`."""
+    """The learner `spacy-lpcfg.Mirrored.v1`; the same settings as `spacy_lpcfg.combination.MirroredLearner`."""
     return MirroredLearner(learner)
 
 
@@ -192,9 +192,9 @@ def make_word_classes(
     n_classes: int = ClassLearner.n_classes,
     min_count: int = ClassLearner.min_count,
 ) -> ClassLearner:
-    """The learner `spacy-lpcfg.WordClasses.v1`; settings as of `spacy_lpcfg.words.ClassLearner`.
+    """The learner `spacy-lpcfg.WordClasses.v1`; the same settings as `spacy_lpcfg.words.ClassLearner`.
 
-    text (Path), lang (str or None): as of `SentencesOf`
+    text (Path), lang (str or None): as in `SentencesOf`
     """
     return ClassLearner(SentencesOf(text, lang), n_classes, min_count)
 
@@ -210,7 +210,7 @@ def make_distillation(
     n_jobs: int = Distillation.n_jobs,
     temperature: float | None = Distillation.temperature,
 ) -> Distillation:
-    """The learner `spacy-lpcfg.Distillation.v1`; settings as of `spacy_lpcfg.combination.Distillation`.
+    """The learner `spacy-lpcfg.Distillation.v1`; the same settings as `spacy_lpcfg.combination.Distillation`.
 
     text (Path): a file with a sentence a line
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
@@ -281,7 +281,7 @@ def make_preset(
     lang: str = "en",
     word_classes: ClassLearner | None = None,
 ) -> Combination | Distillation:
-    """A preset; settings as of `spacy_lpcfg.combination.preset`, and `text` as of `make_learner`."""
+    """A preset; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
     sentences = None if text is None else SentencesOf(text, lang)
     return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
@@ -312,7 +312,7 @@ def make_learner(
 ) -> Learner:
     """The learner `spacy-lpcfg.Learner.v1`: any learner by its name.
 
-    name (str): as of `NAMED`
+    name (str): one of `NAMED`
     text (Path or None): a file with a sentence a line, of the language's tokenizer, to learn from too
     seed (int): of what is drawn at random, if the learner draws
     lang (str): language of the head rules
@@ -397,7 +397,7 @@ def make_spectral_bracketer(preset: str = "default", **settings: Any) -> Spectra
     """The learner `spacy-lpcfg.SpectralBracketer.v1`.
 
     preset (str): "paper" or "default"
-    settings: as of `spacy_lpcfg.bracketing.SpectralBracketer`; those that are None are as of the preset, and
+    settings: those of `spacy_lpcfg.bracketing.SpectralBracketer`; None is what the preset says, and
         `self_training` and `sequences` may be False for none
     """
     given = {name: None if value is False else value for name, value in settings.items() if value is not None}
@@ -432,7 +432,7 @@ make_self_training = factory(
 class VocabVectors:
     """The vectors `spacy-lpcfg.VocabVectors.v1`: those that the pipeline's vocabulary holds when it is initialized.
 
-    size (int): as of `spacy_lpcfg.bracketing.GivenVectors`
+    size (int): as in `spacy_lpcfg.bracketing.GivenVectors`
     """
 
     size: int = GivenVectors.size

@@ -9,21 +9,22 @@ from importlib.util import find_spec
 from typing import Any
 
 
-def extra(module: str, what: str) -> Any:
-    """A module of the extra `viz`.
+def extra(module: str, what: str, *, name: str = "viz") -> Any:
+    """A module of an extra.
 
     module (str): such as "matplotlib.figure"
     what (str): what needs it
+    name (str): of the extra
     RAISES (ImportError): If it is not installed, with all that is missing of the extra and how to install it.
     """
     try:
         return import_module(module)
     except ImportError as error:
-        name = module.partition(".")[0]
-        packages = " ".join(dict.fromkeys([name, *_missing("viz")]))
+        package = module.partition(".")[0]
+        packages = " ".join(dict.fromkeys([package, *_missing(name)]))
         raise ImportError(
-            f"{what} needs {name}, which is not installed: pip install {packages}. "
-            'Or all of the extra: pip install "spacy-lpcfg[viz]", and in a checkout pip install -e ".[viz]".'
+            f"{what} needs {package}, which is not installed: pip install {packages}. "
+            f'Or all of the extra: pip install "spacy-lpcfg[{name}]", and in a checkout pip install -e ".[{name}]".'
         ) from error
 
 

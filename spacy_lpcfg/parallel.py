@@ -25,7 +25,7 @@ def in_order(
 
     function (callable): of a module, so that it can be sent; run again where the process that ran it has died.
     calls (iterable of tuple): arguments; few of them are taken ahead of what has come back.
-    n_jobs (int or None): as of joblib; None for those of `joblib.parallel_config`, or 1.
+    n_jobs (int or None): as in joblib; None for those of `joblib.parallel_config`, or 1.
     prefer (str or None): "threads" where no backend was chosen; None for processes.
     """
     from joblib import Parallel, delayed, effective_n_jobs

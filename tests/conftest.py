@@ -47,9 +47,11 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--all") or config.args_source != pytest.Config.ArgsSource.TESTPATHS:
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if item not in set(slow)]
+    parts = {True: [], False: []}
+    for item in items:
+        parts[item.get_closest_marker("slow") is not None].append(item)
+    config.hook.pytest_deselected(items=parts[True])
+    items[:] = parts[False]
 
 
 # Small models, learned once a run even if several workers share it ---------------------------------

@@ -27,7 +27,7 @@ class Chosen(NamedTuple):
 def chosen_learner(
     name: str, text: Path | None, seed: int, lang: str, settings: dict[str, Any], classes_from: Path | None, jobs: int
 ) -> Chosen:
-    """The learner of a name, and its config; settings as of `spacy_lpcfg.components.learners.make_learner`.
+    """The learner of a name, and its config; the same settings as `spacy_lpcfg.components.learners.make_learner`.
 
     RAISES (BadParameter): For settings that the learner cannot have.
     """

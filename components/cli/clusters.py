@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from spacy_lpcfg.extras import extra
+
 Scheduler = Annotated[
     str | None,
     typer.Option(
@@ -19,16 +21,13 @@ Scheduler = Annotated[
 def on_cluster(address: str | None) -> Iterator[None]:
     """Within, joblib's calls run on the cluster of a scheduler, if there is one.
 
-    RAISES (ValueError): Where Dask is not installed. (OSError): If nothing answers there.
+    RAISES (ImportError): Where Dask is not installed. (OSError): If nothing answers there.
     """
     if address is None:
         yield
         return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ValueError("--scheduler needs Dask: install spacy-lpcfg[cluster], here and on the cluster") from error
+    client = extra("distributed", "--scheduler", name="cluster").Client
     from joblib import parallel_config
 
-    with Client(address), parallel_config(backend="dask"):
+    with client(address), parallel_config(backend="dask"):
         yield

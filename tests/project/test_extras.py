@@ -34,5 +34,13 @@ def test_extra_tells_the_commands_of_a_wheel_and_of_a_checkout(monkeypatch):
         extra("matplotlib.figure", "A figure")
 
 
+def test_extra_of_a_cluster_tells_the_commands_of_its_own_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(
+        ImportError, match=r'^--scheduler needs distributed.*"spacy-lpcfg\[cluster\]", and in a checkout'
+    ):
+        extra("distributed", "--scheduler", name="cluster")
+
+
 def test_extra_is_the_module_where_it_is_there():
     assert extra("json.decoder", "Nothing").__name__ == "json.decoder"
