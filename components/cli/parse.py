@@ -186,7 +186,7 @@ def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
 
 
 def _root_label(pipe: "Pipe", root: str | None) -> str | None:
-    """What goes over every tree; None for nothing, as nodes print. Over brackets there is at least an unlabelled root."""
+    """What goes over every tree; None for nothing. Over brackets there is at least an unlabelled root."""
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     return root if root is not None or isinstance(pipe, ParsingPipe) else ""
