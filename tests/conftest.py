@@ -13,6 +13,7 @@ from hypothesis import settings
 settings.register_profile("untimed", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("untimed")
 
+_IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -33,7 +34,7 @@ def shared_evalb() -> Path:
     return _folder("evalb")
 
 
-# Slow tests ----------------------------------------------------------------------------------------
+# Which tests run, and on how many cores ------------------------------------------------------------
 
 
 def pytest_addoption(parser):
@@ -44,8 +45,19 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "slow: left out by pytest alone, run by pytest --all or if its file is named")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Where no file is named, leave out the slow tests and use all cores, unless options say otherwise."""
+    if config.args_source != pytest.Config.ArgsSource.TESTPATHS or _IS_WORKER:
+        return
+    config.option.is_quick = not config.option.all  # workers get the options, but not where arguments come from
+    if config.getoption("numprocesses", 0) is None:
+        config.option.numprocesses, config.option.dist = "auto", "loadfile"
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--all") or config.args_source != pytest.Config.ArgsSource.TESTPATHS:
+    if not getattr(config.option, "is_quick", False):
         return
     parts = {True: [], False: []}
     for item in items:
@@ -61,7 +73,7 @@ def pytest_collection_modifyitems(config, items):
 def sample_folder(tmp_path_factory):
     """A folder with the first sample trees, train.mrg, dev.mrg and hundred.mrg, and the models learned from them."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "sample"
+    folder = (base.parent if _IS_WORKER else base) / "sample"
     folder.mkdir(exist_ok=True)
     with FileLock(folder / "trees.lock"):
         for path, part, n in (("train", "train", 250), ("dev", "dev", 20), ("hundred", "train", 100)):
