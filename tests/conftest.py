@@ -47,23 +47,24 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """Where no file is named, leave out the slow tests and use all cores, unless options say otherwise."""
-    if config.args_source != pytest.Config.ArgsSource.TESTPATHS or _IS_WORKER:
-        return
-    config.option.is_quick = not config.option.all  # workers get the options, but not where arguments come from
-    if config.getoption("numprocesses", 0) is None:
+    """Where no file is named, tests run on all cores, unless options say otherwise."""
+    if _names_no_file(config) and not _IS_WORKER and config.getoption("numprocesses", 0) is None:
         config.option.numprocesses, config.option.dist = "auto", "loadfile"
         os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_collection_modifyitems(config, items):
-    if not getattr(config.option, "is_quick", False):
+    if config.getoption("--all") or not _names_no_file(config):
         return
     parts = {True: [], False: []}
     for item in items:
         parts[item.get_closest_marker("slow") is not None].append(item)
     config.hook.pytest_deselected(items=parts[True])
     items[:] = parts[False]
+
+
+def _names_no_file(config):
+    return config.args_source == pytest.Config.ArgsSource.TESTPATHS
 
 
 # Small models, learned once a run even if several workers share it ---------------------------------
