@@ -7,11 +7,11 @@
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from N trees of the one, drawn at random so that fewer are a part of
 more, 0 for all, and parses the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences
 that are right as a whole, CPU seconds and peak memory of learning (reading, parsing the text and saving included),
-sentences parsed per CPU second, peak memory of parsing, the model's size on disk, and the expected calibration error
-of scores at the model's temperature. All in processes of their own. The text, for the preset `fast` alone, is
-tokenised, with a sentence a line; without one that preset is left out. All presets learn classes of words from the
-other text, if there is one, which counts as learning. With several decodings or beams of
-networks each has a row.
+sentences parsed per CPU second, peak memory of parsing, the model's size on disk, the expected calibration error of
+scores at the model's temperature, and how many pairs of a node and its only child the training trees never have. All in
+processes of their own. The text, for the preset `fast` alone, is tokenised, with a sentence a line; without one that
+preset is left out. All presets learn classes of words from the other text, if there is one, which counts as learning.
+With several decodings or beams of networks each has a row.
 
 The peer's COMMANDs are run without a shell. {trees} stands for a file with a tree a line, as scoring sees them, from
 which the first learns what it writes to {model}; the second parses the sentences of {words}, one a line, words between
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -40,6 +40,7 @@ from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.parsing.decodings import DECODINGS
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
+from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.words import ClassLearner
 
 
@@ -90,7 +91,7 @@ def own_rows(name: str, args: Any, trees: Path, dev: Path, model: Path) -> Itera
     text = args.text if name == "fast" else None
     learning = measure.in_child(learn, name, text, args.classes_from, args.seed, trees, model)
     for decoding, beam in product(args.decodings, args.beams or [None]):
-        parsing = measure.in_child(parse, model, dev, decoding, beam)
+        parsing = measure.in_child(parse, model, trees, dev, decoding, beam)
         told = [name, *([decoding] if decoding != DECODINGS[0] else []), *([f"beam {beam}"] if beam else [])]
         yield {
             "parser": ", ".join(told),
@@ -104,7 +105,7 @@ def learn(name: str, text: Path | None, classes_from: Path | None, seed: int, tr
     preset(name, text=sentences, seed=seed, word_classes=classes).fit(read_trees(trees)).to_disk(model)
 
 
-def parse(model: Path, dev: Path, decoding: str, beam: int | None) -> measure.Row:
+def parse(model: Path, train: Path, dev: Path, decoding: str, beam: int | None) -> measure.Row:
     """Parse the words of trees, and score the parses."""
     golds, learned = measure.read_gold(dev), model_from_disk(model)
     if beam and isinstance(learned, Combined):
@@ -112,7 +113,17 @@ def parse(model: Path, dev: Path, decoding: str, beam: int | None) -> measure.Ro
     parses, seconds = measure.parse_all(learned.parser(decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
     error = reliability(tempered(scores, learned.temperature), right).expected_error
-    return {**scored(golds, [parse.tree for parse in parses], seconds), "calibration error, %": 100 * error}
+    found = [parse.tree for parse in parses]
+    seen = set(only_children(tree for tree in map(normalize, read_trees(train)) if tree is not None))
+    unseen = sum(pair not in seen for pair in only_children(found))
+    return {**scored(golds, found, seconds), "calibration error, %": 100 * error, "unseen unary": unseen}
+
+
+def only_children(trees: Iterable[Tree]) -> Iterator[tuple[str, str]]:
+    """The label of each node whose only child is no word, and of that child."""
+    for node in (node for tree in trees for node in tree.nodes()):
+        if len(node.children) == 1 and not node.children[0].is_leaf:
+            yield node.label, node.children[0].label
 
 
 def scored(golds: list[Tree], found: list[Any], seconds: float) -> measure.Row:
@@ -131,6 +142,7 @@ def row(scores: measure.Row, seconds: float, peak_mb: float, parsing_mb: float, 
         "parsing, MB": parsing_mb,
         "file, MB": model.stat().st_size / 1e6,
         "calibration error, %": scores.get("calibration error, %"),
+        "unseen unary": scores.get("unseen unary"),
     }
 
 

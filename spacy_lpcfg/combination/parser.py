@@ -24,9 +24,10 @@ class CombinedParser(SentenceParser):
 
     combined (Combined): the models.
     decoding (str): "mbr" chooses the brackets that nest and have the largest sum of mean posteriors, each less
-        `Combined.bracket_cost` (minimum Bayes risk); "vote" those that more than half of the models have in their own
-        trees, every model with one vote, which has more trees right as a whole and fewer brackets; "rerank" one of the
-        trees that a grammar finds, see `Reranker`.
+        `Combined.bracket_cost` (minimum Bayes risk); where grammars know which labels stand over the same words, only
+        such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
+        has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
+        `Reranker`.
     chart (ChartSettings): how grammars prune; the first one prunes for the others too.
     search (BeamSettings or None): how ISBNs search; None for the beam of `combined`.
     RAISES (ValueError): On a decoding that the combination does not have.
@@ -48,6 +49,7 @@ class CombinedParser(SentenceParser):
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
         search = search or BeamSettings(beam=combined.beam)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
+        self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         self._prunes = [chart.cascade > 0 and not each.is_network for each in combined.members]
 
     @classmethod
@@ -99,8 +101,19 @@ class CombinedParser(SentenceParser):
         n_words, constraints = len(query.words), query.constraints
         if self.decoding == "vote":
             trees = [parser.parse(query).spans for parser in self._parsers]
-            return _constrained_mbr(_votes(trees, found), n_words, 0.5, constraints)
-        return _constrained_mbr(found.brackets, n_words, self.combined.bracket_cost, constraints)
+            return self._constrained_mbr(_votes(trees, found), n_words, 0.5, constraints)
+        return self._constrained_mbr(found.brackets, n_words, self.combined.bracket_cost, constraints)
+
+    def _constrained_mbr(
+        self, likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints
+    ) -> list[Span]:
+        """The brackets of least expected loss under constraints, or without them if they leave no tree."""
+        kept = constraints.within(likely) if constraints else likely
+        has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in kept)
+        found = mbr_brackets(kept if has_whole else likely, n_words, cost=cost, chains=self._chains)
+        if has_whole and not constraints.allow(found):  # they ask for labels that no tree has over the same words
+            found = mbr_brackets(kept, n_words, cost=cost)
+        return found
 
     def forest_mbr(self, query: Sentence) -> Parse:
         """The tree of least expected loss, as by "mbr", among those that a grammar has.
@@ -117,13 +130,6 @@ class CombinedParser(SentenceParser):
             has_grammar = any(not (each.is_network or each.is_mirrored) for each in self.combined.members)
             tree = replace(self.parse(query), status=GLUED) if has_grammar else self.parse(query)
         return tree
-
-
-def _constrained_mbr(likely: dict[Span, float], n_words: int, cost: float, constraints: Constraints) -> list[Span]:
-    """The brackets of least expected loss under constraints, or without them if they leave no tree."""
-    kept = constraints.within(likely) if constraints else likely
-    has_whole = n_words == 1 or any(end - start == n_words for start, end, _ in kept)
-    return mbr_brackets(kept if has_whole else likely, n_words, cost=cost)
 
 
 def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:

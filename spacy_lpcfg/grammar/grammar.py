@@ -145,9 +145,13 @@ class Grammar(ParsingModel):
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """Categories of constituents, sorted."""
-        chains = [chain[:-1] for chain in self.chains[: self.n_preterminals]]
-        chains += self.chains[self.n_preterminals :]
-        return tuple(sorted({label for chain in chains for label in chain}))
+        return tuple(sorted({label for chain in self.label_chains for label in chain}))
+
+    @cached_property
+    def label_chains(self) -> frozenset[tuple[str, ...]]:
+        """The labels that its treebank has over the same words, outermost first."""
+        of_words = (chain[:-1] for chain in self.chains[: self.n_preterminals])
+        return frozenset((*of_words, *self.chains[self.n_preterminals :])) - {()}
 
     @property
     def summary(self) -> str:

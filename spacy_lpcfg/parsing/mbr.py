@@ -3,42 +3,59 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from spacy_lpcfg.trees.tree import Span
 
+Chain = tuple[str, ...]
+"""Labels over the same words, outermost first."""
 _Bounds = tuple[int, int]
 
 
-def mbr_brackets(posteriors: Mapping[Span, float], n_words: int, *, cost: float) -> list[Span]:
+def mbr_brackets(
+    posteriors: Mapping[Span, float], n_words: int, *, cost: float, chains: Collection[Chain] = ()
+) -> list[Span]:
     """The brackets that nest and have the largest sum of posteriors, each less `cost`.
 
-    posteriors (mapping of (start, end, label) to float): probabilities of brackets. Of several labels over the same
-        words, the one that comes first in the mapping is the outermost.
+    posteriors (mapping of (start, end, label) to float): probabilities of brackets.
     n_words (int): of the sentence; a bracket over all of them is always there, with the likeliest label if none is
         likely enough, but over one word only where there is any.
     cost (float): brackets less likely are left out; 0.5 gives those that more than half of the trees have.
+    chains (collection of tuple of str): which labels may stand over the same words, outermost first, besides any one
+        alone. None at all for every combination: then the label that comes first in the mapping is the outermost.
     RETURNS (list of (start, end, label)): in pre-order.
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
-    whole = [span for span in posteriors if span[:2] == (0, n_words)]
-    if n_words == 1 and not whole:
-        return []
-    if not whole:
+    scores: dict[_Bounds, dict[str, float]] = {}
+    for (start, end, label), p in posteriors.items():
+        scores.setdefault((start, end), {})[label] = p - cost
+    whole = (0, n_words)
+    if whole not in scores:
+        if n_words == 1:
+            return []
         raise ValueError(f"Expected a bracket over all {n_words} words, got none among {len(posteriors)}.")
-    kept = {span: p - cost for span, p in posteriors.items() if p > cost}
-    if not any(span in kept for span in whole):
-        best = max(whole, key=posteriors.__getitem__)
-        kept[best] = posteriors[best] - cost
-    gains: dict[_Bounds, float] = {}
-    labels: dict[_Bounds, list[str]] = {}
-    for (start, end, label), gain in kept.items():
-        gains[start, end] = gains.get((start, end), 0.0) + gain
-        labels.setdefault((start, end), []).append(label)
+    labels = {
+        bounds: _best_chain(of_label, chains)
+        for bounds, of_label in scores.items()
+        if bounds == whole or max(of_label.values()) > 0
+    }
+    gains = {bounds: sum(scores[bounds][label] for label in of_span) for bounds, of_span in labels.items()}
     order = sorted(gains, key=_outer_first)
     if _cross(order):
         order = sorted(_best_nesting(order, gains), key=_outer_first)
     return [(start, end, label) for start, end in order for label in labels[start, end]]
+
+
+def _best_chain(scores: Mapping[str, float], chains: Collection[Chain]) -> Chain:
+    """The labels of one span, at least one, whose scores have the largest sum."""
+    good = tuple(label for label, score in scores.items() if score > 0)
+    if len(good) == 1 or (good and not chains):
+        return good
+    best: Chain = (max(scores, key=scores.__getitem__),)
+    if good:
+        known = [chain for chain in chains if scores.keys() >= set(chain) and len(set(chain)) == len(chain)]
+        best = max([best, *known], key=lambda chain: (sum(scores[label] for label in chain), chain))
+    return best
 
 
 def _outer_first(bounds: _Bounds) -> _Bounds:

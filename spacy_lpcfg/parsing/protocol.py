@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
+from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.storage.container import Stored
@@ -176,6 +177,11 @@ class ParsingModel(Stored):
         @property
         def decodings(self) -> tuple[Decoding, ...]:
             """The ways in which its parser can choose a tree."""
+
+    @property
+    def label_chains(self) -> frozenset[Chain]:
+        """The labels that its treebank has over the same words, outermost first; of some models none are known."""
+        return frozenset()
 
     def models_of_trees(self) -> tuple[ParsingModel, ...]:
         """The models within it that have a log-probability of each tree."""

@@ -1,4 +1,4 @@
-from itertools import chain, combinations
+from itertools import combinations, groupby, product
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.trees import Tree
 
 N_WORDS = 6
-spans = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS), st.sampled_from("XY")).filter(
+spans = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS), st.sampled_from("XYZ")).filter(
     lambda span: span[0] < span[1]
 )
 
@@ -17,24 +17,54 @@ def crosses(one, other):
     return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
 
 
-def best_value(posteriors, cost):
-    """By all subsets that nest and have a bracket over the sentence."""
-    subsets = chain.from_iterable(combinations(posteriors, k) for k in range(len(posteriors) + 1))
-    return max(
-        sum(posteriors[span] - cost for span in subset)
-        for subset in subsets
-        if any(span[:2] == (0, N_WORDS) for span in subset)
-        and not any(crosses(one, other) for one, other in combinations(subset, 2))
-    )
+def labellings(posteriors, chains):
+    """All sets of labels of each span, as {span: chain}, of which no two spans cross."""
+    of_span = {}
+    for start, end, label in posteriors:
+        of_span.setdefault((start, end), []).append(label)
+    choices = [
+        [(bounds, chain) for chain in (None, *chains_over(labels, chains))] for bounds, labels in of_span.items()
+    ]
+    for chosen in product(*choices):
+        found = {bounds: chain for bounds, chain in chosen if chain}
+        if (0, N_WORDS) in found and not any(crosses(one, other) for one, other in combinations(found, 2)):
+            yield found
 
 
-@given(st.dictionaries(spans, st.floats(0.01, 1), max_size=9), st.sampled_from([0.0, 0.3, 0.5]))
-def test_consensus_is_the_best_of_all(posteriors, cost):
+def chains_over(labels, chains):
+    """What may stand over words of which a model has some labels: any set of them, or one alone and given chains."""
+    if chains:
+        return {*((label,) for label in labels), *(chain for chain in chains if set(chain) <= set(labels))}
+    return [subset for k in range(1, len(labels) + 1) for subset in combinations(labels, k)]
+
+
+def value_of(posteriors, cost, found):
+    return sum(posteriors[(*bounds, label)] - cost for bounds, chain in found.items() for label in chain)
+
+
+CHAINS = ["XY", "YZ", "ZXY"]
+
+
+@given(
+    st.dictionaries(spans, st.floats(0.01, 1), max_size=9),
+    st.sampled_from([0.0, 0.3, 0.5]),
+    st.lists(st.sampled_from(CHAINS).map(tuple), unique=True),
+)
+def test_consensus_is_the_best_of_all(posteriors, cost, chains):
     posteriors[0, N_WORDS, "S"] = 0.4
-    found = mbr_brackets(posteriors, N_WORDS, cost=cost)
+    found = mbr_brackets(posteriors, N_WORDS, cost=cost, chains=chains)
     assert not any(crosses(one, other) for one, other in combinations(found, 2))
-    assert sum(posteriors[span] - cost for span in found) == pytest.approx(best_value(posteriors, cost))
+    best = max(value_of(posteriors, cost, each) for each in labellings(posteriors, chains))
+    assert sum(posteriors[span] - cost for span in found) == pytest.approx(best)
     assert Tree.from_spans("abcdef", "abcdef", found).spans() == found
+    of_span = {bounds: tuple(label for *_, label in group) for bounds, group in groupby(found, lambda span: span[:2])}
+    assert not chains or all(len(labels) == 1 or labels in chains for labels in of_span.values())
+
+
+def test_consensus_orders_labels_as_a_chain_has_them():
+    posteriors = {(0, 2, "A"): 0.8, (0, 2, "X"): 0.9, (0, 2, "Z"): 0.7}
+    assert mbr_brackets(posteriors, 2, cost=0.5, chains=[("X", "A"), ("A", "Z")]) == [(0, 2, "X"), (0, 2, "A")]
+    assert mbr_brackets(posteriors, 2, cost=0.5, chains=[("B", "A")]) == [(0, 2, "X")]
 
 
 def test_consensus_keeps_the_order_of_labels():
