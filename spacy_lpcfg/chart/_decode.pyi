@@ -2,6 +2,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spacy_lpcfg.chart._forest import Forest
+from spacy_lpcfg.trees.tree import Span
 
 def best_tree(
     forest: Forest, edge_scores: NDArray[np.float64], item_scores: NDArray[np.float64]
@@ -9,10 +10,20 @@ def best_tree(
 def bracket_scores(
     forest: Forest, table: LabelTable, marginals: NDArray[np.float64], cost: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def posteriors(
+    forest: Forest, table: LabelTable, marginals: NDArray[np.float64], least: float
+) -> tuple[dict[Span, float], list[dict[str, float]]]: ...
 
 class LabelTable:
+    label_names: tuple[str, ...]
+    tag_names: tuple[str, ...]
     def __init__(
-        self, offsets: NDArray[np.int32], labels: NDArray[np.int32], tag_of: NDArray[np.int32], n_labels: int
+        self,
+        offsets: NDArray[np.int32],
+        labels: NDArray[np.int32],
+        tag_of: NDArray[np.int32],
+        label_names: tuple[str, ...],
+        tag_names: tuple[str, ...],
     ) -> None: ...
 
 class CellPosteriors:

@@ -9,6 +9,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
+from libcpp.algorithm cimport sort
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.chart._forest cimport Edge, Forest, Item, as_array
@@ -83,21 +84,122 @@ def bracket_scores(Forest forest, LabelTable table, const double[::1] marginals,
     return np.asarray(edges), np.asarray(items)
 
 
+def posteriors(Forest forest, LabelTable table, const double[::1] marginals, double least):
+    """Posteriors of the brackets and tags of a forest.
+
+    marginals (float64, (n_items,)): of the items; what is below 0 or above 1 counts as such.
+    least (float): brackets that are less likely are left out.
+    RETURNS (dict of (start, end, label) to float, list of dict of tag to float): the brackets in pre-order, of those
+        over the same words first what stands outside in most trees; and the tags of each word.
+    """
+    cdef BracketSums sums = BracketSums(table)
+    cdef Bracket each
+    cdef dict brackets = {}
+    cdef list tags = [{} for _ in range(forest.n_words)]
+    cdef int item
+    cdef double p
+    with nogil:
+        sums.sum(forest, marginals, least)
+    for each in sums.brackets:
+        brackets[each.start, each.end, table.label_names[each.label]] = min(each.p, 1.0)
+    for item in range(<int>forest.items.size()):
+        p = as_probability(marginals[item])
+        if forest.items[item].row >= 0 and p >= least * SHARE:
+            of_word = tags[forest.items[item].start]
+            tag = table.tag_names[table.tag_of[forest.items[item].symbol]]
+            of_word[tag] = min(of_word.get(tag, 0.0) + p, 1.0)
+    return brackets, tags
+
+
+cdef double SHARE = 0.01  # of the least probability, below which the parts of a sum are left out
+
+
+cdef struct Bracket:
+    int32_t start
+    int32_t end
+    int32_t label
+    double p
+    double depth     # mean place in the chains that have it
+
+
+cdef class BracketSums:
+    """Probabilities of all brackets of a forest, cell after cell."""
+
+    cdef LabelTable table
+    cdef vector[Bracket] brackets
+    cdef vector[double] p          # (n_labels,): of the cell at hand
+    cdef vector[double] depth
+    cdef vector[int32_t] found     # its labels
+
+    def __init__(self, LabelTable table):
+        self.table = table
+        self.p.assign(len(table.label_names), 0)
+        self.depth.assign(len(table.label_names), 0)
+
+    cdef void sum(self, Forest forest, const double[::1] marginals, double least) noexcept nogil:
+        cdef int item, n = <int>forest.items.size()
+        cdef double p
+        for item in range(n):
+            p = as_probability(marginals[item])
+            if p >= least * SHARE:
+                self.add(forest.items[item].symbol, p)
+            if item + 1 == n or not same_cell(forest.items[item], forest.items[item + 1]):
+                self.keep(forest.items[item], least)
+        sort(self.brackets.begin(), self.brackets.end(), comes_before)
+
+    cdef void add(self, int symbol, double p) noexcept nogil:
+        """Add an item's probability to those of its labels."""
+        cdef int c, label
+        for c in range(self.table.offsets[symbol], self.table.offsets[symbol + 1]):
+            label = self.table.labels[c]
+            if not self.table.is_repeated(symbol, c):
+                if self.p[label] == 0:
+                    self.found.push_back(label)
+                self.p[label] += p
+                self.depth[label] += p * (c - self.table.offsets[symbol])
+
+    cdef void keep(self, const Item& cell, double least) noexcept nogil:
+        """Note the brackets of a cell, and empty it."""
+        cdef int label
+        cdef Bracket new
+        for label in self.found:
+            if self.p[label] >= least:
+                new.start, new.end, new.label = cell.start, cell.end, label
+                new.p, new.depth = self.p[label], self.depth[label] / self.p[label]
+                self.brackets.push_back(new)
+            self.p[label] = self.depth[label] = 0
+        self.found.clear()
+
+
+cdef bint comes_before(const Bracket& x, const Bracket& y) noexcept nogil:
+    if x.start != y.start:
+        return x.start < y.start
+    if x.end != y.end:
+        return x.end > y.end
+    if x.depth != y.depth:
+        return x.depth < y.depth
+    return x.label < y.label
+
+
+cdef inline double as_probability(double p) noexcept nogil:
+    return 0 if p < 0 else 1 if p > 1 else p
+
+
 cdef class LabelTable:
     """The labels of each symbol's collapsed chain as ids; of a preterminal without its tag; none for "@" symbols."""
 
     cdef const int32_t[::1] offsets
     cdef const int32_t[::1] labels
     cdef const int32_t[::1] tag_of
-    cdef int n_labels
-    cdef int n_tags
+    cdef readonly tuple label_names
+    cdef readonly tuple tag_names
 
-    def __init__(self, offsets, labels, tag_of, n_labels):
+    def __init__(self, offsets, labels, tag_of, label_names, tag_names):
         self.offsets = offsets
         self.labels = labels
         self.tag_of = tag_of
-        self.n_labels = n_labels
-        self.n_tags = max(tag_of) + 1
+        self.label_names = label_names
+        self.tag_names = tag_names
 
     cdef bint is_repeated(self, int symbol, int c) noexcept nogil:
         """Whether the label at place c of a symbol's chain stands further up in it, as in NP|VP|NP."""
@@ -115,8 +217,8 @@ cdef class CellPosteriors:
     cdef vector[double] of_tag
 
     def __init__(self, LabelTable table):
-        self.of_label.assign(table.n_labels, 0)
-        self.of_tag.assign(table.n_tags, 0)
+        self.of_label.assign(len(table.label_names), 0)
+        self.of_tag.assign(len(table.tag_names), 0)
 
     cdef void sum(self, Forest forest, LabelTable table, int first, const double[::1] marginals) noexcept nogil:
         """Sum the marginals (n_items,) over the cell that begins with an item."""

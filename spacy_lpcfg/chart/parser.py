@@ -11,7 +11,7 @@ import numpy as np
 
 from spacy_lpcfg.arrays import in_blocks
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
-from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores
+from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores, posteriors
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constraint_mask, tree_mask
@@ -19,9 +19,9 @@ from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.fallbacks import first_fallback
 from spacy_lpcfg.chart.forest_mbr import forest_mbr
-from spacy_lpcfg.chart.posteriors import posteriors_of, states_of
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
+from spacy_lpcfg.chart.states import states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
@@ -65,6 +65,9 @@ class ForestScores(NamedTuple):
     edges: np.ndarray
     items: np.ndarray
     status: str
+
+
+LEAST = 1e-3  # of the posteriors of brackets
 
 
 class Parser(SentenceParser):
@@ -129,7 +132,7 @@ class Parser(SentenceParser):
             return SentenceReading(Posteriors.of(self.parse(query)))
         scores = self._scores(forest)
         forest = scores.marginals.forest
-        found = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
+        found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
         return ForestReading(found, self.grammar, query.words, forest)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
@@ -335,9 +338,9 @@ class Parser(SentenceParser):
     def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
         """The tree of `n_best(1)`."""
         tree = self._distribution(query, forest, scores.marginals).n_best(1)[0].tree
-        posteriors = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
+        found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
         log_probability = scores.marginals.log_probability
-        return posteriors.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+        return found.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
 
     def _choose(self, scores: ForestScores) -> np.ndarray:
         """Items of the tree to decode, in pre-order."""
@@ -374,5 +377,6 @@ def _label_table(grammar: Grammar) -> LabelTable:
         offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
         np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
         tag_of,
-        len(ids),
+        grammar.labels,
+        grammar.tags,
     )

@@ -12,12 +12,15 @@ from grammars import WORDS, grammar_of, one_state, random_grammar, random_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.enumeration import Model, all_trees, brackets, cancellation, items, marginals, model_of, total, weight
+from oracles.posteriors import posteriors_of
 from paths import ROOT
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
+from spacy_lpcfg.chart._decode import posteriors
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import normalize, read_trees, split_chain
 
@@ -98,6 +101,22 @@ def test_posteriors_are_those_of_all_brackets_and_tags(seed):
         assert set(found.brackets) <= set(expected)
         for (i, tag), p in marginals(model, words, tags).items():
             assert found.tags[i].get(tag, 0.0) == pytest.approx(p / whole, abs=2e-3)
+
+
+@SEEDS
+def test_posteriors_of_a_chart_are_plain_sums_in_pre_order(seed):
+    """Labels of the same words stand in the order that most trees have them in."""
+    grammar, rng = random_grammar(seed), np.random.default_rng(seed)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    for words in sentences(grammar, seed):
+        forest = parser.forest(words)
+        p = rng.random(forest.n_items) * rng.choice([1e-6, 1e-3, 0.3], forest.n_items)
+        found = Posteriors(*posteriors(forest, parser._labels, p, 1e-3))
+        expected = posteriors_of(forest.item_table(), p, grammar, 1e-3)
+        assert list(found.brackets) == list(expected.brackets)
+        assert found.brackets == pytest.approx(expected.brackets)
+        for own, other in zip(found.tags, expected.tags, strict=True):
+            assert own == pytest.approx(other)
 
 
 @SEEDS
