@@ -40,11 +40,11 @@ def parse_many(
     left = [shard for shard in shards if force or not os.path.exists(shard.output)]
     if len(left) < len(shards):
         log(f"{len(shards) - len(left)} of {len(shards)} files are there already; --force makes them again")
-    for folder in {os.path.dirname(shard.output) for shard in left}:
-        os.makedirs(folder, exist_ok=True)
     status: Counter[str] = Counter()
     errors: dict[str, str] = {}
     with _working(work, left, n_process, scheduler) as found:
+        for folder in {os.path.dirname(shard.output) for shard in left}:
+            os.makedirs(folder, exist_ok=True)
         for shard, made in progress(found, "files", total=len(left)):
             made = made or Made(error=_DIED)
             status += made.status

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import signal
+import time
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import islice
@@ -279,6 +280,22 @@ def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
     client.wait_for_workers(2)
     assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
     assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
+
+
+def wait_a_little(item: int) -> None:
+    time.sleep(0.1)
+
+
+def test_cluster_whose_scheduler_goes_is_an_error(client):
+    """Its calls are cancelled then, as they are here."""
+    from spacy_lpcfg.components.cli.worker_plugin import on_workers
+
+    client.wait_for_workers(2)
+    found = on_workers(client, wait_a_little, range(40))
+    next(found)
+    client.cancel([distributed.Future(key, client) for key in list(client.futures)])
+    with pytest.raises(ConnectionError, match="start it and this command again"):
+        list(found)
 
 
 # Learning of several models ------------------------------------------------------------------------
