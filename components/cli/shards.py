@@ -101,7 +101,8 @@ def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]
     try:
         files = list(files_of(path, tuple(suffix for each in kinds for suffix in _SUFFIXES[each])))
     except FileNotFoundError as error:
-        raise typer.BadParameter(f"{error} A text goes in quotes, and alone.", param_hint="FILE") from error
+        hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
+        raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
     root, written = os.path.abspath(_root(path)), output.absolute()
     if os.path.isfile(path) or root == str(written):
         return [(root, file) for file in files]

@@ -5,8 +5,8 @@ Imported where Dask is known to be installed.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from functools import partial
 from threading import local
 from typing import Any, TypeVar
@@ -20,18 +20,18 @@ Item = TypeVar("Item")
 class SentFunction(WorkerPlugin):
     """A function that all workers have, with those that come later, or in the place of one that died.
 
-    Each thread of a worker has one of its own, since a pipeline is not for several at a time.
+    Each thread of a worker has a copy, since a pipeline reads one file at a time.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.pickled = pickle.dumps(function)
+        self.function = function
 
     def setup(self, worker: Any) -> None:
         self.of_thread = local()
 
     def __call__(self, item: Any) -> Any:
         if not hasattr(self.of_thread, "function"):
-            self.of_thread.function = pickle.loads(self.pickled)
+            self.of_thread.function = deepcopy(self.function)
         return self.of_thread.function(item)
 
 

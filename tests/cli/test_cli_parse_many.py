@@ -241,10 +241,10 @@ def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
         (["{corpus}/a.txt", "{corpus}/below/a.txt", "-o", "{out}"], "would both become"),
         (["{corpus}/a.txt", "-", "-o", "{out}"], "stdin is no file"),
         (["-", "-o", "{out}"], "is a folder: name a file"),
-        (["The", "ferry", "left.", "-o", "{out}"], "A text goes in quotes"),
-        (["{out}", "-o", "{out}/there"], "none found in"),
+        (["The", "ferry", "left.", "-o", "{out}"], "Or put quotes around a text"),
+        (["{out}", "-o", "{out}/there"], "found none"),
         (["{corpus}/a.txt", "{docs}", "-o", "{out}"], "say what to take"),
-        (["{docs}", "{docs}", "-o", "{docs}/..", "--format", "spacy"], "it would replace"),
+        (["{docs}", "{docs}", "-o", "{folder}", "--format", "spacy"], "it would replace"),
         (["{corpus}/a.txt", "--force", "-o", "{out}/a.mrg"], "--force"),
         (["{corpus}", "--input", "tokens", "--tags", "given", "-o", "{out}"], "tokens have no tags"),
         (["{corpus}", "--n-best", 2, "--format", "table", "--marginals", "-o", "{out}"], "use --format json"),
@@ -255,7 +255,7 @@ def test_parse_many_refuses_what_cannot_be_had(arguments, message, pcfg_model, c
     docs = tmp_path / "docs" / "d.spacy"
     docs.parent.mkdir()
     DocBin().to_disk(docs)
-    places = {"corpus": corpus, "out": tmp_path / "out", "docs": docs}
+    places = {"corpus": corpus, "out": tmp_path / "out", "docs": docs, "folder": docs.parent}
     places["out"].mkdir()
     filled = [str(each).format(**places) for each in arguments]
     error = run("parse", pcfg_model, *filled, code=2).stderr

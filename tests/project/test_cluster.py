@@ -249,6 +249,16 @@ def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, 
     assert written(tmp_path) == parsed_here
 
 
+def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp_path):
+    """Each thread has a pipeline of its own."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+    ) as cluster:
+        address = cluster.scheduler_address
+        run("parse", pcfg_model, corpus, "--format", "json", "--scheduler", address, "-o", tmp_path)
+    assert written(tmp_path) == parsed_here
+
+
 def test_cluster_parses_all_files_but_broken_ones(pcfg_model, client, tmp_path):
     client.wait_for_workers(2)
     for name, text in (("a.txt", b"It rained.\n"), ("b.txt", b"\xff\n"), ("c.txt", b"It left.\n")):
@@ -269,6 +279,9 @@ class Tenfold:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         (self.folder / f"{os.getpid()}-{uuid4()}").touch()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tenfold:
+        return self
 
     def __call__(self, item: int) -> int:
         return 10 * item
