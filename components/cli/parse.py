@@ -156,7 +156,7 @@ def parse(
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
         spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
-    many = scheduler is not None or is_corpus(files, output)
+    many = scheduler is not None or is_corpus(files)
     form = form or BY_SUFFIX.get(output.suffix if output and not many else "", ParseFormat.brackets)
     write = _writer(form, n_best, marginals)
     shards = shards_of(files, kind, output, SUFFIXES[form]) if many else []

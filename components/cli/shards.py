@@ -32,11 +32,9 @@ class Shard(NamedTuple):
     output: str
 
 
-def is_corpus(files: Sequence[str], output: Path | None) -> bool:
-    """Whether it is files that go into a folder: several ones, a folder or a pattern, or a file for a folder."""
-    if len(files) > 1 or os.path.isdir(files[0]) or _is_pattern(files[0]):
-        return True
-    return os.path.isfile(files[0]) and output is not None and output.is_dir()
+def is_corpus(files: Sequence[str]) -> bool:
+    """Whether it is many files, which go into a folder: several ones, a folder or a pattern."""
+    return len(files) > 1 or os.path.isdir(files[0]) or _is_pattern(files[0])
 
 
 def _is_pattern(file: str) -> bool:

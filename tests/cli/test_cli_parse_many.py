@@ -75,11 +75,6 @@ def test_parse_many_takes_patterns_files_and_folders(patterns, names, corpus, pc
     assert written(tmp_path / "out").keys() == names
 
 
-def test_parse_many_takes_one_file_for_a_folder(corpus, alone, pcfg_model, tmp_path):
-    run("parse", pcfg_model, corpus / "a.txt", "-o", tmp_path)
-    assert written(tmp_path) == {"a.mrg": alone["a.mrg"]}
-
-
 def test_parse_many_keeps_what_tells_files_apart(corpus, pcfg_model, tmp_path):
     for number in (0, 1):
         (tmp_path / f"part.{number}").write_text("It rained.\n", encoding="utf-8")
@@ -213,7 +208,7 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
         "spacy_lpcfg.components.cli.worker_processes.in_processes",
         lambda work, shards, n_process: ((shard, None) for shard in shards),
     )
-    error = run("parse", pcfg_model, corpus / "a.txt", "-o", tmp_path, code=1).stderr
+    error = run("parse", pcfg_model, corpus, "-o", tmp_path, code=1).stderr
     assert f"{corpus / 'a.txt'}: several workers died at it" in error
 
 
@@ -240,7 +235,7 @@ def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
         (["{corpus}/a.txt", "{corpus}/c.txt", "-o", "{corpus}/a.txt"], "is none"),
         (["{corpus}/a.txt", "{corpus}/below/a.txt", "-o", "{out}"], "would both become"),
         (["{corpus}/a.txt", "-", "-o", "{out}"], "stdin is no file"),
-        (["-", "-o", "{out}"], "is a folder: name a file"),
+        (["{corpus}/a.txt", "-o", "{out}"], "is a folder: name a file"),
         (["The", "ferry", "left.", "-o", "{out}"], "Or put quotes around a text"),
         (["{out}", "-o", "{out}/there"], "found none"),
         (["{corpus}/a.txt", "{docs}", "-o", "{out}"], "say what to take"),

@@ -252,7 +252,7 @@ def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, 
 def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp_path):
     """Each thread has a pipeline of its own."""
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
         run("parse", pcfg_model, corpus, "--format", "json", "--scheduler", address, "-o", tmp_path)
