@@ -36,7 +36,8 @@ class SentFunction(WorkerPlugin):
 
 
 def _call(name: str, item: Any) -> Any:
-    return get_worker().plugins[name](item)
+    plugin: Any = get_worker().plugins[name]
+    return plugin(item)
 
 
 def on_workers(client: Client, function: Callable[[Item], Any], items: Iterable[Item]) -> Iterator[tuple[Item, Any]]:

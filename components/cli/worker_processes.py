@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing import Pipe, Process, parent_process
 from multiprocessing.connection import Connection, wait
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from spacy_lpcfg.components.cli.processes import interrupts_held_back
 
@@ -37,7 +37,7 @@ class _Worker:
         with suppress(OSError):  # if it is dead, `end` will find out
             self.connection.send(item)
 
-    def end(self) -> tuple[bool, object]:
+    def end(self) -> tuple[bool, Any]:
         """Whether the process lived until the call was done, and what that gave."""
         try:
             return True, self.connection.recv()
@@ -72,7 +72,7 @@ def in_processes(
         yield from ((item, function(item)) for item in items)
         return
     waiting, idle, deaths = deque(items), list[_Worker](), Counter[Item]()
-    working: dict[Connection, tuple[_Worker, Item]] = {}
+    working: dict[Any, tuple[_Worker, Item]] = {}
     try:
         while waiting or working:
             while waiting and len(working) < n_process:
