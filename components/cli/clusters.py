@@ -1,8 +1,8 @@
-"""`--scheduler` of commands that learn: a Dask cluster, on which sums over the treebank are made."""
+"""`--scheduler` of commands: a Dask cluster, on which sums over a treebank are made, and files are parsed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -12,22 +12,28 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Of a Dask cluster to learn on, such as tcp://127.0.0.1:8786; its machines have trees at the same paths.",
+        help="Of a Dask cluster to work on, such as tcp://127.0.0.1:8786; its machines have files at the same paths.",
     ),
 ]
 
 
 @contextmanager
-def on_cluster(address: str | None) -> Iterator[None]:
-    """Within, joblib's calls run on the cluster of a scheduler, if there is one.
+def connected(address: str) -> Iterator[Any]:
+    """A client of a scheduler.
 
     RAISES (ImportError): Where Dask is not installed. (OSError): If nothing answers there.
     """
+    with extra("distributed", "--scheduler", name="cluster").Client(address) as client:
+        yield client
+
+
+@contextmanager
+def on_cluster(address: str | None) -> Iterator[None]:
+    """Within, joblib's calls run on the cluster of a scheduler, if there is one; errors as in `connected`."""
     if address is None:
         yield
         return
-    client = extra("distributed", "--scheduler", name="cluster").Client
     from joblib import parallel_config
 
-    with client(address), parallel_config(backend="dask"):
+    with connected(address), parallel_config(backend="dask"):
         yield

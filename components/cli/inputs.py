@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
+_ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
 
 
 class Input(str, Enum):
@@ -147,7 +148,7 @@ def run_pipeline(
 ) -> Iterator[Parsed]:
     """The Docs of a file, parsed, in its order; neither file nor Docs are ever in memory as a whole.
 
-    nlp (Language): changed so that it does what is asked
+    nlp (Language): changed so that it does what is asked, of one file after the other
     component (ParsingPipe or SpectralBracketerPipe): what parses; with words that are there already, nothing else runs
     questions (dict of str to dict): methods of the component and their arguments; see `answers.py`
     with_trees (bool): whether to parse, and not just to answer
@@ -157,19 +158,24 @@ def run_pipeline(
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
         nlp.add_pipe("sentencizer", first=True)
-    disabled = [] if is_text else [name for name in nlp.pipe_names if name != component.name]
+    disabled = [] if is_text else [name for name in nlp.pipe_names if name not in (component.name, _ANSWERS)]
     _use_tags(component, source)
-    if questions:
-        from spacy_lpcfg.components.cli import answers
-
-        nlp.add_pipe(answers.FACTORY, before=component.name, config={"component": component.name, "ask": questions})
-    nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name])
+    if questions and _ANSWERS not in nlp.pipe_names:
+        _add_answers(nlp, component, questions)
     is_empty = True
-    for doc, words in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
-        is_empty = False
-        yield Parsed(doc, words)
+    with nlp.select_pipes(disable=disabled if with_trees else [*disabled, component.name]):
+        for doc, words in pipe(nlp, _unparsed(nlp, component, source), n_process=n_process):
+            is_empty = False
+            yield Parsed(doc, words)
     if is_empty:
         raise ValueError(f"{source.name}: there is nothing to parse in it. Expected {_EXPECTED[source.kind]}.")
+
+
+def _add_answers(nlp: Language, component: Pipe, questions: dict[str, dict[str, Any]]) -> None:
+    from spacy_lpcfg.components.cli import answers
+
+    config = {"component": component.name, "ask": questions}
+    nlp.add_pipe(answers.FACTORY, _ANSWERS, before=component.name, config=config)
 
 
 def n_documents(nlp: Language, source: Source) -> int | None:

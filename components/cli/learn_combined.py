@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.chosen import chosen_learner
+from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
 from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
@@ -42,6 +43,7 @@ def learn_combined(
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
+    scheduler: Scheduler = None,
     lang: Lang = "en",
     skip_bad: SkipBad = False,
     force: Force = False,
@@ -51,7 +53,7 @@ def learn_combined(
     Of the presets fast is one grammar, and the others are several models that decide together, which are more accurate
     than any of them alone. With --text the models are learned twice: first from the trees, and then from these and
     from what the first ones say of the text; fast learns from a text that four grammars have parsed. With --dev the F1
-    on these trees is printed, parsed from raw words.
+    on these trees is printed, parsed from raw words. With --scheduler each model is learned by a worker of the cluster.
 
     \b
     Example:
@@ -67,7 +69,7 @@ def learn_combined(
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     steps: list[Step] = []
-    with busy("learning"):
+    with on_cluster(scheduler), busy("learning"):
         component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=steps.append)
     tell(learned.summary)
     nlp.meta["fit"] = [step.to_values() for step in steps]

@@ -31,6 +31,13 @@ BY_SUFFIX = {
     ".tsv": ParseFormat.table,
     ".spacy": ParseFormat.spacy,
 }
+SUFFIXES = {
+    ParseFormat.brackets: ".mrg",
+    ParseFormat.json: ".jsonl",
+    ParseFormat.table: ".tsv",
+    ParseFormat.spacy: ".spacy",
+}
+"""Of files that are named after others."""
 
 
 class Span(NamedTuple):

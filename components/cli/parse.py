@@ -3,7 +3,8 @@
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -11,13 +12,34 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_output, log, progress, replacing, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, Tags, check_usage, n_documents, run_pipeline, source_of
-from spacy_lpcfg.components.cli.outputs import BY_SUFFIX, EMPTY, LINES, ParsedSentence, ParseFormat, sentences_of
+from spacy_lpcfg.components.cli.clusters import Scheduler
+from spacy_lpcfg.components.cli.console import (
+    check_output,
+    log,
+    one_line,
+    progress,
+    replacing,
+    reporting_errors,
+    writing,
+)
+from spacy_lpcfg.components.cli.inputs import Input, Source, Tags, check_usage, n_documents, run_pipeline, source_of
+from spacy_lpcfg.components.cli.outputs import (
+    BY_SUFFIX,
+    EMPTY,
+    LINES,
+    SUFFIXES,
+    ParsedSentence,
+    ParseFormat,
+    sentences_of,
+)
+from spacy_lpcfg.components.cli.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+    from spacy.language import Language
 
     from spacy_lpcfg.components.cli.inputs import Parsed, Pipe
 
@@ -37,8 +59,13 @@ class Decoding(str, Enum):
 @reporting_errors
 def parse(
     model: Model,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="What to parse: a file in UTF-8 or .spacy, - for stdin, or a text.")
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="What to parse: a file in UTF-8, .gz or not, or .spacy; - for stdin; a text; or, with a folder as "
+            "--output, many files, folders or 'patterns*'.",
+        ),
     ],
     kind: Annotated[
         Input | None,
@@ -48,7 +75,9 @@ def parse(
         ParseFormat | None,
         typer.Option("--format", help="What to write, see above. [default: by the suffix of --output, or brackets]"),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout; of many files, a folder.")
+    ] = None,
     n_best: Annotated[
         int | None, typer.Option("--n-best", min=1, help="The likeliest trees of each sentence, with probabilities.")
     ] = None,
@@ -77,12 +106,22 @@ def parse(
         ),
     ] = None,
     component: Component = None,
-    n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+    n_process: Annotated[
+        int, typer.Option("--n-process", help="Processes, of many files for one each; -1 is one for each processor.")
+    ] = 1,
+    scheduler: Scheduler = None,
+    force: Annotated[
+        bool, typer.Option("--force", "-f", help="Make the files again that the folder of --output has already.")
+    ] = False,
 ) -> None:
-    """Parse a file or a text: plain text, words, trees or Docs.
+    """Parse a file or a text: plain text, words, trees or Docs; or many files into a folder.
 
     A file is read as a stream, and its sentences keep their order. FILE is a text itself if there is no file of that
     name.
+
+    Each of many files becomes a file of the same name below the folder, with the suffix of the format, which appears
+    when it is complete. What is there already stays, so that the command goes on where it was stopped. A file that
+    cannot be read is told of at the end; the others are parsed.
 
     \b
     --input text    a document a line; the pipeline finds words and sentences
@@ -115,30 +154,37 @@ def parse(
         spacy-lpcfg parse model/ text.txt --n-process 4 -o text.jsonl
         spacy-lpcfg parse model/ dev.mrg --input trees --tags given -o dev.parsed
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
+        spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
-    form = form or BY_SUFFIX.get(output.suffix if output else "", ParseFormat.brackets)
+    many = scheduler is not None or is_corpus(files)
+    form = form or BY_SUFFIX.get(output.suffix if output and not many else "", ParseFormat.brackets)
     write = _writer(form, n_best, marginals)
-    _check_output(output, form)
-    check_usage(file, kind, tags)
+    shards = shards_of(files, kind, output, SUFFIXES[form]) if many else []
+    first = shards[0].file if many else files[0]
+    check_usage(first, kind, tags)
+    if not many:
+        _check_alone(output, form, force)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
     _set_beam(pipe, beam)
     _set_decoding(pipe, decoding)
-    source = source_of(nlp, pipe, file, kind, tags)
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
-    found = run_pipeline(nlp, pipe, source, questions=questions, n_process=n_process)
-    status: Counter[str] = Counter()
-    is_seen = output is None and sys.stdout.isatty()
-    bar = progress(found, "documents", hidden=is_seen, total=None if is_seen else n_documents(nlp, source))
-    write(output, _told(bar, pipe.spans_key, status), pipe.spans_key, _root_label(pipe, root))
+    source = source_of(nlp, pipe, first, kind, tags)
+    work = _Work(nlp, pipe.name, source.kind, tags, questions, write, _root_label(pipe, root))
+    if many:
+        status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
+    else:
+        status = work.parse(source, output, n_process=n_process, is_told=True)
     _log_makeshift(status)
 
 
-def _check_output(output: Path | None, form: ParseFormat) -> None:
-    """RAISES (BadParameter): If nothing can be written there, or Docs would go to a terminal."""
+def _check_alone(output: Path | None, form: ParseFormat, force: bool) -> None:
+    """RAISES (BadParameter): If nothing can be written there, or Docs would go to a terminal; and for --force."""
     check_output(output)
+    if force:
+        raise typer.BadParameter("one file is made again in any case", param_hint="--force")
     if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
         raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
 
@@ -192,7 +238,44 @@ def _root_label(pipe: "Pipe", root: str | None) -> str | None:
     return root if root is not None or isinstance(pipe, ParsingPipe) else ""
 
 
-def _told(found: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """How files are parsed and written; it can be sent to other processes.
+
+    component (str): the name of what parses; questions (dict): see `run_pipeline`; root (str or None): over every tree
+    """
+
+    nlp: "Language"
+    component: str
+    kind: Input
+    tags: Tags | None
+    questions: dict[str, dict[str, Any]]
+    write: "Writer"
+    root: str | None
+
+    def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
+        """Parse a file into another; how many sentences there are of each status. A bar shows it if `is_told`."""
+        pipe = find_parser_or_bracketer(self.nlp, self.component)
+        found = run_pipeline(self.nlp, pipe, source, questions=self.questions, n_process=n_process)
+        is_seen = not is_told or (output is None and sys.stdout.isatty())
+        total = None if is_seen else n_documents(self.nlp, source)
+        status: Counter[str] = Counter()
+        bar = progress(found, "documents", hidden=is_seen, total=total)
+        self.write(output, _counted(bar, pipe.spans_key, status), pipe.spans_key, self.root)
+        return status
+
+    def __call__(self, shard: Shard) -> Made:
+        """Parse one of many files; words that it alone has are forgotten."""
+        with self.nlp.memory_zone() if hasattr(self.nlp, "memory_zone") else nullcontext():  # spaCy 3.8
+            try:
+                return Made(self.parse(Source(shard.file, self.kind, self.tags), Path(shard.output)))
+            except (ValueError, OSError) as error:
+                return Made(error=one_line(error))
+            except Exception as error:  # one of many files: what is wrong with it does not stop the others
+                return Made(error=f"{type(error).__name__}: {one_line(error)}")
+
+
+def _counted(found: "Iterable[Parsed]", key: str, status: Counter[str]) -> "Iterator[Parsed]":
     """The same, while the status of the sentences is counted."""
     for parsed in found:
         status.update([EMPTY] if parsed.words == [] else parsed.doc.spans[key].attrs["status"])

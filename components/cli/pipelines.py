@@ -149,10 +149,15 @@ def check_folder(output: Path, *, force: bool) -> Path:
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
     if message := _refusal(target, force=force):
         raise typer.BadParameter(message, param_hint="--output")
-    above = next(folder for folder in target.parents if folder.exists())
+    check_can_be_made(target.parent)
+    return target
+
+
+def check_can_be_made(folder: Path) -> None:
+    """RAISES (BadParameter): If neither it nor what is above it is a folder that can be written to."""
+    above = next(each for each in (folder.absolute(), *folder.absolute().parents) if each.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise typer.BadParameter(f"{above} is no folder that can be written to", param_hint="--output")
-    return target
 
 
 def _refusal(folder: Path, *, force: bool) -> str | None:

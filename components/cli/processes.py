@@ -44,7 +44,7 @@ def pipe(
     try:
         while batch := list(islice(items, _BATCH)):
             documents = [item if isinstance(item, str) else item.to_bytes() for item, _ in batch]
-            with _interrupts_held_back():  # while processes are started
+            with interrupts_held_back():  # while processes are started
                 future = pool.submit(_run, documents)
             waiting.append((future, [context for _, context in batch]))
             if len(waiting) > _WAITING * n_process:
@@ -58,7 +58,7 @@ def pipe(
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
+def interrupts_held_back() -> Iterator[None]:
     """Ctrl-C waits for the end of the block; processes that are started in it take no notice."""
     held: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: held.append(number))

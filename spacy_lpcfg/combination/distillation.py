@@ -26,6 +26,7 @@ from spacy_lpcfg.learning.lexicon.lexical import count_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
@@ -166,7 +167,8 @@ class Lessons:
         """What a student learns."""
         if isinstance(student, Combination):
             silent = replace(self, on_step=None)
-            return student.combine([silent._member(learner) for learner in student.learners])
+            calls = ((silent, learner) for learner in student.learners)
+            return student.combine(list(in_order(Lessons._member, calls, n_jobs=student.n_jobs)))
         return self._member(student)
 
     def _member(self, student: MemberLearner) -> Member:

@@ -1,20 +1,24 @@
-"""Learning on a cluster: the same grammars as here, whatever becomes of a worker."""
+"""Learning and parsing on a cluster: the same grammars and trees as here, whatever becomes of a worker."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
+import time
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
 import spacy
 from commands import run
 from joblib import parallel_config
+from killing import first_writer_killed
 from paths import ROOT
 
 from spacy_lpcfg.bracketing import CCA, SpectralBracketer
@@ -190,3 +194,142 @@ def test_cluster_that_does_not_answer_is_an_error(files, tmp_path):
     command = ("learn", "lpcfg", *files.paths, "--scheduler", "tcp://127.0.0.1:9", "-o", tmp_path / "model")
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert "127.0.0.1:9" in run(*command, code=1).stderr
+
+
+# Parsing -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    """Files of text, of which one is compressed."""
+    folder = tmp_path_factory.mktemp("corpus")
+    lines = [f"{' '.join(tree.words)}\n" for tree in islice(read_trees(SAMPLE / "train.mrg"), 600)]
+    for number in range(6):
+        text = "".join(lines[100 * number : 100 * number + 100]).encode()
+        name, data = (f"{number}.txt.gz", gzip.compress(text)) if number == 3 else (f"{number}.txt", text)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def written(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def parsed_here(corpus, pcfg_model, tmp_path_factory) -> dict[str, str]:
+    """The files of the corpus as one process parses them."""
+    folder = tmp_path_factory.mktemp("here")
+    run("parse", pcfg_model, corpus, "--format", "json", "-o", folder)
+    return written(folder)
+
+
+def n_plugins(dask_worker: Any) -> int:
+    return len(dask_worker.plugins)
+
+
+def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_path):
+    client.wait_for_workers(2)
+    before, plugins = client.run(n_executed), client.run(n_plugins)
+    command = ("parse", pcfg_model, corpus, "--format", "json", "--scheduler", client.scheduler.address, "-o", tmp_path)
+    run(*command)
+    assert written(tmp_path) == parsed_here
+    after = client.run(n_executed)
+    assert sum(after.values()) - sum(before.values()) == len(parsed_here) == 6
+    assert all(after[worker] > before[worker] for worker in after)
+    assert client.run(n_plugins) == plugins  # workers have forgotten the model
+    assert "6 of 6 files are there already" in run(*command).stderr
+
+
+def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, pcfg_model, client, tmp_path):
+    client.wait_for_workers(2)
+    there = ("--scheduler", client.scheduler.address)
+    with first_writer_killed(tmp_path) as killed:
+        run("parse", pcfg_model, corpus, "--format", "json", *there, "-o", tmp_path)
+    assert killed.is_set()
+    assert written(tmp_path) == parsed_here
+
+
+def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp_path):
+    """Each thread has a pipeline of its own."""
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
+    ) as cluster:
+        address = cluster.scheduler_address
+        run("parse", pcfg_model, corpus, "--format", "json", "--scheduler", address, "-o", tmp_path)
+    assert written(tmp_path) == parsed_here
+
+
+def test_cluster_parses_all_files_but_broken_ones(pcfg_model, client, tmp_path):
+    client.wait_for_workers(2)
+    for name, text in (("a.txt", b"It rained.\n"), ("b.txt", b"\xff\n"), ("c.txt", b"It left.\n")):
+        (tmp_path / name).write_bytes(text)
+    there = ("--scheduler", client.scheduler.address)
+    error = run("parse", pcfg_model, tmp_path, *there, "-o", tmp_path / "out", code=1).stderr
+    assert f"{tmp_path / 'b.txt'}:1: Expected UTF-8" in error
+    assert "1 of 3 files could not be parsed" in error
+    assert written(tmp_path / "out").keys() == {"a.mrg", "c.mrg"}
+
+
+class Tenfold:
+    """A function that leaves a file wherever it arrives."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        (self.folder / f"{os.getpid()}-{uuid4()}").touch()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tenfold:
+        return self
+
+    def __call__(self, item: int) -> int:
+        return 10 * item
+
+
+def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
+    from spacy_lpcfg.components.cli.worker_plugin import on_workers
+
+    client.wait_for_workers(2)
+    assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
+    assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
+
+
+def wait_a_little(item: int) -> None:
+    time.sleep(0.1)
+
+
+def test_cluster_whose_scheduler_goes_is_an_error(client):
+    """Its calls are cancelled then, as they are here."""
+    from spacy_lpcfg.components.cli.worker_plugin import on_workers
+
+    client.wait_for_workers(2)
+    found = on_workers(client, wait_a_little, range(40))
+    next(found)
+    client.cancel([distributed.Future(key, client) for key in list(client.futures)])
+    with pytest.raises(ConnectionError, match="start it and this command again"):
+        list(found)
+
+
+# Learning of several models ------------------------------------------------------------------------
+
+
+def not_here(learner: Any, *args: Any, **settings: Any) -> None:
+    raise AssertionError("learned by the process that asks the cluster")
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["trees", "text"])
+def test_cluster_learns_combined_by_the_command(text, files, client, tmp_path, monkeypatch):
+    client.wait_for_workers(2)
+    (tmp_path / "text").write_text("The old ferry was sold .\nMy sister missed the last one .\n", encoding="utf-8")
+    command = ("learn", "combined", files.paths[0], *(("--text", tmp_path / "text") if text else ()), "-o")
+    run(*command, tmp_path / "here")
+    monkeypatch.setattr("spacy_lpcfg.isbn.learning.ISBNLearner.fit", not_here)
+    monkeypatch.setattr("spacy_lpcfg.learning.pivot.Pivot.fit", not_here)
+    with distributed.get_task_stream(client) as stream:
+        run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
+    members = [task["worker"] for task in stream.data if str(task["key"]).startswith("batch_of__learned")]
+    assert len(members) == 4
+    assert len(set(members)) == 2
+    here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
+    assert there.to_bytes() == here.to_bytes()

@@ -1,0 +1,79 @@
+"""Many files parsed into a folder: what is there stays, what cannot be read is told of, and any worker may die."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from spacy_lpcfg.components.cli.clusters import connected
+from spacy_lpcfg.components.cli.console import log, progress
+from spacy_lpcfg.components.cli.shards import Shard
+
+_DIED = "several workers died at it, perhaps for want of memory: cut it into smaller files"
+
+
+@dataclass(frozen=True)
+class Made:
+    """How many sentences of a file have each status, or what kept them from being parsed."""
+
+    status: Counter[str] = field(default_factory=Counter)
+    error: str | None = None
+
+
+Work: TypeAlias = Callable[[Shard], Made]
+
+
+def parse_many(
+    work: Work, shards: Sequence[Shard], *, n_process: int, scheduler: str | None, force: bool
+) -> Counter[str]:
+    """Parse files, but those that are parsed already; how many sentences of them have each status.
+
+    work (callable): parses one; it can be sent to other processes
+    n_process (int): of this machine, where there is no cluster
+    force (bool): whether to parse all of them
+    RAISES (ValueError): If some could not be parsed, when all others are.
+    """
+    left = [shard for shard in shards if force or not os.path.exists(shard.output)]
+    if len(left) < len(shards):
+        log(f"{len(shards) - len(left)} of {len(shards)} files are there already; --force makes them again")
+    status: Counter[str] = Counter()
+    errors: dict[str, str] = {}
+    with _working(work, left, n_process, scheduler) as found:
+        for folder in {os.path.dirname(shard.output) for shard in left}:
+            os.makedirs(folder, exist_ok=True)
+        for shard, made in progress(found, "files", total=len(left)):
+            made = made or Made(error=_DIED)
+            status += made.status
+            if made.error:
+                errors[shard.file] = made.error
+    _tell_errors(errors, len(shards))
+    return status
+
+
+@contextmanager
+def _working(
+    work: Work, shards: Sequence[Shard], n_process: int, scheduler: str | None
+) -> Iterator[Iterable[tuple[Shard, Made | None]]]:
+    """What becomes of each file, as it is done in this process, in others or on a cluster."""
+    if scheduler is None:
+        from spacy_lpcfg.components.cli.worker_processes import in_processes
+
+        with closing(in_processes(work, shards, n_process)) as found:
+            yield found
+        return
+    with connected(scheduler) as client:
+        from spacy_lpcfg.components.cli.worker_plugin import on_workers
+
+        with closing(on_workers(client, work, shards)) as found:
+            yield found
+
+
+def _tell_errors(errors: dict[str, str], n_files: int) -> None:
+    for file, error in sorted(errors.items()):
+        log(error if file in error else f"{file}: {error}")
+    if errors:
+        raise ValueError(f"{len(errors)} of {n_files} files could not be parsed; the others are")

@@ -1,0 +1,124 @@
+"""A corpus in files, each of them a shard: which files there are, and where the trees of each go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from glob import has_magic, iglob
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.console import STDIN, is_text
+from spacy_lpcfg.components.cli.inputs import Input
+from spacy_lpcfg.components.cli.pipelines import check_can_be_made
+
+_COMPRESSED = ".gz"
+_SUFFIXES = {
+    Input.text: (".txt", ".txt.gz"),
+    Input.tokens: (".txt", ".txt.gz"),
+    Input.tagged: (".tagged", ".tagged.gz"),
+    Input.trees: (".mrg", ".mrg.gz"),
+    Input.spacy: (".spacy",),
+}
+"""Of the files of a folder that count, by what they hold."""
+
+
+class Shard(NamedTuple):
+    """A file to parse, and the file for its trees; both absolute, since workers have folders of their own."""
+
+    file: str
+    output: str
+
+
+def is_corpus(files: Sequence[str]) -> bool:
+    """Whether it is many files, which go into a folder: several ones, a folder or a pattern."""
+    return len(files) > 1 or os.path.isdir(files[0]) or _is_pattern(files[0])
+
+
+def _is_pattern(file: str) -> bool:
+    return is_text(file) and has_magic(file) and any(os.path.isfile(found) for found in iglob(file, recursive=True))
+
+
+def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suffix: str) -> list[Shard]:
+    """The files to parse, and where their trees go: below the folder, by the same names with another suffix.
+
+    files (sequence of str): files; folders, of which all files below them that hold `kind` count; patterns
+    kind (Input or None): what they hold; None for text or Docs, by their names
+    RAISES (BadParameter): If there is no file at one of them, if that folder cannot be, if only some files hold Docs,
+        and if a file would be written twice, or over one that is read.
+    """
+    folder = _checked_folder(output)
+    shards = [
+        Shard(os.path.abspath(file), os.path.abspath(folder / _renamed(os.path.relpath(file, root), suffix)))
+        for path in files
+        for root, file in _found(path, kind, folder)
+    ]
+    if not shards:
+        raise typer.BadParameter(f"all its files are below {str(output)!r}, where trees go", param_hint="FILE")
+    _check_kinds(shards, kind)
+    _check_targets(shards)
+    return list(dict.fromkeys(shards))
+
+
+def _check_kinds(shards: Sequence[Shard], kind: Input | None) -> None:
+    if kind is None and len({shard.file.endswith(_SUFFIXES[Input.spacy]) for shard in shards}) > 1:
+        raise typer.BadParameter("some files are .spacy and others are not: say what to take", param_hint="--input")
+
+
+def _check_targets(shards: Sequence[Shard]) -> None:
+    sources: dict[str, str] = {}
+    for file, target in shards:
+        if sources.setdefault(target, file) != file:
+            raise typer.BadParameter(
+                f"{sources[target]!r} and {file!r} would both become {target!r}: name the folder above them, or parse "
+                "them into two folders",
+                param_hint="FILE",
+            )
+    for target in sources.keys() & set(sources.values()):
+        raise typer.BadParameter(f"it would replace {target!r}, which is read: name another", param_hint="--output")
+
+
+def _checked_folder(output: Path | None) -> Path:
+    if output is None:
+        raise typer.BadParameter("several files need a folder for their trees: name one", param_hint="--output")
+    if os.path.lexists(output) and not output.is_dir():
+        raise typer.BadParameter(f"several files need a folder, but '{output}' is none", param_hint="--output")
+    check_can_be_made(output)
+    return output
+
+
+def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]:
+    """The files of a path, each after the folder that its name begins below; none of those that were written."""
+    from spacy_lpcfg.trees.files import files_of
+
+    if path == STDIN:
+        raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
+    kinds = (Input.text, Input.spacy) if kind is None else (kind,)
+    try:
+        files = list(files_of(path, tuple(suffix for each in kinds for suffix in _SUFFIXES[each])))
+    except FileNotFoundError as error:
+        hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
+        raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
+    root, written = os.path.abspath(_root(path)), output.absolute()
+    if os.path.isfile(path) or root == str(written):
+        return [(root, file) for file in files]
+    return [(root, file) for file in files if not Path(file).absolute().is_relative_to(written)]
+
+
+def _root(path: str) -> str:
+    """The folder itself, that of a file, or what of a pattern comes before its first wildcard."""
+    if os.path.isdir(path):
+        return path
+    parts = Path(path).parent.parts if os.path.isfile(path) else Path(path).parts
+    n_plain = next((i for i, part in enumerate(parts) if not os.path.isfile(path) and has_magic(part)), len(parts))
+    return os.path.join(*parts[:n_plain]) if n_plain else ""
+
+
+def _renamed(name: str, suffix: str) -> str:
+    """With another suffix in the place of those of `_SUFFIXES`; any other may tell files apart, and stays."""
+    name = name.removesuffix(_COMPRESSED)
+    known = {each for of_kind in _SUFFIXES.values() for each in of_kind}
+    stem, own = os.path.splitext(name)
+    return (stem if own in known else name) + suffix
