@@ -9,6 +9,14 @@ def best_tree(
 def bracket_scores(
     forest: Forest, table: LabelTable, marginals: NDArray[np.float64], cost: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def expected_scores(
+    forest: Forest,
+    table: LabelTable,
+    brackets: NDArray[np.int32],
+    p: NDArray[np.float64],
+    of_tags: NDArray[np.float64],
+    cost: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class LabelTable:
     def __init__(

@@ -18,14 +18,13 @@ from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constrai
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.fallbacks import first_fallback
-from spacy_lpcfg.chart.forest_mbr import forest_mbr
+from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
 from spacy_lpcfg.chart.posteriors import posteriors_of, states_of
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
@@ -39,18 +38,22 @@ from spacy_lpcfg.trees.tree import Span, Tree
 class ForestReading(SentenceReading):
     """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
 
-    grammar (Grammar): whose symbols are the forest's.
+    grammar (Grammar): whose symbols are the forest's; labels (LabelTable): of the grammar.
     words (sequence of str): of the sentence.
     forest (Forest): with a tree.
+    log_probability (float), status (str): of the sentence's parses, as in `Parse`.
     """
 
     grammar: Grammar
+    labels: LabelTable
     words: Sequence[str]
     forest: Forest
+    log_probability: float
+    status: str
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
         """The tree of the forest with the least expected loss by these posteriors."""
-        return forest_mbr(self.forest, self.grammar, self.words, posteriors, bracket_cost=bracket_cost)
+        return forest_mbr(self.forest, self.grammar, self.labels, self.words, posteriors, bracket_cost=bracket_cost)
 
 
 class ForestScores(NamedTuple):
@@ -84,7 +87,7 @@ class Parser(SentenceParser):
         self.sets = SymbolSets(grammar)
         self._context = ContextModel(grammar)
         self._fine = FineGrammar(grammar)
-        self._labels = _label_table(grammar)
+        self._labels = label_table(grammar)
         self._state_bytes = state_bytes(grammar)
 
     @classmethod
@@ -130,7 +133,8 @@ class Parser(SentenceParser):
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
-        return ForestReading(found, self.grammar, query.words, forest)
+        log_probability = self._log_probability(scores)
+        return ForestReading(found, self.grammar, self._labels, query.words, forest, log_probability, scores.status)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
@@ -328,7 +332,7 @@ class Parser(SentenceParser):
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),
-            log_probability=scores.marginals.log_probability if self.is_proper else float("nan"),
+            log_probability=self._log_probability(scores),
             status=scores.status,
         )
 
@@ -338,6 +342,9 @@ class Parser(SentenceParser):
         posteriors = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
         log_probability = scores.marginals.log_probability
         return posteriors.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+
+    def _log_probability(self, scores: ForestScores) -> float:
+        return scores.marginals.log_probability if self.is_proper else float("nan")
 
     def _choose(self, scores: ForestScores) -> np.ndarray:
         """Items of the tree to decode, in pre-order."""
@@ -363,16 +370,3 @@ def _as_probabilities(scores: np.ndarray) -> np.ndarray:
 def state_bytes(grammar: Grammar) -> np.ndarray:
     """Memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
-
-
-def _label_table(grammar: Grammar) -> LabelTable:
-    ids = {label: i for i, label in enumerate(grammar.labels)}
-    chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
-    tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)
-    tag_of[: grammar.n_preterminals] = grammar.tag_of
-    return LabelTable(
-        offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
-        np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
-        tag_of,
-        len(ids),
-    )

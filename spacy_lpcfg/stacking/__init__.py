@@ -1,0 +1,1 @@
+"""A discriminative layer over the posteriors of a grammar."""
