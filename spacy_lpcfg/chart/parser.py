@@ -34,7 +34,7 @@ from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ForestReading(SentenceReading):
     """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
 
@@ -129,12 +129,20 @@ class Parser(SentenceParser):
         query = Query.of(query)
         forest = self.forest(query, likely=likely)
         if not forest.n_items:
-            return SentenceReading(Posteriors.of(self.parse(query)))
+            parse = first_fallback(self, query, forest)
+            return SentenceReading(Posteriors.of(parse), parse)
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = posteriors_of(forest.item_table(), _as_probabilities(scores.items), self.grammar)
-        log_probability = self._log_probability(scores)
-        return ForestReading(found, self.grammar, self._labels, query.words, forest, log_probability, scores.status)
+        return ForestReading(
+            posteriors=found,
+            grammar=self.grammar,
+            labels=self._labels,
+            words=query.words,
+            forest=forest,
+            log_probability=self._log_probability(scores),
+            status=scores.status,
+        )
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""

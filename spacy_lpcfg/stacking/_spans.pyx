@@ -159,6 +159,9 @@ cdef class SpanScorer:
         self.index = FeatureIndex(keys)
         self.weights = weights
 
+    def __reduce__(self):
+        return SpanScorer, (np.asarray(self.index.keys), np.asarray(self.weights))
+
     def scores(self, const int32_t[:, ::1] keys):
         """Of spans with these features, float64 (n_spans,); keys that are not known weigh nothing."""
         cdef int i, t, place

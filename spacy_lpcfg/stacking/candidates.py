@@ -10,7 +10,6 @@ import numpy as np
 
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import crossing_masses, span_features
-from spacy_lpcfg.stacking.templates import TABLE
 from spacy_lpcfg.trees.tree import Span
 from spacy_lpcfg.words.remembered import remembered
 from spacy_lpcfg.words.signatures import suffix_signatures
@@ -36,11 +35,14 @@ class Candidates(NamedTuple):
     dense: np.ndarray
 
 
-def candidates_of(words: Sequence[str], posteriors: Posteriors, known: Collection[str]) -> Candidates:
+def candidates_of(
+    words: Sequence[str], posteriors: Posteriors, known: Collection[str], table: np.ndarray
+) -> Candidates:
     """The candidates of a sentence, in the order of the posteriors' brackets.
 
     words (sequence of str): of the sentence, in the treebank's spelling.
     known (collection of str): words that are features themselves; of others the signature is one.
+    table (int32, (n_templates, n)): see `template_table`.
     """
     likely = np.fromiter(posteriors.brackets.values(), dtype=np.float64, count=len(posteriors.brackets))
     bounds, labels = _brackets(posteriors.brackets)
@@ -54,7 +56,7 @@ def candidates_of(words: Sequence[str], posteriors: Posteriors, known: Collectio
         labels,
         np.floor(odds).astype(np.int32),
         np.searchsorted(LENGTHS, bounds[:, 1] - bounds[:, 0], side="right").astype(np.int32),
-        TABLE,
+        table,
     )
     return Candidates(keys, np.stack([odds, np.log(p), masses], axis=1).astype(np.float32))
 
@@ -69,7 +71,7 @@ def _brackets(brackets: Collection[Span]) -> tuple[np.ndarray, np.ndarray]:
 
 def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
     """The hash of each known word, and of the letter case, shape and last letters of others."""
-    return [text_hash(word) if word in known else _signature_hash(word, i == 0) for i, word in enumerate(words)]
+    return [text_hash(word if word in known else signature(word, i == 0)) for i, word in enumerate(words)]
 
 
 def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
@@ -83,10 +85,6 @@ def text_hash(text: str) -> int:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1 or 1
 
 
-def _signature_hash(word: str, is_first: bool) -> int:
-    return text_hash(signature(word, is_first))
-
-
 def signature(word: str, is_first: bool) -> str:
     """Letter case, shape and the last letters of a word; no word is spelled so, since it has a blank."""
-    return suffix_signatures(word, is_first)[1 : _SUFFIX + 2][-1]
+    return suffix_signatures(word, is_first)[: _SUFFIX + 2][-1]

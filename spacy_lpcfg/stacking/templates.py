@@ -35,8 +35,8 @@ TEMPLATES: tuple[str, ...] = (
     *(f"{place}.{kind}" for kind in _KINDS for place in PLACES),
     *(f"{edge}.{kind} length" for kind in _KINDS for edge in _EDGES),
     *(f"{one}.{kind} {other}.{its}" for one, other in _PAIRS for kind in _KINDS for its in _KINDS),
-    "first.tag last.tag length",
-    "before.tag after.tag length",
+    *(f"{one}.{kind} {other}.{kind}" for one, other in (("first", "after"), ("before", "last")) for kind in _KINDS),
+    *(f"{one}.tag {other}.tag length" for one, other in _PAIRS),
     "before.tag first.tag last.tag after.tag",
     "second_before.tag before.tag",
     "after.tag second_after.tag",
@@ -48,11 +48,18 @@ TEMPLATES: tuple[str, ...] = (
 """Atoms of each template, apart by blanks."""
 
 
-def template_table(templates: tuple[str, ...] = TEMPLATES) -> np.ndarray:
+MAX_ATOMS = 8
+"""The most atoms of a template."""
+
+
+def template_table(templates: tuple[str, ...]) -> np.ndarray:
     """Templates as a kernel reads them: places of their atoms in `ATOMS`, -1 for none; int32 (n_templates, n)."""
     rows = [[ATOMS.index(atom) for atom in template.split()] for template in templates]
-    width = max(map(len, rows))
-    return read_only(np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int32))
+    width = max(map(len, rows), default=0)
+    return read_only(np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int32).reshape(-1, width))
 
 
-TABLE = template_table()
+def are_templates(templates: tuple[str, ...]) -> bool:
+    """Whether all are made of atoms."""
+    atoms = [template.split(maxsplit=MAX_ATOMS) for template in templates]
+    return all(0 < len(some) <= MAX_ATOMS and set(some) <= set(ATOMS) for some in atoms)
