@@ -113,6 +113,8 @@ def layer_temperature(sentences: Sequence[ReadSentence], settings: LayerSettings
     scores, right = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     for words, posteriors, is_gold in tested:
         found = layer.rescore(words, posteriors).brackets
+        if not any(end - start == len(words) for start, end, _ in found):
+            continue
         gold = dict(zip(found, is_gold.tolist(), strict=True))
         tree = mbr_brackets(found, len(words), cost=bracket_cost)
         scores.append(np.array([found[span] for span in tree]))

@@ -109,9 +109,9 @@ _MOST_TEMPLATES = 256
 def _check(layer: SpanLayer) -> None:
     """RAISES (GrammarError): Naming the part that does not fit."""
     n = len(layer.keys) if isinstance(layer.keys, np.ndarray) and layer.keys.ndim else 0
-    is_key = is_array(layer.keys, "int32", n) and bool(np.all(np.diff(layer.keys, prepend=-1) > 0))
     _require("words", are_texts(layer.words))
-    _require("keys", is_key)
+    _require("keys", is_array(layer.keys, "int32", n) and bool(np.all(layer.keys >= 0)))
+    _require("keys", bool(np.all(layer.keys[1:] > layer.keys[:-1])))
     _require("weights", is_array(layer.weights, "float16", n))
     _require("dense", is_array(layer.dense, "float64", N_DENSE) and is_moderate(layer.dense))
     _require("templates", are_texts(layer.templates) and len(layer.templates) <= _MOST_TEMPLATES)
