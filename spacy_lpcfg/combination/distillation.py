@@ -27,6 +27,7 @@ from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSetti
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -178,6 +179,11 @@ class Lessons:
 
     def _straight(self, student: StraightLearner) -> Straight:
         """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
+        if isinstance(student, StackedLearner):
+            raise ValueError(
+                "Expected a student without a span layer, got a StackedLearner: put it around the distillation, as "
+                "StackedLearner(Distillation(...), jackknifed=...)."
+            )
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
             treebank = self._treebank(learner)
