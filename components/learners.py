@@ -328,7 +328,7 @@ def make_preset(
     lang: str = "en",
     word_classes: ClassLearner | None = None,
 ) -> Learner:
-    """A preset other than `fast`; settings as for that."""
+    """A preset other than `fast`, whose settings it has."""
     sentences = None if text is None else SentencesOf(text, lang)
     return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 

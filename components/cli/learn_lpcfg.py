@@ -127,7 +127,9 @@ def _refuse_unused(context: typer.Context, method: Method) -> None:
         is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
         if is_given and setting not in has[method.value]:
             users = ", ".join(name for name in has if setting in has[name])
-            raise typer.BadParameter(f"{method.value} has no use for it, only {users}", param_hint=f"--{option}")
+            raise typer.BadParameter(
+                f"{method.value} has no use for it, only {users}", param_hint=f"--{option.replace('_', '-')}"
+            )
 
 
 # Learning ----------------------------------------------------------------------------------------

@@ -56,9 +56,8 @@ def template_table(templates: tuple[str, ...]) -> np.ndarray:
     """Templates as a kernel reads them: places of their atoms in `ATOMS`, -1 for none; int32 (n_templates, n)."""
     rows = [[ATOMS.index(atom) for atom in template.split()] for template in templates]
     width = max(map(len, rows), default=0)
-    return read_only(
-        np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int32).reshape(len(rows), width)
-    )
+    table = np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int32)
+    return read_only(table.reshape(len(rows), width))
 
 
 def are_templates(templates: tuple[str, ...]) -> bool:

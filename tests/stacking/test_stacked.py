@@ -225,7 +225,7 @@ def test_learner_of_stacked_keeps_folds_apart():
 
 
 def test_learner_of_stacked_reads_words_alone():
-    (sentence, *_) = read_fold(LEARNER, trees(40), (0, 5), None)
+    (sentence, *_) = read_fold(LEARNER, trees(40), (0, 5))
     golds = set(trees(1)[0].spans())
     assert sentence.words == trees(1)[0].words
     expected = LEARNER.fit(trees(40)[5:]).parser().posteriors(sentence.words)
@@ -249,6 +249,21 @@ def test_learner_of_stacked_tells_the_steps_of_its_model():
     steps = []
     StackedLearner(LEARNER, n_folds=2).fit(trees(30), on_step=steps.append)
     assert [step.iteration for step in steps] == [1, 2]
+
+
+def test_learner_of_stacked_takes_as_many_steps_in_folds_as_held_out_trees_chose():
+    golds, steps = trees(60), []
+    learner = EM(n_states=2, n_iterations=4, check_every=1)
+    found = StackedLearner(learner, n_folds=2).fit(golds, held_out=trees(90)[60:], on_step=steps.append)
+    best = max(steps, key=lambda step: step.f1).iteration
+    assert best < 4
+    again = StackedLearner(replace(learner, n_iterations=best), n_folds=2).fit(golds)
+    assert again.to_bytes() == found.to_bytes()
+
+
+def test_learner_of_stacked_warns_once(caplog):
+    StackedLearner(EM(n_states=16, n_iterations=1), n_folds=3).fit(trees(30))
+    assert [record.levelname for record in caplog.records].count("WARNING") == 1
 
 
 def test_learner_of_stacked_is_one_of_members():
