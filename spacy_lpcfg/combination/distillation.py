@@ -28,6 +28,7 @@ from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking.learner import StackedLearner
+from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -142,7 +143,7 @@ class Distillation:
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
-def as_learned(model: Member | Combined) -> Grammar | Ensemble | Combined:
+def as_learned(model: Member | Combined) -> Grammar | Ensemble | Stacked | Combined:
     """A network, or a mirror image, as a combination of one; anything else as it is."""
     return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
 

@@ -71,7 +71,11 @@ def _brackets(brackets: Collection[Span]) -> tuple[np.ndarray, np.ndarray]:
 
 def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
     """The hash of each known word, and of the letter case, shape and last letters of others."""
-    return [text_hash(word if word in known else signature(word, i == 0)) for i, word in enumerate(words)]
+    first, *rest = [text_hash(word) if word in known else 0 for word in words]
+    return [
+        first or text_hash(signature(words[0], True)),
+        *(atom or signature_hash(word) for atom, word in zip(rest, words[1:], strict=True)),
+    ]
 
 
 def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
@@ -83,6 +87,12 @@ def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
 def text_hash(text: str) -> int:
     """31 bits of a text, not 0, the same on every machine."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1 or 1
+
+
+@remembered(_REMEMBERED)
+def signature_hash(word: str) -> int:
+    """The hash of the signature of a word within a sentence."""
+    return text_hash(signature(word, False))
 
 
 def signature(word: str, is_first: bool) -> str:

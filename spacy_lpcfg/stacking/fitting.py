@@ -68,7 +68,7 @@ def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> Spa
     random = np.random.default_rng(0)
     for _ in range(settings.n_epochs):
         for i in random.permutation(len(lessons)).tolist():
-            descent.learn(*lessons[i], sentences[i].is_gold)
+            descent.learn(lessons[i].keys, lessons[i].dense, sentences[i].is_gold)
     weights, dense = descent.averages()
     return SpanLayer(words, keys, weights.astype(np.float16), dense)
 

@@ -75,7 +75,7 @@ class Stacked(ParsingModel):
         """Those of the model."""
         return self.model.decodings
 
-    def models_of_trees(self) -> tuple[ParsingModel, ...]:
+    def models_of_trees(self) -> tuple[Grammar, ...]:
         """Those of the model."""
         return self.model.models_of_trees()
 

@@ -9,8 +9,9 @@ from oracles.enumeration import all_trees, model_of
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
+from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.trees import expand_unaries, unbinarize
+from spacy_lpcfg.trees import expand_unaries, parse_trees, unbinarize
 
 
 def random_posteriors(rng, n_words):
@@ -64,3 +65,11 @@ def test_nearest_to_a_trees_own_brackets_is_that_tree():
         found = forest_mbr(forest, grammar, label_table(grammar), words, certain, bracket_cost=0.5)
         assert set(found.spans) == set(tree.spans())
         assert found.tags == tree.tags
+
+
+def test_nearest_is_found_where_no_tree_has_brackets():
+    """A sentence of one word that is a tag alone in the treebank."""
+    grammar = TreebankPCFG().fit(parse_trees("(ROOT (UH Yes)) (ROOT (S (NP (PRP We)) (VP (VBD left))))"))
+    reading = Parser(grammar).read(["Yes"])
+    found = reading.forest_mbr(reading.posteriors, bracket_cost=0.45)
+    assert (found.spans, found.tags) == ([], ["UH"])
