@@ -51,6 +51,7 @@ from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Seeded
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking import LayerSettings, StackedLearner
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.words import ClassLearner
@@ -149,8 +150,10 @@ make_split_merge = factory(
 def make_stepwise_em(start: Learner, alpha: float = StepwiseEM.alpha) -> OnlineLearner:
     """The learner `spacy-lpcfg.StepwiseEM.v1`; the same settings as `spacy_lpcfg.learning.StepwiseEM`.
 
-    Raises ValueError if `start` is no learner by EM
+    start (Learner): by EM; of one with a span layer, which is learned from whole treebanks, the learner below it
+    RAISES (ValueError): If `start` is no learner by EM
     """
+    start = start.learner if isinstance(start, StackedLearner) else start
     if not isinstance(start, Starter):
         raise ValueError(
             f"Expected a learner by EM as start (EM, SplitMerge, Pivot or Clusters), got {type(start).__name__}."
@@ -184,6 +187,24 @@ def make_combined(
 def make_mirrored(learner: StraightLearner) -> MirroredLearner:
     """The learner `spacy-lpcfg.Mirrored.v1`; the same settings as `spacy_lpcfg.combination.MirroredLearner`."""
     return MirroredLearner(learner)
+
+
+def make_stacked(
+    learner: Learner,
+    jackknifed: Learner | None = None,
+    n_folds: int | None = StackedLearner.n_folds,
+    n_epochs: int = LayerSettings.n_epochs,
+    rate: float = LayerSettings.rate,
+    start: float = LayerSettings.start,
+    penalty: float = LayerSettings.penalty,
+    min_count: int = LayerSettings.min_count,
+    min_words: int = LayerSettings.min_words,
+    n_jobs: int | None = None,
+) -> Learner:
+    """The learner `spacy-lpcfg.Stacked.v1`; the same settings as `spacy_lpcfg.stacking.StackedLearner` and its
+    `LayerSettings`."""
+    settings = LayerSettings(n_epochs, rate, start, penalty, min_count, min_words)
+    return StackedLearner(learner, jackknifed, n_folds, settings, n_jobs)
 
 
 def make_word_classes(
@@ -272,6 +293,32 @@ def make_distilled(
     return make_distillation(master, student, text, lang, n_jobs=n_jobs)
 
 
+def make_stacked_pivot(*, span_layer: bool = True, **settings: Any) -> Learner:
+    """The learner `pivot`: a pivot grammar with a span layer, or without; the settings of `make_pivot`."""
+    pivot = make_pivot(**settings)
+    return StackedLearner(pivot, n_jobs=pivot.n_jobs) if span_layer else pivot
+
+
+make_stacked_pivot.__signature__ = signature(make_pivot).replace(  # type: ignore[attr-defined]
+    parameters=[*signature(make_pivot).parameters.values(), signature(make_stacked_pivot).parameters["span_layer"]]
+)
+
+
+def make_fast(
+    *,
+    text: Path | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+    span_layer: bool = True,
+) -> Learner:
+    """The learner `fast`; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
+    sentences = None if text is None else SentencesOf(text, lang)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "word_classes": word_classes}
+    return preset(Preset.fast.value, text=sentences, span_layer=span_layer, **settings)
+
+
 def make_preset(
     name: str,
     *,
@@ -280,15 +327,15 @@ def make_preset(
     n_jobs: int = 1,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
-) -> Combination | Distillation:
-    """A preset; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
+) -> Learner:
+    """A preset other than `fast`, whose settings it has."""
     sentences = None if text is None else SentencesOf(text, lang)
     return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
 
 NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
     {
-        Method.pivot.value: make_pivot,
+        Method.pivot.value: make_stacked_pivot,
         Method.spectral.value: make_spectral,
         Method.clusters.value: make_clusters,
         Method.em.value: make_em,
@@ -297,6 +344,7 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
         Method.ensemble.value: make_both_ways,
         Method.distil.value: make_distilled,
         **{each.value: partial(make_preset, each.value) for each in Preset},
+        Preset.fast.value: make_fast,
     }
 )
 """What makes a learner of a name."""
@@ -342,7 +390,7 @@ def _check_kind(setting: Parameter, value: Any) -> None:
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     classes = [get_origin(each) or each for each in kinds]
     classes += [int] * (float in classes)  # a config may leave out the point
-    if not isinstance(value, tuple(classes)) or isinstance(value, bool):
+    if not isinstance(value, tuple(classes)) or (isinstance(value, bool) and bool not in classes):
         raise ValueError(
             f"Expected the setting {setting.name} to be {formatannotation(kind)}, got {shown(value)}. Its default is "
             f"{shown(setting.default)}."

@@ -24,6 +24,7 @@ from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.language_model import AggregateEM, LanguageModel, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
 from spacy_lpcfg.words import ClassLearner
@@ -118,6 +119,7 @@ KINDS = {
     "ensemble": Kind(lambda: Ensemble((_em(), _em(1))), model_from_bytes, _parse),
     "isbn": Kind(_isbn, ISBN.from_bytes, _parse_by_beam),
     "mirrored": Kind(lambda: Mirrored(_isbn()), Mirrored.from_bytes, lambda mirrored: _parse_by_beam(mirrored.model)),
+    "stacked": Kind(lambda: StackedLearner(TreebankPCFG(), n_folds=2).fit(_trees()), model_from_bytes, _parse),
     "combined": Kind(lambda: Combined((_em(), Mirrored(_isbn())), (0.5, 0.5)), model_from_bytes, _parse),
     "metric": Kind(lambda: _bracketer("paper"), Bracketer.from_bytes, _bracket),
     "bracketer": Kind(lambda: _bracketer("default"), Bracketer.from_bytes, _bracket),

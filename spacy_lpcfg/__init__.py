@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.stepwise import StepwiseEM
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
     from spacy_lpcfg.models.loading import load
+    from spacy_lpcfg.stacking.learner import StackedLearner
     from spacy_lpcfg.trees.brackets import parse_trees, read_trees, write_trees
     from spacy_lpcfg.trees.tree import Tree
 
@@ -44,6 +45,7 @@ __all__ = [
     "Spectral",
     "SpectralBracketer",
     "SplitMerge",
+    "StackedLearner",
     "StepwiseEM",
     "Tree",
     "TreebankPCFG",
@@ -68,6 +70,7 @@ _MODULES = {
     "Spectral": "learning.spectral",
     "SpectralBracketer": "bracketing.learner",
     "SplitMerge": "learning.split_merge",
+    "StackedLearner": "stacking.learner",
     "StepwiseEM": "learning.stepwise",
     "Tree": "trees.tree",
     "TreebankPCFG": "learning.treebank_pcfg",

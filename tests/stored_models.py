@@ -24,6 +24,7 @@ from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations,
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.stacking import Stacked, StackedLearner
 from spacy_lpcfg.storage.container import Stored
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.words import WordClasses
@@ -77,6 +78,7 @@ KINDS = {
     "ensemble": Kind(Ensemble.from_bytes, parse),
     "isbn": Kind(ISBN.from_bytes, parse_from_left),
     "mirrored": Kind(Mirrored.from_bytes, parse_from_left),
+    "stacked": Kind(Stacked.from_bytes, parse),
     "combined": Kind(Combined.from_bytes, parse),
     "bracketer": Kind(Bracketer.from_bytes, bracket),
     "language model": Kind(LanguageModel.from_bytes, foresee),
@@ -141,6 +143,7 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "ensemble": lambda: Ensemble((model("grammar"), model("grammar"))),
     "isbn": some_isbn,
     "mirrored": lambda: Mirrored(model("isbn")),
+    "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
     "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75)),
     "bracketer": some_bracketer,
     "language model": some_language_model,

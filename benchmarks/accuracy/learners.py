@@ -24,6 +24,7 @@ from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 
 N_SEEDS = 2  # of each learner of an ensemble
@@ -63,6 +64,7 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
         "PCFG": TreebankPCFG(),
         f"spectral, m = {m}": Spectral(**own),
         f"pivot, m = {m}": Pivot(**own),
+        f"pivot with a span layer, m = {m}": StackedLearner(Pivot(**own)),
         f"clusters, m = {m}": Clusters(**own),
         f"EM, m = {m}": EM(**own),
         f"split and merge, m = {2 * m}": SplitMerge(n_states=2 * m, seed=seed),  # as many states in all
@@ -72,6 +74,7 @@ def learners_of(m: int, seed: int, text: Path | None) -> dict[str, Any]:
     if text is not None:
         sentences = SentencesOf(text, None)
         learners |= {"fast preset": preset("fast", text=sentences, seed=seed)}
+        learners |= {"fast preset without span layer": preset("fast", text=sentences, seed=seed, span_layer=False)}
         learners |= distilled_learners(more, seed, sentences)
     return learners
 

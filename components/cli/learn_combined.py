@@ -8,7 +8,16 @@ import typer
 from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Jobs,
+    Lang,
+    Output,
+    Seed,
+    SpanLayer,
+    blank_pipeline,
+    check_folder,
+)
 from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
@@ -40,6 +49,7 @@ def learn_combined(
             help="Raw text, a sentence a line, to learn from what models say of it; fast needs one.",
         ),
     ] = None,
+    span_layer: SpanLayer = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -64,7 +74,10 @@ def learn_combined(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    learner, config = chosen_learner(preset.value, text, seed, lang, {}, classes_from, jobs)
+    if span_layer is not None and preset != Preset.fast:
+        raise typer.BadParameter(f"{preset.value} has no use for it, only fast", param_hint="--span-layer")
+    settings = {} if span_layer is None else {"span_layer": span_layer}
+    learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)

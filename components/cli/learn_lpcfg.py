@@ -11,7 +11,16 @@ import typer
 from spacy_lpcfg.components.cli.chosen import chosen_learner
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Lang, Output, Seed, blank_pipeline, check_folder
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Jobs,
+    Lang,
+    Output,
+    Seed,
+    SpanLayer,
+    blank_pipeline,
+    check_folder,
+)
 from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, save_measured, tree_files
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Method, TeacherName
@@ -19,10 +28,9 @@ from spacy_lpcfg.components.learner_names import Method, TeacherName
 if TYPE_CHECKING:
     from spacy.language import Language
 
-    from spacy_lpcfg.combination import Combined
-    from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.learning import Smoothing, Spectral
     from spacy_lpcfg.learning.base import Learner, Step
+    from spacy_lpcfg.parsing.protocol import ParsingModel
     from spacy_lpcfg.trees import Tree
 
 
@@ -31,6 +39,7 @@ _SETTINGS = {
     "iterations": "n_iterations",
     "grammars": "n_grammars",
     "teacher": "teacher",
+    "span_layer": "span_layer",
     "seed": "seed",
 }
 """What learners call the options that not all of them have."""
@@ -72,6 +81,7 @@ def learn_lpcfg(
         TeacherName | None,
         typer.Option(help="For distil: what parses the text, an ensemble or a combination. [default: ensemble]"),
     ] = None,
+    span_layer: SpanLayer = None,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -81,6 +91,9 @@ def learn_lpcfg(
     force: Force = False,
 ) -> None:
     """Learn a constituency parser: a blank pipeline with an lpcfg_parser.
+
+    The method pivot learns a span layer too, over what grammars of four fifths of the trees think of the others: more
+    accurate, and three to five times as long to learn.
 
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
@@ -96,6 +109,7 @@ def learn_lpcfg(
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad)
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
+    options["span_layer"] = span_layer
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
     learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
     with on_cluster(scheduler), busy("learning", _n_steps(learner)) as reach, tree_files(trees, skip_bad) as train:
@@ -113,7 +127,9 @@ def _refuse_unused(context: typer.Context, method: Method) -> None:
         is_given = getattr(context.get_parameter_source(option), "name", "DEFAULT") != "DEFAULT"
         if is_given and setting not in has[method.value]:
             users = ", ".join(name for name in has if setting in has[name])
-            raise typer.BadParameter(f"{method.value} has no use for it, only {users}", param_hint=f"--{option}")
+            raise typer.BadParameter(
+                f"{method.value} has no use for it, only {users}", param_hint=f"--{option.replace('_', '-')}"
+            )
 
 
 # Learning ----------------------------------------------------------------------------------------
@@ -122,7 +138,7 @@ def _refuse_unused(context: typer.Context, method: Method) -> None:
 class Learned(NamedTuple):
     """A grammar, the settings of its learner that held-out trees chose, and what meta.json tells of learning."""
 
-    grammar: "Grammar | Combined"
+    grammar: "ParsingModel"
     settings: dict[str, Any]
     meta: dict[str, Any]
 
@@ -131,7 +147,15 @@ def _n_steps(learner: "Learner") -> int | None:
     """How many iterations there will be at most, if it learns by these."""
     from spacy_lpcfg.learning.stepwise import Starter
 
-    return getattr(learner, "n_iterations", None) if isinstance(learner, Starter) else None
+    below = _below_layer(learner)
+    return getattr(below, "n_iterations", None) if isinstance(below, Starter) else None
+
+
+def _below_layer(learner: "Learner") -> "Learner":
+    """The learner of the grammar below a span layer, or the learner itself."""
+    from spacy_lpcfg.stacking import StackedLearner
+
+    return learner.learner if isinstance(learner, StackedLearner) else learner
 
 
 def _learn(
@@ -143,10 +167,10 @@ def _learn(
 
     if isinstance(learner, Spectral):
         return _spectral(learner, train, held_out)
-    if isinstance(learner, Starter):
+    if isinstance(_below_layer(learner), Starter):
         return _iterative(learner, train, held_out, reach)
     steps: list[Step] = []
-    grammar = cast("Grammar | Combined", learner.fit(train, on_step=steps.append))
+    grammar = learner.fit(train, on_step=steps.append)
     return Learned(grammar, {}, {"fit": [step.to_values() for step in steps]} if steps else {})
 
 
@@ -184,7 +208,7 @@ def _iterative(
     looked_at = [step for step in steps if step.f1 == step.f1]
     best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
     meta = {"fit": [step.to_values() for step in steps]}
-    return Learned(cast("Grammar", grammar), {"n_iterations": best.iteration}, meta)
+    return Learned(grammar, {"n_iterations": best.iteration}, meta)
 
 
 def _log_step(step: "Step", n_steps: int | None) -> None:

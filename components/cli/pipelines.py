@@ -36,6 +36,14 @@ LARGEST_SEED = 2**30  # models of one learner count on from it or from twice it,
 Seed = Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of what is drawn at random.")]
 Jobs = Annotated[int, typer.Option(help="Parallel jobs; -1 is one for each processor.")]
 Lang = Annotated[str, typer.Option(help="Language of the tokenizer and the head rules.")]
+SpanLayer = Annotated[
+    bool | None,
+    typer.Option(
+        "--span-layer/--no-span-layer",
+        help="For pivot and fast: learn a layer over the grammar that tells likely brackets by their words. "
+        "[default: span-layer]",
+    ),
+]
 Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")

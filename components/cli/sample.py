@@ -75,13 +75,15 @@ def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Itera
     """Trees drawn from a grammar."""
     from spacy_lpcfg.chart.sampling import sample_trees
     from spacy_lpcfg.grammar import Grammar
+    from spacy_lpcfg.stacking import Stacked
 
-    if not isinstance(pipe.learned, Grammar):
+    grammar = pipe.learned.model if isinstance(pipe.learned, Stacked) else pipe.learned
+    if not isinstance(grammar, Grammar):
         raise ValueError(
-            f"{pipe.name!r} has no single grammar to draw sentences from, but an {type(pipe.learned).__name__}: name a "
+            f"{pipe.name!r} has no single grammar to draw sentences from, but an {type(grammar).__name__}: name a "
             "FILE with sentences to draw trees of"
         )
-    return islice(sample_trees(pipe.learned, seed=seed, max_words=max_words), n)
+    return islice(sample_trees(grammar, seed=seed, max_words=max_words), n)
 
 
 def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, seed: int) -> "Iterator[Tree | None]":

@@ -13,6 +13,14 @@ def bracket_scores(
 def posteriors(
     forest: Forest, table: LabelTable, marginals: NDArray[np.float64], least: float
 ) -> tuple[dict[Span, float], list[dict[str, float]]]: ...
+def expected_scores(
+    forest: Forest,
+    table: LabelTable,
+    brackets: NDArray[np.int32],
+    p: NDArray[np.float64],
+    of_tags: NDArray[np.float64],
+    cost: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class LabelTable:
     label_names: tuple[str, ...]

@@ -6,38 +6,55 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_lpcfg.chart._decode import best_tree
+from spacy_lpcfg.chart._decode import LabelTable, best_tree, expected_scores
 from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.grammar.lexicon import NO_TAG
+from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.result import Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
 def forest_mbr(
-    forest: Forest, grammar: Grammar, words: Sequence[str], posteriors: Posteriors, *, bracket_cost: float
+    forest: Forest,
+    grammar: Grammar,
+    table: LabelTable,
+    words: Sequence[str],
+    posteriors: Posteriors,
+    *,
+    bracket_cost: float,
 ) -> Parse:
     """The tree of least expected loss among those of a forest, by posteriors from any source.
 
     Free of a grammar, brackets that are likely one by one may make a tree with rules that no treebank has.
 
     forest (Forest): of the trees to choose from; with a tree.
-    grammar (Grammar): whose symbols are the forest's.
+    grammar (Grammar): whose symbols are the forest's; table (LabelTable): of the grammar.
     words (sequence of str): in the treebank's spelling.
     posteriors (Posteriors): of brackets and tags; what they leave out has none.
     bracket_cost (float): taken from the posterior of each bracket, as in `ChartSettings`.
     RETURNS (Parse): its scores are the posteriors; its log-probability is nan.
     """
-    items = forest.item_table().tolist()
-    found = [_parts(grammar, item) for item in items]
-    p = posteriors.brackets
-    gains = np.array([sum([p.get(span, 0.0) - bracket_cost for span in spans]) for spans, _ in found])
-    gains += [
-        posteriors.tags[item[0]].get(tag, 0.0) if tag else 0.0 for item, (_, tag) in zip(items, found, strict=True)
-    ]
-    nodes = [found[item] for item in best_tree(forest, gains[forest.edge_table()[:, 0]], gains)]
+    ids = {label: i for i, label in enumerate(grammar.labels)}
+    known = [(start, end, ids[label], p) for (start, end, label), p in posteriors.brackets.items() if label in ids]
+    brackets = np.array([bracket[:3] for bracket in known], dtype=np.int32).reshape(-1, 3)
+    p = np.array([bracket[3] for bracket in known], dtype=np.float64)
+    gains = expected_scores(forest, table, brackets, p, _tag_table(grammar, posteriors), bracket_cost)
+    nodes = [_parts(grammar, item) for item in forest.item_table()[best_tree(forest, *gains)].tolist()]
     spans = [span for own, _ in nodes for span in own]
     tags = [tag for _, tag in nodes if tag]
     return posteriors.parse_of(words, tags, spans)
+
+
+def _tag_table(grammar: Grammar, posteriors: Posteriors) -> np.ndarray:
+    """Probabilities of the tags of the words, float64 (n_words, n_tags)."""
+    ids = {tag: i for i, tag in enumerate(grammar.tags)}
+    found = np.zeros((len(posteriors.tags), len(ids)))
+    for of_word, row in zip(posteriors.tags, found, strict=True):
+        for tag, p in of_word.items():
+            if tag in ids:
+                row[ids[tag]] = p
+    return found
 
 
 def _parts(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:
@@ -46,3 +63,18 @@ def _parts(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:
     labels = grammar.chains[symbol]
     spans = [(start, end, label) for label in (labels[:-1] if row >= 0 else labels)]
     return spans, labels[-1] if row >= 0 else ""
+
+
+def label_table(grammar: Grammar) -> LabelTable:
+    """The labels and tags of a grammar's symbols."""
+    ids = {label: i for i, label in enumerate(grammar.labels)}
+    chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
+    tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)
+    tag_of[: grammar.n_preterminals] = grammar.tag_of
+    return LabelTable(
+        offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
+        np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
+        tag_of,
+        grammar.labels,
+        grammar.tags,
+    )

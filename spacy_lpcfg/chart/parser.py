@@ -18,14 +18,13 @@ from spacy_lpcfg.chart.cells import CellMask, SymbolSets, bracket_mask, constrai
 from spacy_lpcfg.chart.context import ContextModel, SentenceContext
 from spacy_lpcfg.chart.distribution import ForestDistribution
 from spacy_lpcfg.chart.fallbacks import first_fallback
-from spacy_lpcfg.chart.forest_mbr import forest_mbr
+from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
 from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, EXHAUSTIVE, ChartSettings
 from spacy_lpcfg.chart.states import states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.grammar.tensors import offsets
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
@@ -35,22 +34,26 @@ from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class ForestReading(SentenceReading):
     """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
 
-    grammar (Grammar): whose symbols are the forest's.
+    grammar (Grammar): whose symbols are the forest's; labels (LabelTable): of the grammar.
     words (sequence of str): of the sentence.
     forest (Forest): with a tree.
+    log_probability (float), status (str): of the sentence's parses, as in `Parse`.
     """
 
     grammar: Grammar
+    labels: LabelTable
     words: Sequence[str]
     forest: Forest
+    log_probability: float
+    status: str
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
         """The tree of the forest with the least expected loss by these posteriors."""
-        return forest_mbr(self.forest, self.grammar, self.words, posteriors, bracket_cost=bracket_cost)
+        return forest_mbr(self.forest, self.grammar, self.labels, self.words, posteriors, bracket_cost=bracket_cost)
 
 
 class ForestScores(NamedTuple):
@@ -87,7 +90,7 @@ class Parser(SentenceParser):
         self.sets = SymbolSets(grammar)
         self._context = ContextModel(grammar)
         self._fine = FineGrammar(grammar)
-        self._labels = _label_table(grammar)
+        self._labels = label_table(grammar)
         self._state_bytes = state_bytes(grammar)
 
     @classmethod
@@ -129,11 +132,20 @@ class Parser(SentenceParser):
         query = Query.of(query)
         forest = self.forest(query, likely=likely)
         if not forest.n_items:
-            return SentenceReading(Posteriors.of(self.parse(query)))
+            parse = first_fallback(self, query, forest)
+            return SentenceReading(Posteriors.of(parse), parse)
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
-        return ForestReading(found, self.grammar, query.words, forest)
+        return ForestReading(
+            posteriors=found,
+            grammar=self.grammar,
+            labels=self._labels,
+            words=query.words,
+            forest=forest,
+            log_probability=self._log_probability(scores),
+            status=scores.status,
+        )
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
@@ -331,7 +343,7 @@ class Parser(SentenceParser):
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),
-            log_probability=scores.marginals.log_probability if self.is_proper else float("nan"),
+            log_probability=self._log_probability(scores),
             status=scores.status,
         )
 
@@ -341,6 +353,9 @@ class Parser(SentenceParser):
         found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
         log_probability = scores.marginals.log_probability
         return found.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+
+    def _log_probability(self, scores: ForestScores) -> float:
+        return scores.marginals.log_probability if self.is_proper else float("nan")
 
     def _choose(self, scores: ForestScores) -> np.ndarray:
         """Items of the tree to decode, in pre-order."""
@@ -366,17 +381,3 @@ def _as_probabilities(scores: np.ndarray) -> np.ndarray:
 def state_bytes(grammar: Grammar) -> np.ndarray:
     """Memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
-
-
-def _label_table(grammar: Grammar) -> LabelTable:
-    ids = {label: i for i, label in enumerate(grammar.labels)}
-    chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
-    tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)
-    tag_of[: grammar.n_preterminals] = grammar.tag_of
-    return LabelTable(
-        offsets(np.array([len(chain) for chain in chains])).astype(np.int32),
-        np.array([ids[label] for chain in chains for label in chain], dtype=np.int32),
-        tag_of,
-        grammar.labels,
-        grammar.tags,
-    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_array, is_number
@@ -25,7 +26,7 @@ from spacy_lpcfg.storage.validation import is_array, is_number
 class Combined(ParsingModel):
     """Models of one treebank whose posteriors of brackets and tags are averaged.
 
-    members (tuple[Grammar | Ensemble | ISBN | Mirrored, ...]): at least one.
+    members (tuple[Grammar | Ensemble | Stacked | ISBN | Mirrored, ...]): at least one.
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
@@ -109,24 +110,25 @@ class Combined(ParsingModel):
 
 
 _KIND, _VERSION = "combined", 2
+_READERS: Mapping[str, Callable[[bytes], ParsingModel]] = {_KIND: Combined.from_bytes, "stacked": Stacked.from_bytes}
 _SETTINGS = ("weights", "bracket_cost", "beam", "temperature")
 _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
 
 def model_from_bytes(data: bytes) -> ParsingModel:
-    """What the `to_bytes` of a grammar, an ensemble or a combination wrote.
+    """What the `to_bytes` of a grammar, an ensemble, either with a span layer, or a combination wrote.
 
     RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
     """
     try:
-        is_combined = kind_of(data) == _KIND
+        read = _READERS.get(kind_of(data), grammar_from_bytes)
     except StorageError as error:
         raise GrammarError(str(error)) from error
-    return Combined.from_bytes(data) if is_combined else grammar_from_bytes(data)
+    return read(data)
 
 
 def model_from_disk(path: str | os.PathLike[str]) -> ParsingModel:
-    """What the `to_disk` of a grammar, an ensemble or a combination wrote; same errors as `model_from_bytes`.
+    """What the `to_disk` of any of these wrote; same errors as `model_from_bytes`.
 
     RAISES (StorageError): For too large a file.
     """

@@ -28,6 +28,8 @@ from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.learner import StackedLearner
+from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -142,7 +144,7 @@ class Distillation:
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
-def as_learned(model: Member | Combined) -> Grammar | Ensemble | Combined:
+def as_learned(model: Member | Combined) -> Grammar | Ensemble | Stacked | Combined:
     """A network, or a mirror image, as a combination of one; anything else as it is."""
     return Combined((model,), (1.0,)) if isinstance(model, ISBN | Mirrored) else model
 
@@ -180,6 +182,11 @@ class Lessons:
 
     def _straight(self, student: StraightLearner) -> Straight:
         """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
+        if isinstance(student, StackedLearner):
+            raise ValueError(
+                "Expected a student without a span layer, got a StackedLearner: put it around the distillation, as "
+                "StackedLearner(Distillation(...), jackknifed=...)."
+            )
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
             treebank = self._treebank(learner)

@@ -21,7 +21,7 @@ GRAMMARS_SHARE = 0.4
 
 @runtime_checkable
 class StraightLearner(Protocol):
-    """A learner of a grammar, an ensemble or an ISBN."""
+    """A learner of a grammar, an ensemble, either with a span layer, or an ISBN."""
 
     def fit(
         self,

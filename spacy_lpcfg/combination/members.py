@@ -17,16 +17,17 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
 
-Straight: TypeAlias = Grammar | Ensemble | ISBN
+Straight: TypeAlias = Grammar | Ensemble | Stacked | ISBN
 
 
 @dataclass(frozen=True, eq=False)
 class Mirrored(ParsingModel):
     """A model of mirrored trees.
 
-    model (Grammar, Ensemble or ISBN): its sentences are read from right to left.
+    model (Grammar, Ensemble, Stacked or ISBN): its sentences are read from right to left.
     """
 
     model: Straight
@@ -108,6 +109,7 @@ _KIND, _VERSION = "mirrored", 1
 _STRAIGHT: dict[str, Callable[[bytes], Straight]] = {
     "grammar": Grammar.from_bytes,
     "ensemble": Ensemble.from_bytes,
+    "stacked": Stacked.from_bytes,
     "isbn": ISBN.from_bytes,
 }
 

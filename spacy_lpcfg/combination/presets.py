@@ -13,6 +13,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.words import ClassLearner
 
 PRESETS = ("fast", "balanced", "accurate")
@@ -29,7 +30,8 @@ def preset(
     n_jobs: int = 1,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
-) -> Combination | Distillation:
+    span_layer: bool = True,
+) -> Combination | Distillation | StackedLearner:
     """The learner of a name.
 
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
@@ -41,6 +43,8 @@ def preset(
     n_jobs (int): see `Combination` and `Distillation`.
     lang (str): language of the head rules.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
+    span_layer (bool): whether the grammar of the fast one gets a span layer, learned over grammars of the treebank
+        alone; the others have none.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -55,7 +59,8 @@ def preset(
         teacher = Combination.both_ways(Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), n_jobs=n_jobs)
         student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
         temperature = TEMPERATURES[name]
-        return Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
+        taught = Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
+        return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
         one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]

@@ -40,9 +40,11 @@ class SentenceReading:
     """What one model thinks of a sentence.
 
     posteriors (Posteriors): of its brackets and tags.
+    parse (Parse or None): the tree that the posteriors are of, if they are of one that the parser has found.
     """
 
     posteriors: Posteriors
+    parse: Parse | None = None
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
         """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""

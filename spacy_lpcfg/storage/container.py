@@ -26,7 +26,7 @@ _MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes wer
 _CHUNK = 2**20  # bytes of a stream that are read at once
 _LONGEST_META = 2**20  # characters
 _NAMED = 3  # of unknown parts, in an error
-_DEEPEST = 2  # models within models: networks, mirrored, in a combination
+_DEEPEST = 3  # models within models: a grammar, with a layer, mirrored, in a combination
 
 
 AnyStored = TypeVar("AnyStored", bound="Stored")

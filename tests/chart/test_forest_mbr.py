@@ -8,9 +8,10 @@ from grammars import WORDS, random_grammar
 from oracles.enumeration import all_trees, model_of
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.chart.forest_mbr import forest_mbr
+from spacy_lpcfg.chart.forest_mbr import forest_mbr, label_table
+from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.trees import expand_unaries, unbinarize
+from spacy_lpcfg.trees import expand_unaries, parse_trees, unbinarize
 
 
 def random_posteriors(rng, n_words):
@@ -41,7 +42,7 @@ def test_nearest_is_best_of_all_trees(seed, cost):
         assert (forest.n_items > 0) == bool(trees)
         if not trees:
             continue
-        found = forest_mbr(forest, grammar, words, posteriors, bracket_cost=cost)
+        found = forest_mbr(forest, grammar, label_table(grammar), words, posteriors, bracket_cost=cost)
         n_parsed += 1
         assert score(found.spans, found.tags) == pytest.approx(max(score(tree.spans(), tree.tags) for tree in trees))
         assert (found.spans, found.tags) in [(tree.spans(), tree.tags) for tree in trees]
@@ -61,6 +62,14 @@ def test_nearest_to_a_trees_own_brackets_is_that_tree():
     forest = parser.forest(words)
     for tree in map(expand_unaries, map(unbinarize, all_trees(model, words))):
         certain = Posteriors(dict.fromkeys(tree.spans(), 1.0), [{tag: 1.0} for tag in tree.tags])
-        found = forest_mbr(forest, grammar, words, certain, bracket_cost=0.5)
+        found = forest_mbr(forest, grammar, label_table(grammar), words, certain, bracket_cost=0.5)
         assert set(found.spans) == set(tree.spans())
         assert found.tags == tree.tags
+
+
+def test_nearest_is_found_where_no_tree_has_brackets():
+    """A sentence of one word that is a tag alone in the treebank."""
+    grammar = TreebankPCFG().fit(parse_trees("(ROOT (UH Yes)) (ROOT (S (NP (PRP We)) (VP (VBD left))))"))
+    reading = Parser(grammar).read(["Yes"])
+    found = reading.forest_mbr(reading.posteriors, bracket_cost=0.45)
+    assert (found.spans, found.tags) == ([], ["UH"])

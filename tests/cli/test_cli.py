@@ -18,6 +18,7 @@ from spacy_lpcfg.combination import Combination, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import normalize, read_trees
 
 pytestmark = pytest.mark.slow
@@ -104,10 +105,13 @@ def test_cli_learns_spectrally_and_tunes(folder, tmp_path):
 
 
 def test_cli_learns_what_the_library_learns(folder, model, tmp_path):
-    """By default the pivot algorithm."""
+    """By default the pivot algorithm, with a span layer."""
     run("learn", "lpcfg", folder / "train.mrg", "--states", 2, "--seed", 3, "-o", tmp_path / "two")
     trees = list(read_trees(folder / "train.mrg"))
-    assert grammar_of(tmp_path / "two").to_bytes() == Pivot(n_states=2, seed=3).fit(trees).to_bytes()
+    pivot, two = Pivot(n_states=2, seed=3), ("--states", 2, "--seed", 3)
+    assert grammar_of(tmp_path / "two").to_bytes() == StackedLearner(pivot).fit(trees).to_bytes()
+    run("learn", "lpcfg", folder / "train.mrg", *two, "--no-span-layer", "-o", tmp_path / "without")
+    assert grammar_of(tmp_path / "without").to_bytes() == pivot.fit(trees).to_bytes()
     settings = ("--method", "spectral", "--states", 2, "--seed", 3)
     run("learn", "lpcfg", folder / "train.mrg", *settings, "-o", tmp_path / "spectral")
     assert grammar_of(tmp_path / "spectral").to_bytes() == Spectral(n_states=2, seed=3).fit(trees).to_bytes()
@@ -166,7 +170,8 @@ def test_cli_chooses_iterations_on_held_out_trees(folder, tmp_path, method, lear
     assert [round(step["f1"], 2) for step in nlp.meta["fit"] if step["f1"] is not None] == scores
     assert {step["iteration"] for step in nlp.meta["fit"]} >= set(numbers)
     trees = list(read_trees(folder / "train.mrg"))
-    again = learner(n_states=2, n_iterations=best).fit(trees)
+    again = learner(n_states=2, n_iterations=best)
+    again = StackedLearner(again).fit(trees) if method == "pivot" else again.fit(trees)
     assert grammar_of(tmp_path / method).to_bytes() == again.to_bytes()
 
 
@@ -184,6 +189,7 @@ def test_cli_says_when_a_treebank_is_too_small_for_the_states(tmp_path, method):
     [
         (("--states", 7), "pcfg", "only pivot, spectral, "),
         (("--seed", 0), "pcfg", "only pivot, spectral, "),
+        (("--span-layer",), "em", "only pivot"),
         (("--grammars", 12), "pivot", "only ensemble, distil"),
         (("--teacher", "ensemble"), "ensemble", "only distil"),
         (("--iterations", 3), "spectral", "only pivot, clusters, em, split-merge"),
@@ -264,7 +270,8 @@ def test_cli_takes_classes_of_words_from_text(folder, tmp_path, method):
     words = " ".join(word for tree in read_trees(folder / "train.mrg") for word in normalize(tree).words)
     path.write_text(f"{words}\n" * 3, encoding="utf-8")
     run("learn", "lpcfg", folder / "train.mrg", "--method", method, "--classes-from", path, "-o", model)
-    assert grammar_of(model).lexicon.classes.n_classes == 65
+    (grammar,) = grammar_of(model).single_models()
+    assert grammar.lexicon.classes.n_classes == 65
     learner = spacy.load(model).config["components"]["lpcfg_parser"]["learner"]["settings"]
     named = {"@misc": "spacy-lpcfg.WordClasses.v1", "text": str(path), "lang": "en", "n_classes": 64, "min_count": 3}
     assert learner["word_classes"] == named

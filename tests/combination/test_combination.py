@@ -317,14 +317,15 @@ def test_presets():
     assert [learner.seed for learner in accurate[1:3]] == [2, 3]
     assert [each.learner for each in accurate[3:]] == [*accurate[:3]]
     text = [["No", "."]]
-    fast = preset("fast", text=text, seed=1)
+    stacked, fast = (preset("fast", text=text, seed=1, span_layer=layer) for layer in (True, False))
+    assert (stacked.learner, stacked.jackknifed) == (fast, fast.student)
     assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
     assert fast.text is text
     taught = preset("balanced", text=text)
     assert taught.teacher.learners == taught.student.learners == balanced
     assert [*TEMPERATURES] == [*PRESETS]
     for name in PRESETS:
-        assert preset(name, text=text).temperature == (TEMPERATURES[name] if name == "fast" else None)
+        assert preset(name, text=text, span_layer=False).temperature == (TEMPERATURES[name] if name == "fast" else None)
         assert name == "fast" or preset(name).temperature == TEMPERATURES[name]
     with pytest.raises(ValueError, match="fast, balanced, accurate"):
         preset("best")

@@ -18,6 +18,7 @@ from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.grammar import Grammar, GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.stacking import Stacked
 from spacy_lpcfg.trees import read_trees
 
 pytestmark = pytest.mark.slow
@@ -139,10 +140,12 @@ def test_command_learns_one_grammar_from_text(tmp_path):
     result = CliRunner().invoke(lpcfg_cli, [*arguments, "--text", str(text)])
     assert result.exit_code == 0, result.output
     parser = spacy.load(output).get_pipe("lpcfg_parser")
-    assert isinstance(parser.grammar, Grammar)
-    assert (parser.grammar.temperature, parser.output.temperature) == (TEMPERATURES["fast"], None)
-    assert parser.learner.student == preset("fast", text=()).student
-    assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+    assert isinstance(parser.grammar, Stacked)
+    assert isinstance(parser.grammar.model, Grammar)
+    assert (parser.grammar.model.temperature, parser.output.temperature) == (TEMPERATURES["fast"], None)
+    learner = parser.learner.learner
+    assert parser.learner.jackknifed == learner.student == preset("fast", text=(), span_layer=False).student
+    assert next(iter(learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 
 @pytest.fixture
@@ -162,7 +165,8 @@ def test_config_has_the_learner_of_its_preset(name, paths):
         config = load_config(CONFIG, overrides=overrides)
         assert {*config["components"]["lpcfg_parser"]} == {"factory", "learner"}
         parser = load_model_from_config(config, auto_fill=True).get_pipe("lpcfg_parser")
-        sentences = text and parser.learner.text
+        taught = parser.learner.learner if name == "fast" else parser.learner
+        sentences = text and taught.text
         assert text is None or [words[0] for words in sentences] == ["The", "My"]
         assert parser.learner == preset(name, text=sentences, seed=3)
         assert (parser.decoding, parser.output.temperature) == ("mbr", None)
@@ -177,7 +181,8 @@ def test_config_trains(name, paths, tmp_path, monkeypatch):
     train(CONFIG, tmp_path / "out", overrides={**paths, "vars.learner": name})
     nlp = spacy.load(tmp_path / "out" / "model-last")
     parser = nlp.get_pipe("lpcfg_parser")
-    assert parser.score_temperature == parser.grammar.temperature == TEMPERATURES[name]
+    assert parser.score_temperature == parser.grammar.temperature
+    assert (parser.grammar.model if name == "fast" else parser.grammar).temperature == TEMPERATURES[name]
     assert nlp(TEXT)._.constituency
     if name != "fast":
         parser.decoding = "rerank"

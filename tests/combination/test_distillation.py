@@ -15,6 +15,7 @@ from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
+from spacy_lpcfg.stacking import Stacked, StackedLearner
 from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
@@ -245,3 +246,12 @@ def test_small_treebanks_get_more_grammars(golds, monkeypatch):
     assert len(learner.fit(golds).grammars) == 4
     monkeypatch.setattr("spacy_lpcfg.learning.ensemble._MANY_TREES", len(golds) - 1)
     assert len(learner.fit(golds).grammars) == 2
+
+
+def test_distillation_refuses_students_with_a_span_layer():
+    trees, text = list(islice(read_trees([SAMPLE / "train.mrg"]), 20)), [["We", "left", "."]]
+    learner = Distillation(TreebankPCFG(), StackedLearner(TreebankPCFG()), text)
+    with pytest.raises(ValueError, match=r"put it around the distillation, as StackedLearner\(Distillation"):
+        learner.fit(trees)
+    around = StackedLearner(Distillation(TreebankPCFG(), TreebankPCFG(), text), jackknifed=TreebankPCFG(), n_folds=2)
+    assert isinstance(around.fit(trees), Stacked)

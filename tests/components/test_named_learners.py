@@ -14,12 +14,13 @@ from spacy_lpcfg.combination import Combination, Distillation, preset
 from spacy_lpcfg.components.learner_names import WITH_TEXT, Method, Preset
 from spacy_lpcfg.components.learners import NAMED, SentencesOf, make_both_ways
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
 SENTENCES = SentencesOf(TEXT, "xx")
 PLAIN = {"seed": 3, "lang": "xx"}
 WANTED = {
-    "pivot": Pivot(**PLAIN),
+    "pivot": StackedLearner(Pivot(**PLAIN)),
     "spectral": Spectral(**PLAIN),
     "clusters": Clusters(**PLAIN),
     "em": EM(**PLAIN),
@@ -53,9 +54,16 @@ def test_name_has_the_learner_of_the_library(name):
 
 
 def test_settings_reach_the_learner():
-    assert made("pivot", n_states=4, kappa=2, more_inside=["rule"]) == Pivot(
-        n_states=4, kappa=2, more_inside=("rule",), **PLAIN
+    assert made("pivot", n_states=4, kappa=2, more_inside=["rule"], n_jobs=2) == StackedLearner(
+        Pivot(n_states=4, kappa=2, more_inside=("rule",), n_jobs=2, **PLAIN), n_jobs=2
     )
+    assert made("pivot", span_layer=False) == Pivot(**PLAIN)
+    assert (
+        made("fast", span_layer=False)
+        == made("fast").learner
+        == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
+    )
+    assert made("fast").jackknifed == made("fast").learner.student
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
         Ensembles.diverse(2, n_states=2, **PLAIN)
     )
@@ -80,6 +88,8 @@ def test_settings_reach_the_learner():
         ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
         ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
         ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
+        ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool, got 1. Its default is True."),
+        ("balanced", {"span_layer": False}, "got 'span_layer'"),
         ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
         ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
         ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),
@@ -100,6 +110,7 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
 def test_text_goes_to_those_that_learn_from_it(name):
     if name in WITH_TEXT:
         learner = make_learner(name, TEXT)
+        learner = learner.learner if isinstance(learner, StackedLearner) else learner
         assert isinstance(learner, Distillation)
         assert learner.text == SentencesOf(TEXT, "en")
     else:
@@ -128,7 +139,8 @@ def test_config_has_any_learner(name):
 
 
 def test_config_has_settings_as_overrides():
-    assert learner_of("grammar.cfg") == Pivot()
+    assert learner_of("grammar.cfg") == StackedLearner(Pivot())
+    assert learner_of("grammar.cfg", vars__settings__span_layer=False) == Pivot()
     assert learner_of("grammar.cfg", vars__settings__n_states=24, vars__learner="em") == EM(n_states=24)
     started = learner_of("stepwise.cfg", vars__settings__n_states=4, system__seed=2)
     assert started == StepwiseEM(EM(n_states=4, n_iterations=0, seed=2))

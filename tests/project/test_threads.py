@@ -144,6 +144,7 @@ QUESTIONS: dict[str, dict[str, Question]] = {
     "pivot": {**BY_CHART, **DISTRIBUTION, **TREES},
     "spectral": BY_CHART,
     "ensemble": {**WORDS, **GIVEN},
+    "stacked": {**BY_CHART, **DISTRIBUTION, **TREES},
     "combined": {**WORDS, **GIVEN, "forest_mbr": lambda parser, words: parser.forest_mbr(words)},
     "isbn": {**WORDS, **GIVEN, **DISTRIBUTION, "prefixes": prefixes},
     "one network": {**WORDS, **GIVEN, **DISTRIBUTION, **TREES, "prefixes": prefixes},

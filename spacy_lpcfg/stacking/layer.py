@@ -1,0 +1,123 @@
+"""A discriminative layer over a grammar's posteriors: how likely each bracket is, by its words, tags and length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.stacking._spans import SpanScorer
+from spacy_lpcfg.stacking.candidates import N_DENSE, Candidates, candidates_of
+from spacy_lpcfg.stacking.templates import TEMPLATES, are_templates, template_table
+from spacy_lpcfg.storage.container import StorageError, refuse_others
+from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
+
+
+@dataclass(frozen=True, eq=False)
+class SpanLayer:
+    """A logistic model of labelled spans, whose inputs are a grammar's posteriors and the words and tags around.
+
+    words (tuple[str, ...]): those that are features themselves; of all others the signature is one.
+    keys (int32, (n_features,)): hashed features, growing, not negative.
+    weights (float16, (n_features,)): of each feature, in nats of log-odds.
+    dense (float64, (3,)): weights of the log-odds of a posterior, of its logarithm, and of the sum of the posteriors of
+        all brackets that cross it.
+    templates (tuple[str, ...]): of the features, see `templates.py`.
+    """
+
+    words: tuple[str, ...]
+    keys: np.ndarray
+    weights: np.ndarray
+    dense: np.ndarray
+    templates: tuple[str, ...] = TEMPLATES
+
+    @classmethod
+    def blank(cls) -> SpanLayer:
+        """The layer without features, which leaves posteriors as they are."""
+        none = np.zeros(0)
+        return cls((), none.astype(np.int32), none.astype(np.float16), UNCHANGED.copy())
+
+    def rescore(self, words: Sequence[str], posteriors: Posteriors) -> Posteriors:
+        """Posteriors with the layer's probabilities of the same brackets; tags keep theirs.
+
+        words (sequence of str): of the sentence, in the treebank's spelling.
+        """
+        p = self.probabilities(self.candidates(words, posteriors))
+        brackets = dict(zip(posteriors.brackets, p.tolist(), strict=True))
+        return Posteriors(brackets, posteriors.tags, posteriors.is_of_one)
+
+    def candidates(self, words: Sequence[str], posteriors: Posteriors) -> Candidates:
+        """The brackets with what the layer knows of them."""
+        return candidates_of(words, posteriors, self._known, self._table)
+
+    def probabilities(self, candidates: Candidates) -> np.ndarray:
+        """Of each candidate, float64 (n_candidates,)."""
+        scores = self._scorer.scores(candidates.keys) + candidates.dense @ self.dense
+        return 1 / (1 + np.exp(-np.clip(scores, -_SURE, _SURE)))
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.words)
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        return template_table(self.templates)
+
+    @cached_property
+    def _scorer(self) -> SpanScorer:
+        return SpanScorer(self.keys, self.weights.astype(np.float32))
+
+    @property
+    def scorer_bytes(self) -> float:
+        """About the memory that rescoring takes, sentences aside."""
+        return _BYTES * len(self.keys)
+
+    def to_values(self) -> dict[str, Any]:
+        """All parts by the names under which they are stored."""
+        return {name: getattr(self, name) for name in LAYER_PARTS}
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> SpanLayer:
+        """The layer of the parts that `to_values` gave.
+
+        RAISES (GrammarError): If parts are lacking or unknown, or do not fit together.
+        """
+        try:
+            refuse_others(values, LAYER_PARTS)
+            layer = cls(**{name: values[name] for name in LAYER_PARTS})
+        except KeyError as error:
+            raise GrammarError(f"This span layer lacks {error}: copy or learn it again.") from error
+        except StorageError as error:
+            raise GrammarError(str(error)) from error
+        _check(layer)
+        return layer
+
+
+LAYER_PARTS = ("words", "keys", "weights", "dense", "templates")
+UNCHANGED = np.array([1.0, 0.0, 0.0])
+"""Weights of the dense inputs that leave posteriors as they are."""
+_SURE = 50.0  # log-odds beyond which nothing changes
+_BYTES = 16  # of a feature: its key, its weight, and its part of the index
+_MOST_TEMPLATES = 256
+
+
+def _check(layer: SpanLayer) -> None:
+    """RAISES (GrammarError): Naming the part that does not fit."""
+    n = len(layer.keys) if isinstance(layer.keys, np.ndarray) and layer.keys.ndim else 0
+    _require("words", are_texts(layer.words))
+    _require("keys", is_array(layer.keys, "int32", n) and bool(np.all(layer.keys >= 0)))
+    _require("keys", bool(np.all(layer.keys[1:] > layer.keys[:-1])))
+    _require("weights", is_array(layer.weights, "float16", n))
+    _require("dense", is_array(layer.dense, "float64", N_DENSE) and is_moderate(layer.dense))
+    _require("templates", are_texts(layer.templates) and len(layer.templates) <= _MOST_TEMPLATES)
+    _require("templates", are_templates(layer.templates))
+
+
+def _require(part: str, holds: bool) -> None:
+    if not holds:
+        raise GrammarError(f"This span layer is inconsistent in its {part}: copy or learn it again.")

@@ -1,0 +1,147 @@
+"""Learning a grammar and a span layer over it, each from the same trees.
+
+The layer has to know how far the grammar is to be believed on sentences that are new to it. So the treebank is read in
+folds, each by a grammar that learned from all others (jackknifing, as for stacking: Wolpert 1992).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.checks import shown, whole
+from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.learning.base import OnStep, Step
+from spacy_lpcfg.learning.stepwise import Starter
+from spacy_lpcfg.parallel import in_order
+from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.fitting import LayerSettings, ReadSentence, fit_layer, layer_temperature
+from spacy_lpcfg.stacking.stacked import Stacked
+from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root
+from spacy_lpcfg.trees.tree import Tree
+
+
+class StackableLearner(Protocol):
+    """A learner of a grammar or an ensemble."""
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> ParsingModel: ...
+
+
+@dataclass(frozen=True)
+class StackedLearner:
+    """Learner of a model with a span layer over its posteriors.
+
+    learner (StackableLearner): of the model: a grammar or an ensemble.
+    jackknifed (StackableLearner or None): of the models that read the folds, where `learner` would take too long, as
+        one that learns from a text does; None for `learner`.
+    n_folds (int or None): at least 2; None for 5, and 4 of more than 7,000 trees.
+    settings (LayerSettings): of the layer.
+    n_jobs (int or None): folds at a time, in processes as in joblib; the result is the same for any number.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    learner: StackableLearner
+    jackknifed: StackableLearner | None = None
+    n_folds: int | None = None
+    settings: LayerSettings = LayerSettings()
+    n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        whole(2).optional(n_folds=self.n_folds)
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> Stacked:
+        """Learn from trees.
+
+        trees (Iterable[Tree]): read once; raw or normalised. Of fewer than two the layer learns nothing, and leaves
+            posteriors as they are.
+        held_out (Iterable[Tree] or None): trees by which a learner that goes by steps chooses the best one for the
+            model; the folds take as many steps.
+        on_step (callable or None): called with the steps of the model.
+        RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
+        """
+        golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
+        steps: list[Any] = []
+        model = self.learner.fit(golds, held_out=held_out, on_step=_both(steps.append, on_step))
+        if not isinstance(model, Grammar | Ensemble):
+            raise ValueError(
+                f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
+                f"learns a {type(model).__name__}."
+            )
+        learner = self.jackknifed or _of_steps(self.learner, steps)
+        sentences = [sentence for fold in self._read(golds, learner) for sentence in fold]
+        layer = fit_layer(sentences, self.settings)
+        temperature = layer_temperature(sentences, self.settings, bracket_cost=ChartSettings.bracket_cost)
+        return Stacked(model, layer, temperature)
+
+    def _read(self, golds: Sequence[Tree], learner: StackableLearner) -> Iterator[list[ReadSentence]]:
+        """The sentences of each fold, as a model reads them that learned from all other folds."""
+        n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > _MANY_TREES else _FOLDS), len(golds))
+        if n_folds < 2:
+            return iter(())
+        bounds = np.linspace(0, len(golds), n_folds + 1).astype(int).tolist()
+        return in_order(read_fold, ((learner, golds, fold) for fold in pairwise(bounds)), n_jobs=self.n_jobs)
+
+
+_FOLDS, _FEW_FOLDS, _MANY_TREES = 5, 4, 7_000
+
+
+def _both(first: OnStep, second: OnStep | None) -> OnStep:
+    """What calls both."""
+
+    def on_step(step: Any) -> None:
+        first(step)
+        if second is not None:
+            second(step)
+
+    return on_step
+
+
+def _of_steps(learner: StackableLearner, steps: Sequence[Any]) -> StackableLearner:
+    """A learner by EM with the iterations that held-out trees chose; any other as it is."""
+    looked_at = [step for step in steps if isinstance(step, Step) and step.f1 == step.f1]
+    if not looked_at or not isinstance(learner, Starter):
+        return learner
+    best = max(looked_at, key=lambda step: step.f1)
+    return replace(learner, n_iterations=best.iteration)  # type: ignore[type-var]
+
+
+def read_fold(learner: StackableLearner, golds: Sequence[Tree], fold: tuple[int, int]) -> list[ReadSentence]:
+    """The sentences of a fold, the trees [start, end), as a model reads them that learned from all others.
+
+    Those that it has no tree for are left out.
+    """
+    start, end = fold
+    with _quiet():
+        parser = learner.fit([*golds[:start], *golds[end:]]).parser()
+    found = []
+    for tree in golds[start:end]:
+        words, gold = tree.words, set(strip_root(tree)[1].spans())
+        posteriors = parser.posteriors(words)
+        if not posteriors.is_of_one:
+            is_gold = np.array([bracket in gold for bracket in posteriors.brackets], dtype=np.uint8)
+            found.append(ReadSentence(words, posteriors, is_gold))
+    return found
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Within, no warnings: what the learner of a fold has to say, that of the model has said."""
+    logger = logging.getLogger("spacy_lpcfg")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

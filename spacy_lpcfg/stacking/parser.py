@@ -1,0 +1,109 @@
+"""Parsing by a grammar with a span layer over its posteriors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from spacy_lpcfg.chart.parser import ForestReading
+from spacy_lpcfg.chart.settings import ChartSettings
+from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Distribution, Parse, Posteriors, StateVectors, with_given
+from spacy_lpcfg.stacking.layer import SpanLayer
+from spacy_lpcfg.stacking.stacked import Stacked
+from spacy_lpcfg.trees.tree import Span, Tree
+
+
+class StackedParser(SentenceParser):
+    """Parses sentences by what a layer makes of a grammar's posteriors; any number of threads may share one.
+
+    Posteriors of brackets, and the tree that "mbr" chooses by them, are the layer's. All other answers are the
+    grammar's, and so are those on a sentence that the grammar has no tree for.
+
+    parser (SentenceParser): of the grammar or the ensemble.
+    layer (SpanLayer): over its posteriors.
+    decoding (str): as in `Stacked.decodings`.
+    bracket_cost (float): as in `ChartSettings`.
+    """
+
+    def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: Decoding, bracket_cost: float) -> None:
+        self._parser = parser
+        self._layer = layer
+        self._decoding = decoding
+        self._bracket_cost = bracket_cost
+
+    @classmethod
+    def of(cls, stacked: Stacked, decoding: Decoding, chart: ChartSettings | None, search: object) -> StackedParser:
+        """The parser that `Stacked.parser` makes."""
+        chart = chart or ChartSettings()
+        parser = stacked.model.parser(decoding=decoding, chart=chart)
+        return cls(parser, stacked.layer, decoding=decoding, bracket_cost=chart.bracket_cost)
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The grammar in an error message."""
+        return self._parser.kind
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """Those of the grammar."""
+        return self._parser.answers
+
+    # Answers of the layer
+
+    def parse(self, query: Sentence) -> Parse:
+        """The tree; by "mbr" the one of the grammar with the least expected loss by the layer's posteriors.
+
+        RETURNS (Parse): its log-probability is the grammar's. By other decodings, and of a sentence without a tree of
+            the grammar, it is all the grammar's, scores too.
+        """
+        query = Query.of(query)
+        if self._decoding != "mbr":
+            return self._parser.parse(query)
+        reading = self.read(query)
+        if not isinstance(reading, ForestReading):
+            return reading.parse or self._parser.parse(query)
+        tree = reading.forest_mbr(reading.posteriors, bracket_cost=self._bracket_cost)
+        tags = with_given(tree.tags, query.certain_tags)
+        return replace(tree, tags=tags, log_probability=reading.log_probability, status=reading.status)
+
+    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+        """The layer's posteriors, and the grammar's forest; brackets that constraints ask for are certain."""
+        query = Query.of(query)
+        reading = self._parser.read(query, likely=likely)
+        if reading.posteriors.is_of_one:
+            return reading
+        found = self._layer.rescore(query.words, reading.posteriors)
+        if query.constraints:
+            found = Posteriors(query.constraints.within(found.brackets), found.tags)
+        return replace(reading, posteriors=found)
+
+    # Answers of the grammar
+
+    def likely_tags(self, words: Sequence[str]) -> list[str]:
+        """Those of the grammar."""
+        return self._parser.likely_tags(words)
+
+    def distribution(self, query: Sentence) -> Distribution:
+        """P(tree | words) under the grammar."""
+        return self._parser.distribution(query)
+
+    def states(self, query: Sentence) -> list[StateVectors]:
+        """Vectors of the constituents and words of the grammar's own tree, in pre-order."""
+        return self._parser.states(query)
+
+    def surprisal(self, query: Sentence) -> np.ndarray:
+        """Under the grammar, float64 (n_words + 1,)."""
+        return self._parser.surprisal(query)
+
+    def log_probability(self, query: Sentence) -> float:
+        """ln P(words) under the grammar, in nats."""
+        return self._parser.log_probability(query)
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """ln P(tree, words) under the grammar, in nats."""
+        return self._parser.tree_log_probability(tree)
