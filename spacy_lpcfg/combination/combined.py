@@ -14,6 +14,7 @@ from spacy_lpcfg.combination.members import Member, member_from_bytes
 from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
@@ -39,6 +40,7 @@ class Combined(ParsingModel):
     bracket_cost: float = 0.42
     beam: int = 30
     temperature: float = 1.0
+    lattice: LatticeSettings | None = None
     parser_class = "spacy_lpcfg.combination.parser:CombinedParser"
 
     def __post_init__(self) -> None:
