@@ -19,11 +19,15 @@ cdef class Expansion:
     """Expands vertices, those of a level at once.
 
     unary_cap (int): most nodes that are projected in a row.
+    level_nats, word_nats (float): as in `LatticeSettings`.
     """
 
-    def __init__(self, Graph graph, Stacks stacks, Scores scores, int unary_cap):
+    def __init__(
+        self, Graph graph, Stacks stacks, Scores scores, int unary_cap, double level_nats, double word_nats
+    ):
         self.graph, self.stacks, self.scores, self.history = graph, stacks, scores, graph.history
         self.model, self.unary_cap = &self.history.networks.model, unary_cap
+        self.level_nats, self.word_nats = level_nats, word_nats
 
     cdef void begin(self, int first, int end) noexcept nogil:
         """Begin the search for a word, from some vertices."""
@@ -36,6 +40,7 @@ cdef class Expansion:
         for v in range(first, end):
             self.max_depth = max(self.max_depth, self.stacks.nodes[self.graph.vertices[v].stack].depth)
         self.last_of.assign(<size_t>(self.max_depth + 1) * (self.unary_cap + 1), NONE)
+        self.best_of.assign(self.last_of.size(), -INFINITY)
 
     cdef void take_level(self, int depth, int n_projected) noexcept nogil:
         """Collect the arcs to a level."""
@@ -82,34 +87,36 @@ cdef class Expansion:
         cdef Vertex vertex = self.graph.vertices[v]
         cdef Node top = self.stacks.nodes[vertex.stack]
         cdef Node below = self.stacks.nodes[top.below]
+        cdef size_t level = <size_t>(top.depth - 1) * (self.unary_cap + 1)
         if below.label != ROOT:
-            self.put(v, ATTACH, logs[ATTACH], self.stacks.attach(vertex.stack))
-            if logs[MODIFY] > -INFINITY and self.stacks.may_close(below, top.start):
-                self.put(v, MODIFY, logs[MODIFY], self.stacks.modify(vertex.stack))
+            if self.may_enter(level, vertex.log_probability + logs[ATTACH]):
+                self.put(level, v, ATTACH, logs[ATTACH], self.stacks.attach(vertex.stack))
+            if self.may_enter(level, vertex.log_probability + logs[MODIFY]) and self.stacks.may_close(below, top.start):
+                self.put(level, v, MODIFY, logs[MODIFY], self.stacks.modify(vertex.stack))
         elif vertex.n_words == self.stacks.masks.n_words:
             self.leave(self.ends, v, DONE, logs[ATTACH])
 
     cdef void project(self, int v, const float* logs) noexcept nogil:
         """Put the arcs that end the top of the stack under a new node."""
         cdef Vertex vertex = self.graph.vertices[v]
-        cdef int start = self.stacks.nodes[vertex.stack].start
-        cdef int label
+        cdef Node top = self.stacks.nodes[vertex.stack]
+        cdef size_t level = <size_t>top.depth * (self.unary_cap + 1) + vertex.state.n_projected + 1
+        cdef int label, action
         for label in range(self.model.n_actions - PROJECT):
-            if self.stacks.masks.last_end(start, label) >= vertex.n_words and logs[PROJECT + label] > -INFINITY:
-                self.put(v, PROJECT + label, logs[PROJECT + label], self.stacks.project(vertex.stack, label))
+            action = PROJECT + label
+            if self.stacks.masks.last_end(top.start, label) >= vertex.n_words and self.may_enter(
+                    level, vertex.log_probability + logs[action]):
+                self.put(level, v, action, logs[action], self.stacks.project(vertex.stack, label))
 
     # Arcs
 
-    cdef void put(self, int v, int action, float log_action, int32_t stack) noexcept nogil:
+    cdef void put(self, size_t level, int v, int action, float log_action, int32_t stack) noexcept nogil:
         """Put an arc to its level, unless its stack leads nowhere."""
         cdef Arc arc
-        cdef size_t level
         if not self.stacks.is_alive(stack, self.graph.vertices[v].n_words):
             return
         arc = self.arc_of(v, action, log_action, stack)
-        level = <size_t>self.stacks.nodes[stack].depth * (self.unary_cap + 1)
-        if action >= PROJECT:
-            level += self.graph.vertices[v].state.n_projected + 1
+        self.best_of[level] = max(self.best_of[level], arc.log_probability)
         arc.target = self.last_of[level]
         self.last_of[level] = <int32_t>self.arcs.size()
         self.arcs.push_back(arc)

@@ -34,7 +34,7 @@ cdef class Graph:
 
         width (int): of the vertices, at most.
         nats (float): that they may be less probable than the best one.
-        least (float): what their log-probability has to exceed.
+        least (float): their least log-probability.
         """
         cdef size_t i
         cdef int n = 0, g
@@ -51,7 +51,7 @@ cdef class Graph:
 
     cdef bint is_kept(self, int n, double nats, double least) noexcept nogil:
         cdef double own = self.groups[self.order[n]].log_probability
-        return own > least and own >= self.groups[self.order[0]].log_probability - nats
+        return own >= least and own >= self.groups[self.order[0]].log_probability - nats
 
     cdef void group(self, const vector[Arc]& arcs) noexcept nogil:
         """Join arcs to the same vertex in groups."""

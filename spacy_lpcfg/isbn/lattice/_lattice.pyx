@@ -50,22 +50,21 @@ cdef class Lattice:
     cdef Posteriors posteriors
     cdef vector[Hypothesis] live             # after the last word
     cdef int width
-    cdef double level_nats, shift_nats, word_nats
+    cdef double shift_nats
     cdef int first                            # vertex from which the next word is sought; those after it too
 
     def __init__(
         self, Networks networks, *, width, level_nats, shift_nats, word_nats, unary_cap, merges=True, exact=False
     ):
         cdef Positions positions
-        self.networks, self.width = networks, width
-        self.level_nats, self.shift_nats, self.word_nats = level_nats, shift_nats, word_nats
+        self.networks, self.width, self.shift_nats = networks, width, shift_nats
         self.words, self.history = SentenceWords(networks), History(networks)
         positions = Positions(networks, self.words, self.history, Scorer(networks, NO_TOLERANCE))
         self.masks = Masks(len(networks.labels))
         self.stacks = Stacks(self.masks)
         self.graph = Graph(self.history, merges)
         self.scores = Scores(positions, exact)
-        self.expansion = Expansion(self.graph, self.stacks, self.scores, unary_cap)
+        self.expansion = Expansion(self.graph, self.stacks, self.scores, unary_cap, level_nats, word_nats)
         self.shifting = Shifting(self.graph, self.stacks, self.scores, self.words)
         self.posteriors = Posteriors(self.graph, self.stacks)
 
@@ -92,7 +91,7 @@ cdef class Lattice:
         """Shift the next word; whether a derivation is left."""
         with nogil:
             self.explore()
-            self.shifting.shift(self.expansion.shifts, self.expansion.best - self.word_nats)
+            self.shifting.shift(self.expansion.shifts, self.expansion.least())
             self.first = <int>self.graph.vertices.size()
             self.graph.merge(self.shifting.arcs, self.width, self.shift_nats, -INFINITY)
             self.give_back_slots()
@@ -156,8 +155,7 @@ cdef class Lattice:
                 if self.expansion.level.empty():
                     continue
                 first = <int>self.graph.vertices.size()
-                self.graph.merge(self.expansion.level, self.width, self.level_nats,
-                                 self.expansion.best - self.word_nats)
+                self.graph.merge(self.expansion.level, self.width, self.expansion.level_nats, self.expansion.least())
                 end = <int>self.graph.vertices.size()
                 if first < end:
                     self.expansion.expand(first, end)
