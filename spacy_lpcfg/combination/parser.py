@@ -48,7 +48,9 @@ class CombinedParser(SentenceParser):
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
-        self._follows = [(search.lattice is not None) if each.is_network else chart.cascade > 0 for each in combined.members]
+        self._follows = [
+            (search.lattice is not None) if each.is_network else chart.cascade > 0 for each in combined.members
+        ]
         self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
 
     @classmethod
@@ -74,10 +76,12 @@ class CombinedParser(SentenceParser):
         return [found[i] for i in range(len(found))]
 
     def _mean_so_far(self, found: Mapping[int, SentenceReading]) -> Posteriors | None:
-        """The mean of what some models think; None if none of them has a tree over the whole sentence."""
+        """The mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
         kept = [i for i, reading in found.items() if not reading.posteriors.is_of_one]
-        if len(kept) < 2:
-            return found[kept[0]].posteriors if kept else None
+        if all(self.combined.members[i].is_network for i in kept):
+            return None
+        if len(kept) == 1:
+            return found[kept[0]].posteriors
         total = sum(self.combined.weights[i] for i in kept)
         weights = [self.combined.weights[i] / total for i in kept]
         return mean([found[i].posteriors for i in kept], weights)

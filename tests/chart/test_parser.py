@@ -18,6 +18,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, Parser
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import normalize, read_trees, split_chain
 
@@ -117,7 +118,7 @@ def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
             whole += value
             for span in own:
                 sums[span] += value
-        found = parser.read(words, likely=likely).posteriors
+        found = parser.read(words, guide=Posteriors(dict.fromkeys(likely, 1.0), [])).posteriors
         if whole == 0:
             assert found.brackets == parser.posteriors(words).brackets
             continue

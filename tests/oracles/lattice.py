@@ -35,9 +35,7 @@ def posteriors(
     enumeration: Enumeration, brackets: Collection[Span] | None = None
 ) -> tuple[dict[Span, float], list[dict[str, float]]]:
     """Expected numbers of brackets, and shares of tags, in the derivations of no other brackets; None allows all."""
-    kept = [
-        (tree, log) for tree, log in enumeration.derivations if brackets is None or {*tree.spans()} <= {*brackets}
-    ]
+    kept = [(tree, log) for tree, log in enumeration.derivations if brackets is None or {*tree.spans()} <= {*brackets}]
     total = np.logaddexp.reduce([log for _, log in kept]) if kept else 0.0
     of_brackets: Counter[Span] = Counter()
     of_tags: list[Counter[str]] = [Counter() for _ in enumeration.words]
