@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import thread_time
 
@@ -24,7 +24,7 @@ from spacy_lpcfg.parsing.result import (
     StateVectors,
     with_given,
 )
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 _SECONDS = at_least(0).optional
 

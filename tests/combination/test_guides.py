@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from paths import ROOT
 
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.combination import Combined, CombinedParser, Mirrored, MirroredLearner, preset
+from spacy_lpcfg.combination import Combined, CombinedParser, MirroredLearner, preset
 from spacy_lpcfg.combination.mirrored import MirroredParser
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.grammar import GrammarError
