@@ -48,9 +48,8 @@ class CombinedParser(SentenceParser):
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
-        self._follows = [
-            (search.lattice is not None) if each.is_network else chart.cascade > 0 for each in combined.members
-        ]
+        follows = {True: search.lattice is not None, False: chart.cascade > 0}
+        self._follows = [follows[each.is_network] for each in combined.members]
         self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
 
     @classmethod
@@ -68,7 +67,7 @@ class CombinedParser(SentenceParser):
         return mean([reading.posteriors for reading in readings], self.combined.weights)
 
     def _readings(self, query: Query, guide: Posteriors | None = None) -> list[SentenceReading]:
-        """What each model thinks, grammars first; what they think so far guides the next one, unless there is a guide."""
+        """What each model thinks, grammars first; a guide, or what they think so far, leads the next one."""
         found: dict[int, SentenceReading] = {}
         for i in self._order:
             own = guide or self._mean_so_far(found) if self._follows[i] else None
