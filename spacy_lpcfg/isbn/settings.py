@@ -20,32 +20,34 @@ class LatticeSettings:
     guide (str): "labels" allows the brackets that are likely; "fenceposts" those with any label that begin where a
         likely one begins and end where one ends.
     width (int): most vertices that are kept after each word, and on each level within a word.
-    word_nats, level_nats, shift_nats (float): how much less probable than the best one a vertex may be: within a word,
-        compared with what has come to its end; on one level; and after the word.
+    nats (float): how much less probable than the best one a vertex may be: on its level, beside what has come to the
+        end of the word so far, and after the word.
     min_bracket, min_tag (float): brackets and tags less likely than this are left out.
     RAISES (ValueError): On another guide, a width below 1, or numbers out of range.
     """
 
     guide: str = "labels"
     width: int = 12
-    word_nats: float = 11.0
-    level_nats: float = 8.0
-    shift_nats: float = 8.0
+    nats: float = 8.0
     min_bracket: float = 5e-3
     min_tag: float = 1e-2
 
     def __post_init__(self) -> None:
         one_of(*GUIDES)(guide=self.guide)
         _BREADTH(width=self.width)
-        POSITIVE(word_nats=self.word_nats, level_nats=self.level_nats, shift_nats=self.shift_nats)
+        POSITIVE(nats=self.nats)
         SHARE(min_bracket=self.min_bracket, min_tag=self.min_tag)
 
     @property
     def wider(self) -> LatticeSettings:
         """What a sentence gets of which no derivation is left."""
-        nats = {name: 2 * getattr(self, name) for name in ("word_nats", "level_nats", "shift_nats")}
-        least = {name: 0.1 * getattr(self, name) for name in ("min_bracket", "min_tag")}
-        return replace(self, width=min(4 * self.width, MAX_COUNT), **nats, **least)
+        return replace(
+            self,
+            width=min(4 * self.width, MAX_COUNT),
+            nats=2 * self.nats,
+            min_bracket=0.1 * self.min_bracket,
+            min_tag=0.1 * self.min_tag,
+        )
 
 
 @dataclass(frozen=True)

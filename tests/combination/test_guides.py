@@ -166,10 +166,10 @@ def test_wider_lattices_have_what_narrow_ones_lack(networks, grammar, monkeypatc
 
 
 def test_lattices_are_saved_with_a_combination(combined):
-    for lattice in (None, LATTICE, LatticeSettings(guide="fenceposts", width=20, word_nats=14, min_tag=0)):
+    for lattice in (None, LATTICE, LatticeSettings(guide="fenceposts", width=20, nats=14, min_tag=0)):
         assert Combined.from_bytes(replace(combined, lattice=lattice).to_bytes()).lattice == lattice
     values = unpack("combined", 3, combined.to_bytes())
-    for wrong in ({"width": 0}, {"guide": "stars"}, {"word_nats": -1}, {"min_tag": "0.1"}, {"nats": 1}):
+    for wrong in ({"width": 0}, {"guide": "stars"}, {"nats": -1}, {"min_tag": "0.1"}, {"margin": 1}):
         text = srsly.json_dumps({**asdict(LATTICE), **wrong})
         with pytest.raises(GrammarError, match="Expected"):
             Combined.from_bytes(pack("combined", 3, {**values, "lattice": text}))

@@ -13,7 +13,7 @@ from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks
 
 SENTENCES = [["a"], ["a", "b"], ["b", "new", "c"]]
-UNPRUNED = {"width": 10**9, "level_nats": np.inf, "shift_nats": np.inf, "word_nats": np.inf, "unary_cap": 2}
+UNPRUNED = {"width": 10**9, "nats": np.inf, "unary_cap": 2}
 EVERYTHING = -1
 
 

@@ -19,7 +19,7 @@ cdef class Expansion:
     cdef History history
     cdef const Model* model
     cdef int unary_cap, max_depth
-    cdef double level_nats, word_nats
+    cdef double nats
     cdef vector[Arc] arcs                     # to vertices that are not there yet
     cdef vector[int32_t] last_of              # (max_depth + 1, unary_cap + 1): the last arc of each level, or NONE
     cdef vector[double] best_of               # of each level: log-probability of an arc
@@ -39,9 +39,9 @@ cdef class Expansion:
 
     cdef inline double least(self) noexcept nogil:
         """The log-probability below which nothing within the word is followed."""
-        return self.best - self.word_nats
+        return self.best - self.nats
 
     cdef inline bint may_enter(self, size_t level, double log_probability) noexcept nogil:
         """Whether an arc is worth following."""
         return (log_probability > -INFINITY and log_probability >= self.least()
-                and log_probability >= self.best_of[level] - self.level_nats)
+                and log_probability >= self.best_of[level] - self.nats)

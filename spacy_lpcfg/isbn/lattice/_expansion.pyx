@@ -19,15 +19,12 @@ cdef class Expansion:
     """Expands vertices, those of a level at once.
 
     unary_cap (int): most nodes that are projected in a row.
-    level_nats, word_nats (float): as in `LatticeSettings`.
+    nats (float): as in `LatticeSettings`.
     """
 
-    def __init__(
-        self, Graph graph, Stacks stacks, Scores scores, int unary_cap, double level_nats, double word_nats
-    ):
+    def __init__(self, Graph graph, Stacks stacks, Scores scores, int unary_cap, double nats):
         self.graph, self.stacks, self.scores, self.history = graph, stacks, scores, graph.history
-        self.model, self.unary_cap = &self.history.networks.model, unary_cap
-        self.level_nats, self.word_nats = level_nats, word_nats
+        self.model, self.unary_cap, self.nats = &self.history.networks.model, unary_cap, nats
 
     cdef void begin(self, int first, int end) noexcept nogil:
         """Begin the search for a word, from some vertices."""
@@ -66,7 +63,7 @@ cdef class Expansion:
             if mask == NULL:
                 self.leave(self.shifts, v, SHIFT, 0)
             else:
-                self.follow(v, self.scores.decide(v - first, self.model.n_actions, mask))
+                self.follow(v, self.scores.decide(v - first, mask))
 
     cdef void follow(self, int v, const float* logs) noexcept nogil:
         """Put the arcs from a vertex.

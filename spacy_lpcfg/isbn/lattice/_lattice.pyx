@@ -32,7 +32,7 @@ cdef class Lattice:
     """The lattice of one sentence at a time.
 
     networks (Networks): feed-forward ones.
-    width (int), level_nats, shift_nats, word_nats (float): as in `LatticeSettings`.
+    width (int), nats (float): as in `LatticeSettings`.
     unary_cap (int): as in `BeamSettings`.
     merges (bool): whether derivations with equal stacks share a vertex; else each has its own.
     exact (bool): whether words have their own normalisers, and not one constant a tag.
@@ -50,21 +50,21 @@ cdef class Lattice:
     cdef Posteriors posteriors
     cdef vector[Hypothesis] live             # after the last word
     cdef int width
-    cdef double shift_nats
+    cdef double nats
     cdef int first                            # vertex from which the next word is sought; those after it too
 
     def __init__(
-        self, Networks networks, *, width, level_nats, shift_nats, word_nats, unary_cap, merges=True, exact=False
+        self, Networks networks, *, width, nats, unary_cap, merges=True, exact=False
     ):
         cdef Positions positions
-        self.networks, self.width, self.shift_nats = networks, width, shift_nats
+        self.networks, self.width, self.nats = networks, width, nats
         self.words, self.history = SentenceWords(networks), History(networks)
         positions = Positions(networks, self.words, self.history, Scorer(networks, NO_TOLERANCE))
         self.masks = Masks(len(networks.labels))
         self.stacks = Stacks(self.masks)
         self.graph = Graph(self.history, merges)
         self.scores = Scores(positions, exact)
-        self.expansion = Expansion(self.graph, self.stacks, self.scores, unary_cap, level_nats, word_nats)
+        self.expansion = Expansion(self.graph, self.stacks, self.scores, unary_cap, nats)
         self.shifting = Shifting(self.graph, self.stacks, self.scores, self.words)
         self.posteriors = Posteriors(self.graph, self.stacks)
 
@@ -93,7 +93,7 @@ cdef class Lattice:
             self.explore()
             self.shifting.shift(self.expansion.shifts, self.expansion.least())
             self.first = <int>self.graph.vertices.size()
-            self.graph.merge(self.shifting.arcs, self.width, self.shift_nats, -INFINITY)
+            self.graph.merge(self.shifting.arcs, self.width, self.nats, -INFINITY)
             self.give_back_slots()
         return self.is_alive
 
@@ -155,7 +155,7 @@ cdef class Lattice:
                 if self.expansion.level.empty():
                     continue
                 first = <int>self.graph.vertices.size()
-                self.graph.merge(self.expansion.level, self.width, self.expansion.level_nats, self.expansion.least())
+                self.graph.merge(self.expansion.level, self.width, self.nats, self.expansion.least())
                 end = <int>self.graph.vertices.size()
                 if first < end:
                     self.expansion.expand(first, end)

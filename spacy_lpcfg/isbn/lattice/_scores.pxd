@@ -20,12 +20,13 @@ cdef class Scores:
     cdef vector[const float*] means           # of the vertices at hand
     cdef vector[const float*] sources
     cdef vector[float*] targets
-    cdef vector[float] logits                 # (n, max_outcomes)
+    cdef int n_outcomes                       # of the decision at hand
+    cdef vector[float] logits                 # (n, n_outcomes)
     cdef vector[float] log_probabilities      # (max_outcomes,)
     cdef void compute_means(self, vector[Vertex]& vertices, int first, int end) noexcept nogil
     cdef void collect_products(self, const Vertex& vertex) noexcept nogil
     cdef void make_products(self, int product) noexcept nogil
     cdef void add_all_logits(self, int first, int end) noexcept nogil
-    cdef const float* decide(self, int number, int n_outcomes, const uint8_t* allowed) noexcept nogil
+    cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil
     cdef double log_word(self, int tag, int outcome, const float* means) noexcept nogil
     cdef double logit(self, int outcome, const float* means) noexcept nogil

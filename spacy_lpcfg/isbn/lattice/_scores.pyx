@@ -97,34 +97,35 @@ cdef class Scores:
         cdef const NetworkTable* table
         cdef int k, d, n_means = <int>self.means.size()
         cdef size_t i
-        self.logits.assign(<size_t>n_means * n.max_outcomes, 0)
+        self.n_outcomes = end - first
+        self.logits.assign(<size_t>n_means * self.n_outcomes, 0)
         for k in range(n.n_networks):
             table = &n.tables[k]
             self.sources.clear()
             self.targets.clear()
             for i in range(self.means.size()):
                 self.sources.push_back(self.means[i] + table.start)
-                self.targets.push_back(&self.logits[i * n.max_outcomes])
-                for d in range(end - first):
+                self.targets.push_back(&self.logits[i * self.n_outcomes])
+                for d in range(self.n_outcomes):
                     self.targets[i][d] += table.outcome_bias[first + d]
             add_products(self.targets.data(), table.outcome_weights + <size_t>first * table.width,
-                         self.sources.data(), n_means, end - first, table.n_states)
+                         self.sources.data(), n_means, self.n_outcomes, table.n_states)
         if n.n_networks > 1:
             for i in range(self.logits.size()):
                 self.logits[i] /= n.n_networks
 
-    cdef const float* decide(self, int number, int n_outcomes, const uint8_t* allowed) noexcept nogil:
+    cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil:
         """log P of the outcomes whose logits there are, by one of the means at hand."""
-        cdef float* found = &self.logits[<size_t>number * self.model.max_outcomes]
+        cdef float* found = &self.logits[<size_t>number * self.n_outcomes]
         cdef float normaliser
         cdef int d
         if allowed != NULL:
-            for d in range(n_outcomes):
+            for d in range(self.n_outcomes):
                 if not allowed[d]:
                     found[d] = -INFINITY
-        memcpy(&self.log_probabilities[0], found, n_outcomes * sizeof(float))
-        normaliser = log_sum_exp(&self.log_probabilities[0], n_outcomes)
-        for d in range(n_outcomes):
+        memcpy(&self.log_probabilities[0], found, self.n_outcomes * sizeof(float))
+        normaliser = log_sum_exp(&self.log_probabilities[0], self.n_outcomes)
+        for d in range(self.n_outcomes):
             found[d] -= normaliser
         return found
 

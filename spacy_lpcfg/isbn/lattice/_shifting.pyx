@@ -31,8 +31,7 @@ cdef class Shifting:
                     self.graph.history.means(self.graph.vertices[shifts[i].origin].state.slot))
         self.scores.add_all_logits(n.n_actions, n.first_word)
         for i in range(self.likely.size()):
-            self.shift_from(self.likely[i], self.scores.means[i],
-                            self.scores.decide(<int>i, n.first_word - n.n_actions, NULL))
+            self.shift_from(self.likely[i], self.scores.means[i], self.scores.decide(<int>i, NULL))
 
     cdef void shift_from(self, const Arc& arc, const float* means, const float* log_tags) noexcept nogil:
         """Put the arcs of one Shift; means and log P of all tags are those of its vertex."""

@@ -73,8 +73,6 @@ class LatticeReader:
             return Lattice(
                 self._networks,
                 width=settings.width,
-                level_nats=settings.level_nats,
-                shift_nats=settings.shift_nats,
-                word_nats=settings.word_nats,
+                nats=settings.nats,
                 unary_cap=self._unary_cap,
             )
