@@ -30,6 +30,7 @@ from spacy_lpcfg.words.remembered import is_remembered
 _CACHE_SIZE = 10_000
 _MAX_CANDIDATES = 8
 _MIN_TAG_PROBABILITY = 0.002
+_OWN_TAGS = (None,)
 
 
 class Candidates(NamedTuple):
@@ -177,7 +178,7 @@ class NetworkVocabulary:
         columns = []
         for word, is_first, of_word in zip(words, self._are_first(len(words)), tags, strict=True):
             known = [self._tags[tag] for tag in of_word if tag in self._tags]
-            columns.append(under_all([self.word(word, is_first, tag) for tag in known or [None]]))
+            columns.append(under_all([self.word(word, is_first, tag) for tag in known or _OWN_TAGS]))
         return joined(columns)
 
     def _are_first(self, n_words: int, first: bool = True) -> list[bool]:

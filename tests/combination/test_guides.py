@@ -17,7 +17,8 @@ from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.isbn.relations import Relations
+from spacy_lpcfg.isbn.relations import Relations, codes
+from spacy_lpcfg.isbn.search import Networks
 from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
@@ -131,6 +132,8 @@ def test_beam_searches_where_a_lattice_cannot(combined, networks, grammar, trees
     guide = Parser(grammar).posteriors(SENTENCE)
     with pytest.raises(AssertionError, match="no lattice"):
         parser.posteriors(SENTENCE)
+    own = CombinedParser(combined, search=BeamSettings(beam=combined.beam))
+    assert own.posteriors(SENTENCE).brackets == beam.posteriors(SENTENCE).brackets
     query = Query(SENTENCE, constraints=Constraints(required=((3, 5, "NP"),)))
     assert parser.posteriors(query).brackets == beam.posteriors(query).brackets
     without_tree = ["was"] * 200
@@ -163,6 +166,22 @@ def test_wider_lattices_have_what_narrow_ones_lack(networks, grammar, monkeypatc
     parser = IncrementalParser(networks[0], settings=BEAM)
     assert parser.read(SENTENCE, guide=rare).posteriors is not rare
     assert {*parser.read(SENTENCE, guide=rare).posteriors.brackets} <= {*guide.brackets}
+
+
+def test_guides_stand_in_where_memory_ends(networks, grammar):
+    guide, isbn = Parser(grammar).posteriors(SENTENCE), networks[0]
+    numbers = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
+    for max_bytes, is_guide in ((1e4, True), (1e9, False)):
+        reader = LatticeReader(isbn, numbers, LATTICE, unary_cap=4, max_bytes=max_bytes)
+        assert (reader.posteriors(Query(SENTENCE), guide) is guide) == is_guide
+
+
+def test_guides_of_other_words_are_refused(networks, grammar):
+    guide = Parser(grammar).posteriors(SENTENCE)
+    parser = IncrementalParser(networks[0], settings=BEAM)
+    for wrong in (replace(guide, brackets={(0, 8, "S"): 1.0}), replace(guide, tags=guide.tags[1:])):
+        with pytest.raises(ValueError, match=r"Expected (brackets over|a guide of) 7 words"):
+            parser.read(SENTENCE, guide=wrong)
 
 
 def test_lattices_are_saved_with_a_combination(combined):

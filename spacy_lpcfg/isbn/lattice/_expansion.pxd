@@ -12,7 +12,7 @@ from spacy_lpcfg.isbn.search._types cimport Model
 
 
 @cython.final
-cdef class Expansion:
+cdef class LevelExpansion:
     cdef Graph graph
     cdef Stacks stacks
     cdef Scores scores

@@ -15,7 +15,7 @@ from spacy_lpcfg.isbn.lattice._types cimport Arc, Node, Vertex
 from spacy_lpcfg.isbn.search._types cimport ATTACH, DONE, MODIFY, NONE, PROJECT, ROOT, SHIFT
 
 
-cdef class Expansion:
+cdef class LevelExpansion:
     """Expands vertices, those of a level at once.
 
     unary_cap (int): most nodes that are projected in a row.

@@ -9,10 +9,10 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
-from spacy_lpcfg.isbn.lattice._expansion cimport Expansion
+from spacy_lpcfg.isbn.lattice._expansion cimport LevelExpansion
 from spacy_lpcfg.isbn.lattice._graph cimport Graph
 from spacy_lpcfg.isbn.lattice._masks cimport Masks
-from spacy_lpcfg.isbn.lattice._posteriors cimport Closing, Posteriors
+from spacy_lpcfg.isbn.lattice._posteriors cimport Closing, LatticePosteriors
 from spacy_lpcfg.isbn.lattice._scores cimport Scores
 from spacy_lpcfg.isbn.lattice._shifting cimport Shifting
 from spacy_lpcfg.isbn.lattice._stacks cimport Stacks
@@ -45,17 +45,15 @@ cdef class Lattice:
     cdef Stacks stacks
     cdef Graph graph
     cdef Scores scores
-    cdef Expansion expansion
+    cdef LevelExpansion expansion
     cdef Shifting shifting
-    cdef Posteriors posteriors
+    cdef LatticePosteriors posteriors
     cdef vector[Hypothesis] live             # after the last word
     cdef int width
     cdef double nats
     cdef int first                            # vertex from which the next word is sought; those after it too
 
-    def __init__(
-        self, Networks networks, *, width, nats, unary_cap, merges=True, exact=False
-    ):
+    def __init__(self, Networks networks, *, width, nats, unary_cap, merges=True, exact=False):
         cdef Positions positions
         self.networks, self.width, self.nats = networks, width, nats
         self.words, self.history = SentenceWords(networks), History(networks)
@@ -64,9 +62,9 @@ cdef class Lattice:
         self.stacks = Stacks(self.masks)
         self.graph = Graph(self.history, merges)
         self.scores = Scores(positions, exact)
-        self.expansion = Expansion(self.graph, self.stacks, self.scores, unary_cap, nats)
+        self.expansion = LevelExpansion(self.graph, self.stacks, self.scores, unary_cap, nats)
         self.shifting = Shifting(self.graph, self.stacks, self.scores, self.words)
-        self.posteriors = Posteriors(self.graph, self.stacks)
+        self.posteriors = LatticePosteriors(self.graph, self.stacks)
 
     def begin(self, candidates, brackets):
         """Begin a sentence, in the memory of the one before.
@@ -113,7 +111,7 @@ cdef class Lattice:
         return self.first < <int>self.graph.vertices.size()
 
     def brackets(self, double least):
-        """The posteriors of brackets that are at least so likely, by (start, end, label), as `Posteriors.brackets`."""
+        """The posteriors of brackets that are at least so likely, by (start, end, label), as `LatticePosteriors.brackets`."""
         return self.posteriors.brackets(self.networks.labels, least)
 
     def tags(self):

@@ -17,8 +17,12 @@ cdef class Masks:
         """Begin a sentence.
 
         brackets (int32, (n, 3)): start, end and label of those that are allowed; a label of -1 is any.
+        RAISES (ValueError): If one is not of these words, or has no such label.
         """
         cdef int i, label
+        for i in range(brackets.shape[0]):
+            if not (0 <= brackets[i, 0] < brackets[i, 1] <= n_words and -1 <= brackets[i, 2] < self.n_labels):
+                raise ValueError(f"Expected brackets over {n_words} words, got {tuple(brackets[i])}.")
         self.n_words = n_words
         self.closings.assign(<size_t>n_words * (n_words + 1) * self.n_blocks, 0)
         self.ends.assign(<size_t>n_words * self.n_labels, 0)

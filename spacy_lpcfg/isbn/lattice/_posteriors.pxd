@@ -1,4 +1,5 @@
-from libc.stdint cimport int32_t, int64_t
+cimport cython
+from libc.stdint cimport int32_t
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.isbn.lattice._graph cimport Graph
@@ -11,7 +12,8 @@ cdef struct Closing:         # of a bracket
     double height            # nodes over the same words below it, less any right above it, times its posterior
 
 
-cdef class Posteriors:
+@cython.final
+cdef class LatticePosteriors:
     cdef Graph graph
     cdef Stacks stacks
     cdef vector[double] of_vertices

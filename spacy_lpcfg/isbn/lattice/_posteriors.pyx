@@ -11,8 +11,8 @@ from spacy_lpcfg.isbn.lattice._types cimport Arc, Node, Vertex
 from spacy_lpcfg.isbn.search._types cimport MODIFY, PROJECT
 
 
-cdef class Posteriors:
-    """Posteriors of one sentence at a time: each vertex has the share of all derivations that pass it."""
+cdef class LatticePosteriors:
+    """LatticePosteriors of one sentence at a time: each vertex has the share of all derivations that pass it."""
 
     def __init__(self, Graph graph, Stacks stacks):
         self.graph, self.stacks = graph, stacks

@@ -23,6 +23,7 @@ cdef class Scores:
     cdef int n_outcomes                       # of the decision at hand
     cdef vector[float] logits                 # (n, n_outcomes)
     cdef vector[float] log_probabilities      # (max_outcomes,)
+    cdef void find_constants(self) noexcept nogil
     cdef void compute_means(self, vector[Vertex]& vertices, int first, int end) noexcept nogil
     cdef void collect_products(self, const Vertex& vertex) noexcept nogil
     cdef void make_products(self, int product) noexcept nogil

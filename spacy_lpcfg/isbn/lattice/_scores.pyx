@@ -36,7 +36,7 @@ cdef class Scores:
         self.log_probabilities.resize(self.model.max_outcomes)
         self.find_constants()
 
-    def find_constants(self):
+    cdef void find_constants(self) noexcept nogil:
         """The normalisers of the words of each tag where the units have no input."""
         cdef const Model* n = self.model
         cdef int tag, first, end

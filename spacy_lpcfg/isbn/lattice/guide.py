@@ -22,11 +22,10 @@ def likely_candidates(
     Differs from `NetworkVocabulary.candidates`: of a word without a given tag the guide alone says what tags it may
     have, if the network knows any of them.
     """
-    given = query.certain_tags or [None] * len(query.words)
-    likely = [
-        [tag] if tag in vocabulary.tags else [name for name, p in of_word.items() if p >= settings.min_tag]
-        for tag, of_word in zip(given, guide.tags, strict=True)
-    ]
+    likely = [[tag for tag, p in of_word.items() if p >= settings.min_tag] for of_word in guide.tags]
+    for i, tag in enumerate(query.certain_tags or ()):
+        if tag in vocabulary.tags:
+            likely[i] = [tag]
     return vocabulary.candidates_among(query.words, likely)
 
 
@@ -39,6 +38,6 @@ def allowed_brackets(guide: Posteriors, labels: Mapping[str, int], settings: Lat
     if settings.guide == "labels":
         found = [(start, end, labels[label]) for start, end, label in likely if label in labels]
         return np.array(found, dtype=np.int32).reshape(-1, 3)
-    starts, ends = ({span[i] for span in likely} for i in (0, 1))
+    starts, ends = {start for start, _, _ in likely}, {end for _, end, _ in likely}
     pairs = [(start, end, _ANY) for start in starts for end in ends if start < end]
     return np.array(pairs, dtype=np.int32).reshape(-1, 3)

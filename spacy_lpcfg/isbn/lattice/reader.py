@@ -47,7 +47,11 @@ class LatticeReader:
 
         query (Query): without constraints.
         guide (Posteriors): of more than one tree.
+        RETURNS (Posteriors): of brackets that are at least `LEAST` likely.
+        RAISES (ValueError): If the guide is not of these words.
         """
+        if len(guide.tags) != len(query.words):
+            raise ValueError(f"Expected a guide of {len(query.words)} words, got one of {len(guide.tags)}.")
         for settings in self._attempts:
             found = self._attempt(query, guide, settings)
             if found is not None:
@@ -58,9 +62,8 @@ class LatticeReader:
         lattice = self._borrow(settings)
         candidates = likely_candidates(self._vocabulary, query, guide, settings)
         lattice.begin(candidates, allowed_brackets(guide, self._labels, settings))
-        if not all(lattice.advance() and lattice.n_bytes <= self._max_bytes for _ in query.words):
-            return None
-        found = Posteriors(lattice.brackets(LEAST), lattice.tags()) if lattice.finish() else None
+        is_whole = all(lattice.advance() and lattice.n_bytes <= self._max_bytes for _ in query.words)
+        found = Posteriors(lattice.brackets(LEAST), lattice.tags()) if is_whole and lattice.finish() else None
         if lattice.n_bytes <= _MAX_IDLE:
             self._idle[settings].append(lattice)
         return found
