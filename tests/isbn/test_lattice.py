@@ -112,3 +112,23 @@ def test_lattice_puts_brackets_in_pre_order_and_those_outside_in_most_trees_firs
             shares[span] += np.exp(log)
             heights[span] += (len(whole) - 1 - n_above - min(n_above, 1)) * np.exp(log)
     assert found[0] == max(shares, key=lambda span: heights[span] / shares[span])
+
+
+def test_candidates_under_some_tags_are_those_under_each():
+    vocabulary, words = tiny("feed-forward").vocabulary, ["new", "b"]
+    found = vocabulary.candidates_among(words, [["Y", "X"], ["none"]])
+    expected = [vocabulary.candidates(words, [tag, None]) for tag in ("Y", "X")]
+    own = slice(*expected[0].offsets[1:3])
+    for name in ("tags", "outcomes", "log_factors", "has_signatures"):
+        of_all = [getattr(each, name)[0] for each in expected] + getattr(expected[0], name)[own].tolist()
+        assert getattr(found, name).tolist() == of_all
+    assert found.offsets.tolist() == [0, 2, 2 + own.stop - own.start]
+    assert found.signature_rows.tolist() == expected[0].signature_rows.tolist()
+
+
+def test_brackets_of_other_words_are_refused():
+    isbn = tiny("feed-forward")
+    one = lattice(isbn)
+    for wrong in ((0, 3, 0), (-1, 2, 0), (1, 1, 0), (0, 2, 2), (0, 2, -2)):
+        with pytest.raises(ValueError, match="Expected brackets over 2 words"):
+            one.begin(isbn.vocabulary.candidates(["a", "b"]), np.array([wrong], dtype=np.int32))
