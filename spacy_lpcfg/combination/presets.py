@@ -71,7 +71,7 @@ def preset(
 
 _BEAMS = {"balanced": 20, "accurate": 50}
 _LATTICES = {
-    "balanced": LatticeSettings(),
+    "balanced": LatticeSettings(guide="fenceposts", nats=6.0),
     "accurate": LatticeSettings(guide="fenceposts", width=20),
 }
 _FAST_STATES = 24  # a student has more to learn from than the treebank

@@ -197,6 +197,6 @@ def test_lattices_are_saved_with_a_combination(combined):
 
 
 def test_presets_have_lattices():
-    assert preset("balanced").lattice.guide == "labels"
-    assert preset("accurate").lattice.guide == "fenceposts"
+    assert preset("balanced").lattice == LatticeSettings(guide="fenceposts", nats=6.0)
+    assert preset("accurate").lattice == LatticeSettings(guide="fenceposts", width=20)
     assert preset("accurate", text=[["No", "."]]).student.lattice == preset("accurate").lattice
