@@ -21,6 +21,7 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, IncrementalParser, Relations, start_network, take_vocabulary
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.learning import EM, Spectral
 from spacy_lpcfg.parsing.query import Query
@@ -144,7 +145,7 @@ _MAKERS: dict[str, Callable[[], Stored]] = {
     "isbn": some_isbn,
     "mirrored": lambda: Mirrored(model("isbn")),
     "stacked": lambda: StackedLearner(EM(n_states=3, n_iterations=2, tokens_per_state=10), n_folds=2).fit(trees(60)),
-    "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75)),
+    "combined": lambda: Combined((model("grammar"), model("mirrored")), (0.25, 0.75), lattice=LatticeSettings()),
     "bracketer": some_bracketer,
     "language model": some_language_model,
 }

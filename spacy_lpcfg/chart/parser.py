@@ -127,10 +127,10 @@ class Parser(SentenceParser):
         forest = self.forest(query)
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
-        """The posteriors, and the forest that pruning left; arguments as for `forest`."""
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+        """The posteriors, and the forest that pruning left."""
         query = Query.of(query)
-        forest = self.forest(query, likely=likely)
+        forest = self.forest(query, likely=None if guide is None else guide.brackets)
         if not forest.n_items:
             parse = first_fallback(self, query, forest)
             return SentenceReading(Posteriors.of(parse), parse)

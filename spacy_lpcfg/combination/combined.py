@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+import srsly
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.members import Member, member_from_bytes
 from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, unpack
+from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, read_meta, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_array, is_number
 
@@ -31,6 +34,8 @@ class Combined(ParsingModel):
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
     temperature (float): see `Grammar`; those of members do not matter.
+    lattice (LatticeSettings or None): how networks search where the members before them say what is likely; None for
+        their beam alone.
     RAISES (ValueError): If the numbers of weights and members differ, or if a weight, the beam or the temperature is
         out of range.
     """
@@ -40,6 +45,7 @@ class Combined(ParsingModel):
     bracket_cost: float = 0.42
     beam: int = 30
     temperature: float = 1.0
+    lattice: LatticeSettings | None = None
     parser_class = "spacy_lpcfg.combination.parser:CombinedParser"
 
     def __post_init__(self) -> None:
@@ -80,8 +86,9 @@ class Combined(ParsingModel):
     def to_bytes(self) -> bytes:
         """The members as they are saved alone, with a checksum over all."""
         members = {f"member_{i}": member.to_bytes() for i, member in enumerate(self.members)}
+        lattice = srsly.json_dumps({} if self.lattice is None else asdict(self.lattice))
         settings = {"bracket_cost": self.bracket_cost, "beam": self.beam, "temperature": float(self.temperature)}
-        return pack(_KIND, _VERSION, {"weights": np.array(self.weights), **settings, **members})
+        return pack(_KIND, _VERSION, {"weights": np.array(self.weights), **settings, "lattice": lattice, **members})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Combined:
@@ -99,7 +106,8 @@ class Combined(ParsingModel):
                 raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
             members = tuple(member_from_bytes(values[f"member_{i}"]) for i in range(n))
             weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
-            found = cls(members, weights, cost, values["beam"], values["temperature"])
+            lattice = _lattice(values["lattice"])
+            found = cls(members, weights, cost, values["beam"], values["temperature"], lattice)
             n_bytes = sum(member.parser_bytes for member in members)
             check_room(n_bytes, what="A parser by this combination", n_stored=len(data))
             return found
@@ -109,10 +117,21 @@ class Combined(ParsingModel):
             raise GrammarError(str(error)) from error
 
 
-_KIND, _VERSION = "combined", 2
+_KIND, _VERSION = "combined", 3
 _READERS: Mapping[str, Callable[[bytes], ParsingModel]] = {_KIND: Combined.from_bytes, "stacked": Stacked.from_bytes}
-_SETTINGS = ("weights", "bracket_cost", "beam", "temperature")
+_SETTINGS = ("weights", "bracket_cost", "beam", "temperature", "lattice")
 _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
+
+
+def _lattice(text: Any) -> LatticeSettings | None:
+    """The settings of a lattice; RAISES (ValueError): If they are none."""
+    values = read_meta(text)
+    if not values:
+        return None
+    names = {each.name for each in fields(LatticeSettings)}
+    if values.keys() != names:
+        raise StorageError(f"Expected {', '.join(sorted(names))} of the lattice: copy or learn this combination again.")
+    return LatticeSettings(**values)
 
 
 def model_from_bytes(data: bytes) -> ParsingModel:

@@ -12,6 +12,7 @@ from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.base import OnStep, Step, renumbered
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
@@ -71,7 +72,7 @@ class Combination:
         one ISBN, since each searches by itself, and those of different directions more than those of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int), temperature (float): see `Combined`.
+    bracket_cost (float), beam (int), temperature (float), lattice (LatticeSettings or None): see `Combined`.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there are no learners, or if a weight or the temperature is out of range.
     """
@@ -82,6 +83,7 @@ class Combination:
     beam: int = 30
     n_jobs: int = 1
     temperature: float = 1.0
+    lattice: LatticeSettings | None = None
 
     def __post_init__(self) -> None:
         if not self.learners:
@@ -97,10 +99,11 @@ class Combination:
         beam: int = Combined.beam,
         n_jobs: int = 1,
         temperature: float = Combined.temperature,
+        lattice: LatticeSettings | None = None,
     ) -> Combination:
         """With as many members that read from right to left as from left to right, of the same learners."""
         mirrored = map(MirroredLearner, learners)
-        return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature)
+        return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature, lattice=lattice)
 
     def fit(
         self,
@@ -131,7 +134,7 @@ class Combination:
     def combine(self, members: Sequence[Member]) -> Combined:
         """What the learners have learned, in their order, as one."""
         weights = tuple(self.weights or default_weights(members))
-        return Combined(tuple(members), weights, self.bracket_cost, self.beam, self.temperature)
+        return Combined(tuple(members), weights, self.bracket_cost, self.beam, self.temperature, self.lattice)
 
 
 def _learned(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +13,9 @@ from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Parse, mirrored_spans
+from spacy_lpcfg.parsing.result import Parse, Posteriors, mirrored_spans
 from spacy_lpcfg.trees.transforms import mirror
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 
 class MirroredParser(SentenceParser):
@@ -55,11 +55,11 @@ class MirroredParser(SentenceParser):
             tag_scores=found.tag_scores[::-1],
         )
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The posteriors."""
         query = Query.of(query)
-        mirrored = None if likely is None else mirrored_spans(likely, len(query.words))
-        return SentenceReading(self._parser.read(query.mirrored(), likely=mirrored).posteriors.mirrored())
+        mirrored = None if guide is None else guide.mirrored()
+        return SentenceReading(self._parser.read(query.mirrored(), guide=mirrored).posteriors.mirrored())
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from spacy_lpcfg.chart.settings import ChartSettings
@@ -28,8 +28,8 @@ class CombinedParser(SentenceParser):
         such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
         has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
         `Reranker`.
-    chart (ChartSettings): how grammars prune; the first one prunes for the others too.
-    search (BeamSettings or None): how ISBNs search; None for the beam of `combined`.
+    chart (ChartSettings): how grammars prune; each prunes for the next ones too.
+    search (BeamSettings or None): how ISBNs search; None for the beam and the lattice of `combined`.
     RAISES (ValueError): On a decoding that the combination does not have.
     """
 
@@ -47,10 +47,12 @@ class CombinedParser(SentenceParser):
         self.combined = combined
         self.decoding = decoding
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
-        search = search or BeamSettings(beam=combined.beam)
+        search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
-        self._prunes = [chart.cascade > 0 and not each.is_network for each in combined.members]
+        follows = {True: search.lattice is not None, False: chart.cascade > 0}
+        self._follows = [follows[each.is_network] for each in combined.members]
+        self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
 
     @classmethod
     def of(
@@ -59,21 +61,31 @@ class CombinedParser(SentenceParser):
         """The parser that `Combined.parser` makes."""
         return cls(combined, decoding=decoding, chart=chart or ChartSettings(), search=search)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
-        return SentenceReading(self._mean(self._readings(Query.of(query), likely)))
+        return SentenceReading(self._mean(self._readings(Query.of(query), guide)))
 
     def _mean(self, readings: Sequence[SentenceReading]) -> Posteriors:
         return mean([reading.posteriors for reading in readings], self.combined.weights)
 
-    def _readings(self, query: Query, likely: Collection[Span] | None = None) -> list[SentenceReading]:
-        """What each model thinks; the likely brackets of the first grammar prune the charts of the others."""
-        found: list[SentenceReading] = []
-        for parser, prunes in zip(self._parsers, self._prunes, strict=True):
-            found.append(parser.read(query, likely=likely))
-            if likely is None and prunes and not found[-1].posteriors.is_of_one:
-                likely = found[-1].posteriors.brackets
-        return found
+    def _readings(self, query: Query, guide: Posteriors | None = None) -> list[SentenceReading]:
+        """What each model thinks, grammars first; a guide, or what they think so far, leads the next one."""
+        found: dict[int, SentenceReading] = {}
+        for i in self._order:
+            own = guide or self._mean_so_far(found) if self._follows[i] else None
+            found[i] = self._parsers[i].read(query, guide=own)
+        return [found[i] for i in range(len(found))]
+
+    def _mean_so_far(self, found: Mapping[int, SentenceReading]) -> Posteriors | None:
+        """The mean of what some models think; None if no grammar of them has a tree over the whole sentence."""
+        kept = [i for i, reading in found.items() if not reading.posteriors.is_of_one]
+        if all(self.combined.members[i].is_network for i in kept):
+            return None
+        if len(kept) == 1:
+            return found[kept[0]].posteriors
+        total = sum(self.combined.weights[i] for i in kept)
+        weights = [self.combined.weights[i] / total for i in kept]
+        return mean([found[i].posteriors for i in kept], weights)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """The likeliest tag of each word alone, as the first model has it in a table."""

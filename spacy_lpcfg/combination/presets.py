@@ -10,6 +10,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
 from spacy_lpcfg.combination.learner import Combination, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
@@ -67,10 +68,16 @@ def preset(
     else:
         grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
-    models = Combination.both_ways(*one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name])
+    models = Combination.both_ways(
+        *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
+    )
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}
+_LATTICES = {
+    "balanced": LatticeSettings(guide="fenceposts", nats=6.0),
+    "accurate": LatticeSettings(guide="fenceposts", width=20),
+}
 _FAST_STATES = 24  # a student has more to learn from than the treebank
 _FAST_WORDS = 30  # longer sentences take a third of the time, and teach no more

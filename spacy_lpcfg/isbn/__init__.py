@@ -5,7 +5,7 @@ from spacy_lpcfg.isbn.network import APPROXIMATIONS, ISBN, ISBNError, Network, s
 from spacy_lpcfg.isbn.parser import IncrementalParser, Prefix
 from spacy_lpcfg.isbn.prefix import OpenNode, PrefixTree
 from spacy_lpcfg.isbn.relations import Relations
-from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
 from spacy_lpcfg.isbn.transitions import Transition, derive, tree_of
 from spacy_lpcfg.isbn.vocabulary import Candidates, NetworkVocabulary, take_vocabulary
 
@@ -17,6 +17,7 @@ __all__ = [
     "DecisionEvents",
     "ISBNError",
     "IncrementalParser",
+    "LatticeSettings",
     "Network",
     "NetworkVocabulary",
     "OpenNode",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from spacy_lpcfg.isbn.derivations import Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
+from spacy_lpcfg.isbn.lattice.reader import LatticeReader, can_guide
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
@@ -33,7 +34,7 @@ from spacy_lpcfg.parsing.result import (
 )
 from spacy_lpcfg.storage.reader import limit
 from spacy_lpcfg.trees.transforms import normalize
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 _MAX_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
 
@@ -53,6 +54,7 @@ class IncrementalParser(SentenceParser):
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
         self._max_bytes = limit()  # of the vectors of a search
+        self._lattices = self._new_lattices(settings)
 
     @classmethod
     def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
@@ -148,12 +150,16 @@ class IncrementalParser(SentenceParser):
             found[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
         return found
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
-        """Probabilities of the brackets and tags in the derivations that the search finds; `likely` is of no use to it.
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
+        """Probabilities of the brackets and tags in the derivations that the search finds.
 
-        Those of the one tree that `parse` gives, where it falls back.
+        Those of the one tree that `parse` gives, where it falls back. Under a guide, if it is not of a single tree and
+        if there are no constraints, those in a lattice, if there are settings for it and `can_guide` holds; those of
+        the guide where that falls back.
         """
         query = Query.of(query)
+        if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
+            return SentenceReading(self._lattices.posteriors(query, guide))
         derivations = self._derivations(query, self.settings)
         derivations = derivations.that(query.constraints) or derivations
         if derivations:
@@ -190,6 +196,13 @@ class IncrementalParser(SentenceParser):
         with np.errstate(invalid="ignore"):
             found = -np.diff(falling) / np.log(2)
         return np.where(np.isnan(found), np.inf, found)
+
+    def _new_lattices(self, settings: BeamSettings) -> LatticeReader | None:
+        if settings.lattice is None or not can_guide(self.isbn):
+            return None
+        return LatticeReader(
+            self.isbn, self._networks, settings.lattice, unary_cap=settings.unary_cap, max_bytes=self._max_bytes
+        )
 
     def _new_search(self, settings: BeamSettings) -> Search:
         return Search(

@@ -2,14 +2,52 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from spacy_lpcfg.checks import one_of, whole
+from spacy_lpcfg.checks import POSITIVE, SHARE, one_of, whole
 from spacy_lpcfg.parsing.decodings import OF_NETWORK
 
 MAX_COUNT = 100_000_000
 """Of anything that a search counts."""
 _BREADTH = whole(1, MAX_COUNT)
+GUIDES = ("labels", "fenceposts")
+
+
+@dataclass(frozen=True)
+class LatticeSettings:
+    """How widely a network searches where other models say what brackets and tags are likely.
+
+    guide (str): "labels" allows the brackets that are likely; "fenceposts" those with any label that begin where a
+        likely one begins and end where one ends.
+    width (int): most vertices that are kept after each word, and on each level within a word.
+    nats (float): how much less probable than the best one a vertex may be: on its level, beside what has come to the
+        end of the word so far, and after the word.
+    min_bracket, min_tag (float): brackets and tags less likely than this are left out.
+    RAISES (ValueError): On another guide, a width below 1, or numbers out of range.
+    """
+
+    guide: str = "labels"
+    width: int = 12
+    nats: float = 8.0
+    min_bracket: float = 5e-3
+    min_tag: float = 1e-2
+
+    def __post_init__(self) -> None:
+        one_of(*GUIDES)(guide=self.guide)
+        _BREADTH(width=self.width)
+        POSITIVE(nats=self.nats)
+        SHARE(min_bracket=self.min_bracket, min_tag=self.min_tag)
+
+    @property
+    def wider(self) -> LatticeSettings:
+        """What a sentence gets of which no derivation is left."""
+        return replace(
+            self,
+            width=min(4 * self.width, MAX_COUNT),
+            nats=2 * self.nats,
+            min_bracket=0.1 * self.min_bracket,
+            min_tag=0.1 * self.min_tag,
+        )
 
 
 @dataclass(frozen=True)
@@ -28,6 +66,8 @@ class BeamSettings:
     decoding (str): "mbr" chooses the brackets that nest and have the largest sum of posteriors, each less
         `bracket_cost` (minimum Bayes risk over the derivations that are left); "most-probable" the tree of `n_best(1)`.
     bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
+    lattice (LatticeSettings or None): how posteriors are found where other models' posteriors guide the search; None
+        for the beam there too.
     RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MAX_COUNT`.
     """
 
@@ -40,6 +80,7 @@ class BeamSettings:
     tolerance: float = 0.1
     decoding: str = "mbr"
     bracket_cost: float = 0.5
+    lattice: LatticeSettings | None = None
 
     def __post_init__(self) -> None:
         one_of(*OF_NETWORK)(decoding=self.decoding)

@@ -13,7 +13,7 @@ signatures of rare words, by which unknown words of all tags share what is known
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import NamedTuple
@@ -30,6 +30,7 @@ from spacy_lpcfg.words.remembered import is_remembered
 _CACHE_SIZE = 10_000
 _MAX_CANDIDATES = 8
 _MIN_TAG_PROBABILITY = 0.002
+_OWN_TAGS = (None,)
 
 
 class Candidates(NamedTuple):
@@ -168,18 +169,21 @@ class NetworkVocabulary:
         tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
         first (bool): whether the words begin their sentence (end it, if sentences are read from right to left).
         """
-        is_first = [first and i == self.sentence_initial % len(words) for i in range(len(words))]
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        columns = [self.word(*each) for each in zip(words, is_first, given, strict=True)]
-        return Candidates(
-            offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
-            tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
-            outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
-            log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
-            has_signatures=np.array([x for each in columns for x in each.has_signatures], dtype=np.uint8),
-            signature_offsets=np.array([0, *accumulate(len(each.signature_rows) for each in columns)], dtype=np.int32),
-            signature_rows=np.array([x for each in columns for x in each.signature_rows], dtype=np.int32),
-        )
+        is_first = self._are_first(len(words), first)
+        return joined([self.word(*each) for each in zip(words, is_first, given, strict=True)])
+
+    def candidates_among(self, words: Sequence[str], tags: Sequence[Collection[str]]) -> Candidates:
+        """The candidates of the words of a whole sentence under some tags each, or its own if none of them is known."""
+        columns = []
+        for word, is_first, of_word in zip(words, self._are_first(len(words)), tags, strict=True):
+            known = [self._tags[tag] for tag in of_word if tag in self._tags]
+            columns.append(under_all([self.word(word, is_first, tag) for tag in known or _OWN_TAGS]))
+        return joined(columns)
+
+    def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
+        """Whether each word is the first of its sentence."""
+        return [first and i == self.sentence_initial % n_words for i in range(n_words)]
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
         """A tag that each word is known with, and the commonest one of rare words for all others: a look-up only."""
@@ -230,6 +234,32 @@ class NetworkVocabulary:
 
     def _has_signatures(self, tag: int, word: str, first: bool) -> bool:
         return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
+
+
+def joined(columns: Sequence[Word]) -> Candidates:
+    """The candidates of the words of a sentence."""
+    return Candidates(
+        offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
+        tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
+        outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
+        log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
+        has_signatures=np.array([x for each in columns for x in each.has_signatures], dtype=np.uint8),
+        signature_offsets=np.array([0, *accumulate(len(each.signature_rows) for each in columns)], dtype=np.int32),
+        signature_rows=np.array([x for each in columns for x in each.signature_rows], dtype=np.int32),
+    )
+
+
+def under_all(columns: Sequence[Word]) -> Word:
+    """The candidates of one word under several tags, of those under each."""
+    if len(columns) == 1:
+        return columns[0]
+    return Word(
+        [x for each in columns for x in each.tags],
+        [x for each in columns for x in each.outcomes],
+        [x for each in columns for x in each.log_factors],
+        [x for each in columns for x in each.has_signatures],
+        max((each.signature_rows for each in columns), key=len),
+    )
 
 
 def mask_of(label: int, below: int) -> int:

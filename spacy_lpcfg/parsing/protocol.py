@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -15,7 +15,7 @@ from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.storage.container import Stored
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
     from spacy_lpcfg.chart.settings import ChartSettings
@@ -81,11 +81,12 @@ class SentenceParser(ABC):
         """
 
     @abstractmethod
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The posteriors, and what else the parser has found out on the way to them.
 
-        likely (collection of (start, end, label)): the only brackets that a chart looks at, as another model says,
-            unless the sentence is constrained or they leave no tree; None for all.
+        guide (Posteriors or None): what other models say of the sentence. A chart looks at its brackets only, and a
+            network that searches by a lattice at those that are likely enough, unless the sentence is constrained or
+            they leave no tree; None for all.
         """
 
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import thread_time
 
@@ -24,7 +24,7 @@ from spacy_lpcfg.parsing.result import (
     StateVectors,
     with_given,
 )
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 _SECONDS = at_least(0).optional
 
@@ -158,11 +158,11 @@ class SegmentingParser(SentenceParser):
         no_scores = np.zeros(0, np.float32), np.zeros(len(tags), np.float32)
         return Parse(query.words, tags, [], *no_scores, float("nan"), OUT_OF_TIME)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """What the parser reads, or the posteriors of the one tree of a sentence that is cut."""
         query = Query.of(query)
         if self._fits(query):
-            return self.parser.read(query, likely=likely)
+            return self.parser.read(query, guide=guide)
         return SentenceReading(Posteriors.of(self.parse(query)))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:

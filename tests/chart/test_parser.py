@@ -136,7 +136,7 @@ def test_likely_brackets_leave_the_trees_that_have_no_others(seed):
             whole += value
             for span in own:
                 sums[span] += value
-        found = parser.read(words, likely=likely).posteriors
+        found = parser.read(words, guide=Posteriors(dict.fromkeys(likely, 1.0), [])).posteriors
         if whole == 0:
             assert found.brackets == parser.posteriors(words).brackets
             continue

@@ -273,9 +273,8 @@ def test_the_first_grammar_prunes_for_the_others(members, trees):
     pruned, free = (CombinedParser(both, chart=ChartSettings(cascade=cascade)) for cascade in (1e-4, 0.0))
     first, second = Parser(both.members[0]), Parser(both.members[1].model)
     for gold in trees[:20]:
-        likely = first.posteriors(gold.words).brackets
-        mirrored = mirrored_spans(likely, len(gold))
-        kept = second.read(gold.words[::-1], likely=mirrored).posteriors
+        likely = first.posteriors(gold.words)
+        kept = second.read(gold.words[::-1], guide=likely.mirrored()).posteriors
         expected = mean([first.posteriors(gold.words), kept.mirrored()], (0.5, 0.5))
         assert pruned.posteriors(gold.words).brackets == expected.brackets
         free_of_it = mean([first.posteriors(gold.words), second.posteriors(gold.words[::-1]).mirrored()], (0.5, 0.5))

@@ -22,7 +22,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn import ISBN, IncrementalParser
-from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
 from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -99,8 +99,12 @@ _MAKERS: dict[str, Callable[[], Any]] = {
     "spectral": lambda: Spectral(n_states=6, tokens_per_state=10).fit(trees(120)),
     "one network": one_network,
     "combined": lambda: Combined((model("grammar"), model("ensemble"), Mirrored(one_network())), (0.3, 0.3, 0.4)),
+    "guided": lambda: Combined(
+        (model("grammar"), Mirrored(one_network())), (0.4, 0.6), lattice=LatticeSettings(width=3)
+    ),
 }
 _READERS = {"one network": ISBN.from_bytes} | {kind: reader.read for kind, reader in KINDS.items()}
+_READERS["guided"] = Combined.from_bytes
 
 
 def fresh(kind: str, **settings: Any) -> Any:
@@ -146,6 +150,7 @@ QUESTIONS: dict[str, dict[str, Question]] = {
     "ensemble": {**WORDS, **GIVEN},
     "stacked": {**BY_CHART, **DISTRIBUTION, **TREES},
     "combined": {**WORDS, **GIVEN, "forest_mbr": lambda parser, words: parser.forest_mbr(words)},
+    "guided": {**WORDS, **GIVEN},
     "isbn": {**WORDS, **GIVEN, **DISTRIBUTION, "prefixes": prefixes},
     "one network": {**WORDS, **GIVEN, **DISTRIBUTION, **TREES, "prefixes": prefixes},
     "bracketer": {"bracket": lambda parser, words: parser.bracket(words, (TAGS * 2)[: len(words)], max_words=8)},

@@ -1,5 +1,6 @@
 cimport cython
 from libc.stdint cimport int32_t
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from spacy_lpcfg.isbn.search._history cimport History
@@ -22,6 +23,7 @@ cdef class Positions:
     cdef long n_products
     cdef vector[const float*] summands
     cdef vector[int32_t] related              # branches, by relation
+    cdef vector[pair[int32_t, int32_t]] wanted  # slots, and products of the means there
     cdef vector[float] theta                  # (width,), and so all that follow: scratch
     cdef vector[float] means
     cdef vector[float] log_probabilities      # (max_outcomes,)
@@ -34,6 +36,8 @@ cdef class Positions:
     cdef void compute(self, State& state) noexcept nogil
     cdef void find_summands(self, const State& state) noexcept nogil
     cdef void add_products(self, const State& state) noexcept nogil
+    cdef void find_products(self, const State& state) noexcept nogil
+    cdef void want(self, int32_t branch, int32_t product) noexcept nogil
     cdef void add_inputs(self, const State& state) noexcept nogil
     cdef const float* product(self, int slot, int p) noexcept nogil
     cdef int32_t unsettled_slot(self, const float* theta) noexcept nogil

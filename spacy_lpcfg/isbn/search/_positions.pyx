@@ -7,6 +7,7 @@ decision; the means after all of them belong to the branch that follows, and are
 
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
+from libcpp.utility cimport pair
 
 from spacy_lpcfg.isbn.search._history cimport History
 from spacy_lpcfg.isbn.search._networks cimport Networks
@@ -100,20 +101,32 @@ cdef class Positions:
         self.add_inputs(state)
 
     cdef void add_products(self, const State& state) noexcept nogil:
-        """Point to the products by latent relations; those of a couple that meets in one branch are one product."""
+        """Point to the products by latent relations."""
+        cdef size_t i
+        self.find_products(state)
+        for i in range(self.wanted.size()):
+            self.summands.push_back(self.product(self.wanted[i].first, self.wanted[i].second))
+
+    cdef void find_products(self, const State& state) noexcept nogil:
+        """Collect the slots and numbers of the products by latent relations; those of a couple that meets in one branch
+        are one product."""
         cdef const Model* n = self.model
         cdef int r, c, p
         cdef uint32_t done = 0
+        self.wanted.clear()
         for r in range(n.n_latent):
             self.related[r] = self.history.resolve(state, n.latent[2 * r], n.latent[2 * r + 1])
         for c in range(n.n_couples):
             r, p = n.couples[2 * c], n.couples[2 * c + 1]
             if self.related[r] != NONE and self.related[r] == self.related[p]:
-                self.summands.push_back(self.product(self.history.branches[self.related[r]].slot, n.n_latent + c))
+                self.want(self.related[r], n.n_latent + c)
                 done |= <uint32_t>1 << r | <uint32_t>1 << p
         for r in range(n.n_latent):
             if self.related[r] != NONE and not done >> r & 1:
-                self.summands.push_back(self.product(self.history.branches[self.related[r]].slot, r))
+                self.want(self.related[r], r)
+
+    cdef void want(self, int32_t branch, int32_t product) noexcept nogil:
+        self.wanted.push_back(pair[int32_t, int32_t](self.history.branches[branch].slot, product))
 
     cdef void add_inputs(self, const State& state) noexcept nogil:
         """Point to the rows of the decisions that decision relations lead to."""
