@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Distribution, Parse, Posteriors, StateVectors, with_given
 from spacy_lpcfg.stacking.layer import SpanLayer
 from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.trees.tree import Tree
 
 
 class StackedParser(SentenceParser):
@@ -71,10 +71,10 @@ class StackedParser(SentenceParser):
         tags = with_given(tree.tags, query.certain_tags)
         return replace(tree, tags=tags, log_probability=reading.log_probability, status=reading.status)
 
-    def read(self, query: Sentence, *, likely: Collection[Span] | None = None) -> SentenceReading:
+    def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The layer's posteriors, and the grammar's forest; brackets that constraints ask for are certain."""
         query = Query.of(query)
-        reading = self._parser.read(query, likely=likely)
+        reading = self._parser.read(query, guide=guide)
         if reading.posteriors.is_of_one:
             return reading
         found = self._layer.rescore(query.words, reading.posteriors)
