@@ -36,6 +36,7 @@ from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_text
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -179,9 +180,14 @@ def make_combined(
     bracket_cost: float = Combination.bracket_cost,
     beam: int = Combination.beam,
     temperature: float = Combination.temperature,
+    lattice: LatticeSettings | bool = True,
 ) -> Learner:
-    """The learner `spacy-lpcfg.Combined.v1`; the same settings as `spacy_lpcfg.combination.Combination`."""
-    return Combination(learners, weights, bracket_cost, beam, temperature=temperature)
+    """The learner `spacy-lpcfg.Combined.v1`; the same settings as `spacy_lpcfg.combination.Combination`.
+
+    lattice (LatticeSettings or bool): made by `spacy-lpcfg.Lattice.v1`; true for the default, false for none
+    """
+    found = {True: Combination.lattice, False: None}[lattice] if isinstance(lattice, bool) else lattice
+    return Combination(learners, weights, bracket_cost, beam, temperature=temperature, lattice=found)
 
 
 def make_mirrored(learner: StraightLearner) -> MirroredLearner:

@@ -109,7 +109,7 @@ def parse(model: Path, train: Path, dev: Path, decoding: str, beam: int | None) 
     """Parse the words of trees, and score the parses."""
     golds, learned = measure.read_gold(dev), model_from_disk(model)
     if beam and isinstance(learned, Combined):
-        learned = replace(learned, beam=beam)
+        learned = replace(learned, beam=beam, lattice=None)
     parses, seconds = measure.parse_all(learned.parser(decoding=decoding), golds, "model")
     scores, right = outcomes(parses, golds)
     error = reliability(tempered(scores, learned.temperature), right).expected_error

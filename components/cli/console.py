@@ -184,18 +184,19 @@ def progress_of_steps() -> Iterator[Callable[[str, int], None]]:
 
 
 @contextmanager
-def busy(what: str, n_steps: int | None = None) -> Iterator[Callable[[int], None]]:
+def busy(what: str, n_steps: int | None = None, unit: str = "steps") -> Iterator[Callable[[int], None]]:
     """The seconds that the block takes, counted on stderr if that is a terminal.
 
     what (str): what is being done.
     n_steps (int or None): how many steps that has, if it is known: the time that is left is told as well.
+    unit (str): what steps are called.
     YIELDS (callable): takes how many steps are done.
     """
     from tqdm import tqdm
 
     form = "{desc} {elapsed}" if n_steps is None else None
     with tqdm(
-        desc=what, total=n_steps, unit=" steps", bar_format=form, disable=None, leave=False, delay=_PATIENCE
+        desc=what, total=n_steps, unit=f" {unit}", bar_format=form, disable=None, leave=False, delay=_PATIENCE
     ) as bar:
 
         def reach(step: int) -> None:

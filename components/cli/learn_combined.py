@@ -23,7 +23,7 @@ from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.learning.base import Step
+    from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
 
 
 @reporting_errors
@@ -71,6 +71,7 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.learning.base import ModelLearned
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
@@ -82,8 +83,22 @@ def learn_combined(
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     steps: list[Step] = []
-    with on_cluster(scheduler), busy("learning"):
-        component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=steps.append)
+    with on_cluster(scheduler), busy("learning", n_models(learner), "models") as reach:
+
+        def on_step(step: "Step | ModelLearned") -> None:
+            if isinstance(step, ModelLearned):
+                reach(step.number)
+            else:
+                steps.append(step)
+
+        component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=on_step)
     tell(learned.summary)
     nlp.meta["fit"] = [step.to_values() for step in steps]
     save_measured(nlp, output, learned.parser, held_out, force=force)
+
+
+def n_models(learner: "Learner") -> int | None:
+    """How many models a learner of several learns; None where that is not all that it does."""
+    from spacy_lpcfg.combination import Combination
+
+    return len(learner.learners) if isinstance(learner, Combination) else None

@@ -96,7 +96,10 @@ def parse(
         typer.Option(help="Label over every tree, such as ROOT. [default: none]"),
     ] = None,
     beam: Annotated[
-        int | None, typer.Option(min=1, help="Of networks: more is slower and better. [default: as it is set]")
+        int | None,
+        typer.Option(
+            min=1, help="Search networks by so wide a beam: more is slower and better. [default: as it is set]"
+        ),
     ] = None,
     decoding: Annotated[
         Decoding | None,
@@ -212,7 +215,7 @@ def _set_beam(pipe: "Pipe", beam: int | None) -> None:
     if isinstance(pipe, ISBNParser):
         pipe.pruning = replace(pipe.pruning, beam=beam)
     elif isinstance(pipe, LPCFGParser) and isinstance(pipe.grammar, Combined):
-        pipe.grammar = replace(pipe.grammar, beam=beam)
+        pipe.grammar = replace(pipe.grammar, beam=beam, lattice=None)
     else:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
 

@@ -22,6 +22,9 @@ def expected_scores(
     cost: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
+class BracketSums:
+    def __init__(self, table: LabelTable) -> None: ...
+
 class LabelTable:
     label_names: tuple[str, ...]
     tag_names: tuple[str, ...]

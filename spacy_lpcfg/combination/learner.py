@@ -6,14 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from joblib import Parallel, delayed
-
 from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.learning.base import OnStep, Step, renumbered
+from spacy_lpcfg.learning.base import ModelLearned, OnStep, Step, renumbered
+from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 
@@ -83,7 +82,7 @@ class Combination:
     beam: int = 30
     n_jobs: int = 1
     temperature: float = 1.0
-    lattice: LatticeSettings | None = None
+    lattice: LatticeSettings | None = LatticeSettings()
 
     def __post_init__(self) -> None:
         if not self.learners:
@@ -99,7 +98,7 @@ class Combination:
         beam: int = Combined.beam,
         n_jobs: int = 1,
         temperature: float = Combined.temperature,
-        lattice: LatticeSettings | None = None,
+        lattice: LatticeSettings | None = LatticeSettings(),
     ) -> Combination:
         """With as many members that read from right to left as from left to right, of the same learners."""
         mirrored = map(MirroredLearner, learners)
@@ -116,20 +115,23 @@ class Combination:
 
         trees (iterable of Tree): read once; raw or normalised.
         held_out (iterable of Tree or None): trees by which each learner that goes by steps chooses the best one.
-        on_step (callable or None): called at the end with the steps of each grammar that is learned by EM, networks
-            counted as `spacy-lpcfg inspect` counts members.
+        on_step (callable or None): called with `ModelLearned` for each member, after the steps of the grammars in it
+            that are learned by EM, networks counted as `spacy-lpcfg inspect` counts members.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         kept, golds = list(trees), None if held_out is None else list(held_out)
-        found = Parallel(n_jobs=self.n_jobs)(delayed(_learned)(learner, kept, golds) for learner in self.learners)
+        calls = ((learner, kept, golds) for learner in self.learners)
+        members: list[Member] = []
         n_before = 0
-        for member, steps in found:
+        for member, steps in in_order(_learned, calls, n_jobs=self.n_jobs):
+            members.append(member)
             tell = renumbered(on_step, n_before)
-            if tell is not None:
+            if on_step is not None and tell is not None:
                 for step in steps:
                     tell(step)
+                on_step(ModelLearned(len(members), len(self.learners)))
             n_before += len(member.single_models())
-        return self.combine([member for member, _ in found])
+        return self.combine(members)
 
     def combine(self, members: Sequence[Member]) -> Combined:
         """What the learners have learned, in their order, as one."""

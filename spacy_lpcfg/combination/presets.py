@@ -76,8 +76,8 @@ def preset(
 
 _BEAMS = {"balanced": 20, "accurate": 50}
 _LATTICES = {
-    "balanced": LatticeSettings(guide="fenceposts", nats=6.0),
-    "accurate": LatticeSettings(guide="fenceposts", width=20),
+    "balanced": LatticeSettings(),
+    "accurate": LatticeSettings(width=20, nats=8.0),
 }
 _FAST_STATES = 24  # a student has more to learn from than the treebank
 _FAST_WORDS = 30  # longer sentences take a third of the time, and teach no more

@@ -26,9 +26,9 @@ class LatticeSettings:
     RAISES (ValueError): On another guide, a width below 1, or numbers out of range.
     """
 
-    guide: str = "labels"
+    guide: str = "fenceposts"
     width: int = 12
-    nats: float = 8.0
+    nats: float = 6.0
     min_bracket: float = 5e-3
     min_tag: float = 1e-2
 

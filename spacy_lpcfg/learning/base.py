@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.protocol import ParsingModel
 
 OnStep = Callable[[Any], None]
-"""What is called after a step of learning: with a `Step` of a grammar, or a `LearningEpoch` of a network."""
+"""What is called after a step of learning: with the `Step` of a grammar, the `LearningEpoch` of a network, or
+`ModelLearned`."""
 
 
 @runtime_checkable
@@ -57,6 +58,16 @@ class Step(NamedTuple):
     def to_values(self) -> dict[str, float | None]:
         """Returns the values by name, as JSON can have them: None for what is not known."""
         return {name: None if value != value else value for name, value in self._asdict().items()}
+
+
+class ModelLearned(NamedTuple):
+    """One of several models that are learned one after another, or side by side, is there.
+
+    number (int): 1 for the first; of (int): how many there will be.
+    """
+
+    number: int
+    of: int
 
 
 def renumbered(on_step: OnStep | None, n_before: int) -> OnStep | None:

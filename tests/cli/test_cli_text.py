@@ -59,7 +59,7 @@ def test_cli_tells_files_from_texts(tmp_path, monkeypatch):
         assert hint in run("parse", "en", text).stderr
     for text in ("Hello there", "It cost 3.50 or so.", "a" * 300 + " b"):
         assert hint not in run("parse", "en", text).stderr
-    assert "is a folder" in run("parse", "en", str(tmp_path), code=2).stderr
+    assert "several files need a folder" in " ".join(run("parse", "en", str(tmp_path), code=2).stderr.split())
     assert "not UTF-8" in run("parse", "en", "caf\udce9 au lait", code=2).stderr
 
 

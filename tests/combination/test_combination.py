@@ -23,6 +23,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.base import ModelLearned
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
@@ -123,9 +124,10 @@ def test_combination_refuses_weights(members, weights):
 
 def test_combination_learns_its_members(trees, members, combined):
     learners = TreebankPCFG(), ISBNLearner(n_states=8, n_epochs=3)
-    found = Combination(learners, (0.25, 0.75)).fit(iter(trees))
-    assert found.to_bytes() == combined.to_bytes()
-    assert Combination(learners, (0.25, 0.75), n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
+    learner, told = Combination(learners, (0.25, 0.75), lattice=None), []
+    assert learner.fit(iter(trees), on_step=told.append).to_bytes() == combined.to_bytes()
+    assert told == [ModelLearned(1, 2), ModelLearned(2, 2)]
+    assert replace(learner, n_jobs=2).fit(trees).to_bytes() == combined.to_bytes()
     assert Combination(learners, temperature=0.9).fit(trees).temperature == 0.9
     with pytest.raises(ValueError, match="temperature above 0"):
         Combination(learners, temperature=0)

@@ -28,7 +28,7 @@ from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import clean, read_trees
 
 SENTENCE = ["The", "ferry", "was", "the", "last", "one", "."]
-LATTICE = LatticeSettings()
+LATTICE = LatticeSettings(guide="labels", nats=8)
 BEAM = BeamSettings(lattice=LATTICE)
 
 
@@ -197,6 +197,6 @@ def test_lattices_are_saved_with_a_combination(combined):
 
 
 def test_presets_have_lattices():
-    assert preset("balanced").lattice == LatticeSettings(guide="fenceposts", nats=6.0)
-    assert preset("accurate").lattice == LatticeSettings(guide="fenceposts", width=20)
+    assert preset("balanced").lattice == LatticeSettings(guide="fenceposts", width=12, nats=6.0)
+    assert preset("accurate").lattice == LatticeSettings(guide="fenceposts", width=20, nats=8.0)
     assert preset("accurate", text=[["No", "."]]).student.lattice == preset("accurate").lattice
