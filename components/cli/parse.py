@@ -97,9 +97,7 @@ def parse(
     ] = None,
     beam: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Search networks by so wide a beam: more is slower and better. [default: as it is set]"
-        ),
+        typer.Option(min=1, help="Of networks: a wider one is slower and better. [default: as it is set]"),
     ] = None,
     decoding: Annotated[
         Decoding | None,
