@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -82,7 +81,7 @@ class StackedLearner:
         learner = self.jackknifed or _of_steps(self.learner, steps)
         sentences = [sentence for fold in self._read(golds, learner) for sentence in fold]
         layer = fit_layer(sentences, self.settings)
-        temperature = layer_temperature(sentences, self.settings, bracket_cost=ChartSettings.bracket_cost)
+        temperature = layer_temperature(sentences, self.settings, bracket_cost=Stacked.bracket_cost)
         return Stacked(model, layer, temperature)
 
     def _read(self, golds: Sequence[Tree], learner: StackableLearner) -> Iterator[list[ReadSentence]]:

@@ -27,7 +27,7 @@ class StackedParser(SentenceParser):
     parser (SentenceParser): of the grammar or the ensemble.
     layer (SpanLayer): over its posteriors.
     decoding (str): as in `Stacked.decodings`.
-    bracket_cost (float): as in `ChartSettings`.
+    bracket_cost (float): as in `Stacked`.
     """
 
     def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: Decoding, bracket_cost: float) -> None:
@@ -39,9 +39,8 @@ class StackedParser(SentenceParser):
     @classmethod
     def of(cls, stacked: Stacked, decoding: Decoding, chart: ChartSettings | None, search: object) -> StackedParser:
         """The parser that `Stacked.parser` makes."""
-        chart = chart or ChartSettings()
         parser = stacked.model.parser(decoding=decoding, chart=chart)
-        return cls(parser, stacked.layer, decoding=decoding, bracket_cost=chart.bracket_cost)
+        return cls(parser, stacked.layer, decoding=decoding, bracket_cost=stacked.bracket_cost)
 
     @property
     def kind(self) -> str:  # type: ignore[override]

@@ -13,6 +13,7 @@ from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.storage.validation import is_number
 
 Stackable: TypeAlias = Grammar | Ensemble
 
@@ -27,12 +28,14 @@ class Stacked(ParsingModel):
     model (Grammar or Ensemble): whose posteriors the layer reads.
     layer (SpanLayer): learned from what such a model says of trees that it did not learn from.
     temperature (float): see `Grammar`; that of the model does not matter.
+    bracket_cost (float): brackets less likely than this are better left out.
     RAISES (GrammarError): On a temperature that is not finite and above 0.
     """
 
     model: Stackable
     layer: SpanLayer
     temperature: float = 1.0
+    bracket_cost: float = 0.42
 
     parser_class = "spacy_lpcfg.stacking.parser:StackedParser"
     own_tree = "mbr"
@@ -86,7 +89,8 @@ class Stacked(ParsingModel):
     def to_bytes(self) -> bytes:
         """The model as it is saved alone, and the layer, with a checksum over both."""
         layer = {f"layer.{name}": value for name, value in self.layer.to_values().items()}
-        values = {"model": self.model.to_bytes(), "temperature": float(self.temperature), **layer}
+        settings = {"temperature": float(self.temperature), "bracket_cost": float(self.bracket_cost)}
+        values = {"model": self.model.to_bytes(), **settings, **layer}
         return pack(_KIND, _VERSION, values)
 
     @classmethod
@@ -97,12 +101,14 @@ class Stacked(ParsingModel):
         """
         try:
             values = unpack(_KIND, _VERSION, data)
-            refuse_others(values, ("model", "temperature", *(f"layer.{name}" for name in LAYER_PARTS)))
-            model, temperature = values.pop("model", None), values.pop("temperature", None)
+            refuse_others(values, ("model", "temperature", "bracket_cost", *(f"layer.{name}" for name in LAYER_PARTS)))
+            model, temperature, cost = (values.pop(name, None) for name in ("model", "temperature", "bracket_cost"))
             if not isinstance(model, bytes):
                 raise StorageError("Expected a saved grammar below the span layer, got none: copy or learn it again.")
             layer = SpanLayer.from_values({name.removeprefix("layer."): part for name, part in values.items()})
-            found = cls(grammar_from_bytes(model), layer, temperature)
+            if not is_number(cost):
+                raise StorageError("Expected a number for bracket_cost: copy or learn this model again.")
+            found = cls(grammar_from_bytes(model), layer, temperature, cost)
             check_room(found.parser_bytes, what="A parser by this model", n_stored=len(data))
             return found
         except StorageError as error:

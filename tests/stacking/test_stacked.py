@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from stored_models import SENTENCE, TAGS, model, trees
 
-from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.combination import Combination, Combined, Mirrored, MirroredLearner, model_from_bytes
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -98,7 +97,7 @@ def test_stacked_has_the_posteriors_of_the_layer(stacked):
 
 def test_stacked_gives_the_likeliest_brackets_that_the_grammar_allows(stacked):
     """No tree of the grammar's n best has a larger sum of posteriors, each less the cost."""
-    cost, parser = ChartSettings.bracket_cost, stacked.parser()
+    cost, parser = stacked.bracket_cost, stacked.parser()
 
     def gain(spans, tags, found):
         of_tags = sum(p.get(tag, 0.0) for p, tag in zip(found.tags, tags, strict=True))
