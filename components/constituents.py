@@ -499,23 +499,23 @@ class Constituent:
         return f"Constituent({'|'.join(self.labels) or self.label}, {text!r})"
 
 
-class Constituency(tuple["Constituent | None", ...]):
+class Constituency(tuple[Constituent, ...]):
     """The root nodes of the sentences of a Doc: a tuple that Jupyter draws."""
 
     def _repr_html_(self) -> str:
         """The drawings of the first trees, how many more there are, and why there are no drawings, if so."""
-        nodes = [node for node in self if node is not None]
-        drawings = [node._drawing() for node in nodes[:_DRAWN]]
-        rest = f"<p>{len(nodes) - _DRAWN:,} more trees</p>" if len(nodes) > _DRAWN else ""
+        drawings = [node._drawing() for node in self[:_DRAWN]]
+        rest = f"<p>{len(self) - _DRAWN:,} more trees</p>" if len(self) > _DRAWN else ""
         return "".join([*(html for html, _ in drawings), rest, *dict.fromkeys(why for _, why in drawings)])
 
 
 def doc_constituency(doc: Doc, key: str | None = None) -> Constituency:
-    """The root node of each sentence of a Doc; None for a sentence without words.
+    """The root node of each sentence of a Doc that has words; `span_constituency` of a sentence gives its own.
 
     key (str or None): key of `doc.spans`; None for that of `key_of`
     """
-    return Constituency(span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc))
+    found = [span_constituency(doc[start:end], key) for start, end in sentence_bounds(doc)]
+    return Constituency(root for root in found if root is not None)
 
 
 def span_constituency(span: Span, key: str | None = None) -> Constituent | None:

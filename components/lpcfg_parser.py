@@ -27,7 +27,7 @@ from spacy_lpcfg.checks import Check, instance_of, one_of
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner
+from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner, make_learner
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
@@ -80,7 +80,7 @@ _NO_TREES = (
 def make_lpcfg_parser(
     nlp: Language,
     name: str,
-    learner: Learner | OnlineLearner,
+    learner: Learner | OnlineLearner | str,
     spans_key: str,
     decoding: Decoding,
     tags: TagUse,
@@ -92,6 +92,9 @@ def make_lpcfg_parser(
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
 
+    learner (Learner, OnlineLearner or str): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of the
+        pipeline's language, and so are others of `learners.NAMED`
+
     The component begins with the grammar that comes with the package for the language, if one does.
     """
     lang = nlp.lang or ""
@@ -100,7 +103,7 @@ def make_lpcfg_parser(
         nlp.vocab,
         model,
         name,
-        learner=learner,
+        learner=make_learner(learner, lang=lang or "en") if isinstance(learner, str) else learner,
         spans_key=spans_key,
         decoding=decoding,
         tags=tags,

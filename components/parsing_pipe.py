@@ -103,7 +103,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     `surprisals`, `states`) take a Doc, tokenised, whose sentences are set or split as for parsing, and change nothing
     on it. They give a list with an item for each sentence of `doc.sents`, None for one without words. Words of a
     sentence are its tokens that are not white space; positions count them. They use tags and constraints as parsing
-    does, and raise ValueError before training, and where the model has no answer.
+    does, and raise ValueError before training, and where the model has no answer; and TypeError for what is no Doc.
     """
 
     what: ClassVar[str]

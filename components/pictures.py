@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from spacy.tokens import Doc
 
-from spacy_lpcfg.components.constituents import doc_constituency
+from spacy_lpcfg.components.constituents import span_constituency
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
 
@@ -38,7 +38,8 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
     doc (Doc): parsed
     key (str): of `doc.spans`, where the trees are
     """
-    for number, ((start, end), root) in enumerate(zip(sentence_bounds(doc), doc_constituency(doc, key), strict=True)):
+    for number, (start, end) in enumerate(sentence_bounds(doc)):
+        root = span_constituency(doc[start:end], key)
         if root is not None:
             words = texts_of(doc, words_of(doc, start, end))
             yield PicturedSentence(number, doc[start:end].text.strip(), words, root.tree, root.scores)

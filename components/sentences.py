@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from spacy.pipeline import Sentencizer
-from spacy.tokens import Doc
+from spacy.tokens import Doc, Span, Token
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.tree_group import GIVEN_TAGS, TAGS, group_at
 
 _SPACE = re.compile(r"\s+", re.ASCII)
+_MADE_BY = {Span: "use the span's Doc, span.doc", Token: "use the token's Doc, token.doc"}
 
 
 class DocSentences(NamedTuple):
@@ -35,7 +37,9 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
     """The sentences of a Doc; where it has no sentence boundaries, as the `sentencizer` would split it.
 
     key (str): of `doc.spans`, where what is found in the sentences goes
+    RAISES (TypeError): For what is no Doc, such as a text
     """
+    _check_doc(doc)
     starts = None if doc.has_annotation("SENT_START") else Sentencizer().predict([doc])[0]
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
     words = [words_of(doc, start, end) for start, end in bounds]
@@ -43,10 +47,19 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
-    """Start and end of each sentence; without sentence boundaries the Doc is one sentence."""
+    """Start and end of each sentence; without sentence boundaries the Doc is one sentence.
+
+    RAISES (TypeError): For what is no Doc, such as a text
+    """
+    _check_doc(doc)
     if doc.has_annotation("SENT_START"):
         return [(sent.start, sent.end) for sent in doc.sents]
     return [(0, len(doc))]
+
+
+def _check_doc(doc: object) -> None:
+    if not isinstance(doc, Doc):
+        raise TypeError(f"Expected a Doc, got {shown(doc)}: {_MADE_BY.get(type(doc), 'use doc = nlp(text)')}.")
 
 
 def _bounds(starts: Sequence[bool]) -> list[tuple[int, int]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
+from itertools import chain, islice
 from pathlib import Path
 from threading import Event, Thread, current_thread, main_thread
 from typing import IO, Any, TypeVar
@@ -220,6 +221,13 @@ def _tick(bar: Any, done: Event) -> None:
     while not done.wait(seconds):
         bar.refresh()
         seconds = 1.0
+
+
+def begun(items: Iterable[Item]) -> Iterator[Item]:
+    """The same items, when the first of them is there: what keeps it from being made is told before any output."""
+    rest = iter(items)
+    first = list(islice(rest, 1))
+    return chain(first, rest)
 
 
 # Files -------------------------------------------------------------------------------------------

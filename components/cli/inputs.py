@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
+_OF_TREES = (".mrg", ".parsed", ".ptb")
 _ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
 
 
@@ -41,7 +42,7 @@ class Input(str, Enum):
 
 Kind = Annotated[
     Input | None,
-    typer.Option("--input", help="What FILE holds, see `parse`. [default: spacy for .spacy, else text]"),
+    typer.Option("--input", help="What FILE holds, see `parse`. [default: by its name, or text]"),
 ]
 
 
@@ -51,11 +52,15 @@ class Tags(str, Enum):
 
 
 class Source(NamedTuple):
-    """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual."""
+    """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual.
+
+    is_guessed (bool): whether nobody said what it holds
+    """
 
     file: str
     kind: Input
     tags: Tags | None
+    is_guessed: bool = False
 
     @property
     def name(self) -> str:
@@ -103,11 +108,10 @@ def source_of(nlp: Language, component: Pipe, file: str, kind: Input | None, tag
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
-    if kind is None:
-        kind = _kind_of(nlp, component, file)
-    if _is_bracketer(component) and (kind == Input.tokens or tags == Tags.model):
+    found = kind or _kind_of(nlp, component, file)
+    if _is_bracketer(component) and (found == Input.tokens or tags == Tags.model):
         raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
-    return Source(file, kind, tags)
+    return Source(file, found, tags, is_guessed=kind is None)
 
 
 def _is_bracketer(component: Pipe) -> bool:
@@ -116,14 +120,24 @@ def _is_bracketer(component: Pipe) -> bool:
     return isinstance(component, SpectralBracketerPipe)
 
 
+def kind_by_name(file: str) -> Input | None:
+    """Docs or trees, if the name of a file says so."""
+    if is_text(file):
+        return None
+    if file.endswith(_BINARY):
+        return Input.spacy
+    return Input.trees if file.removesuffix(".gz").endswith(_OF_TREES) else None
+
+
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
-    """Docs by the file's name, else text; for a bracketer that nothing tags for, trees or tagged words."""
+    """By the file's name, else text; for a bracketer that nothing tags for, Docs, or by the first line."""
     from spacy_lpcfg.bracketing.tagged import is_bracketed
 
-    if file.endswith(_BINARY) and not is_text(file):
-        return Input.spacy
+    named = kind_by_name(file)
+    if named == Input.spacy:
+        return named
     if not _is_bracketer(component) or _assigned(nlp, besides=component.name) & {"token.tag", "token.pos"}:
-        return Input.text
+        return named or Input.text
     first = None if file == STDIN else next(filter(str.strip, lines_of(file)), None)
     return Input.trees if first is not None and is_bracketed(first) else Input.tagged
 
@@ -221,8 +235,24 @@ def _has_gold(doc: Doc) -> bool:
 
 
 def _read_text(nlp: Language, source: Source) -> Iterator[tuple[str, None]]:
-    for line in filter(str.strip, source.lines()):
+    for number, line in enumerate(filter(str.strip, source.lines())):
+        if number == 0 and source.is_guessed and _is_tree(line):
+            raise ValueError(
+                f"{source.name} holds bracketed trees: use --input trees, or --input text to take brackets for words"
+            )
         yield line, None
+
+
+def _is_tree(line: str) -> bool:
+    """Whether a line is bracketed trees, of which at least one is more than a word in brackets."""
+    from spacy_lpcfg.trees import TreebankError, parse_trees
+
+    if not line.lstrip().startswith("("):
+        return False
+    try:
+        return any(not tree.is_leaf for tree in [*parse_trees(line)])
+    except TreebankError:
+        return False
 
 
 def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:

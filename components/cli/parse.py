@@ -14,6 +14,7 @@ import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler
 from spacy_lpcfg.components.cli.console import (
+    begun,
     check_output,
     log,
     one_line,
@@ -69,7 +70,7 @@ def parse(
     ],
     kind: Annotated[
         Input | None,
-        typer.Option("--input", help="What FILE holds, see above. [default: spacy for .spacy, else text]"),
+        typer.Option("--input", help="What FILE holds, see above. [default: by its name, or text]"),
     ] = None,
     form: Annotated[
         ParseFormat | None,
@@ -130,9 +131,11 @@ def parse(
                     an empty line is a sentence without words
     --input tagged  the same with word/TAG, split at the last slash
     --input trees   bracketed trees, for their words, and with --tags given
-                    their tags; trees without words are left out
+                    their tags; trees without words are left out. What a
+                    file ending in .mrg, .parsed or .ptb holds, .gz or not
     --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
-                    of a treebank's, tags are read with --tags given only
+                    of a treebank's, tags are read with --tags given only.
+                    What a file ending in .spacy holds
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,
@@ -173,7 +176,7 @@ def parse(
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags)
-    work = _Work(nlp, pipe.name, source.kind, tags, questions, write, _root_label(pipe, root))
+    work = _Work(nlp, pipe.name, source, questions, write, _root_label(pipe, root))
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
@@ -243,13 +246,13 @@ def _root_label(pipe: "Pipe", root: str | None) -> str | None:
 class _Work:
     """How files are parsed and written; it can be sent to other processes.
 
-    component (str): the name of what parses; questions (dict): see `run_pipeline`; root (str or None): over every tree
+    component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
+    `run_pipeline`; root (str or None): over every tree
     """
 
     nlp: "Language"
     component: str
-    kind: Input
-    tags: Tags | None
+    first: Source
     questions: dict[str, dict[str, Any]]
     write: "Writer"
     root: str | None
@@ -269,7 +272,7 @@ class _Work:
         """Parse one of many files; words that it alone has are forgotten."""
         with self.nlp.memory_zone() if hasattr(self.nlp, "memory_zone") else nullcontext():  # spaCy 3.8
             try:
-                return Made(self.parse(Source(shard.file, self.kind, self.tags), Path(shard.output)))
+                return Made(self.parse(self.first._replace(file=shard.file), Path(shard.output)))
             except (ValueError, OSError) as error:
                 return Made(error=one_line(error))
             except Exception as error:  # one of many files: what is wrong with it does not stop the others
@@ -302,7 +305,7 @@ def _write_lines(
 ) -> None:
     sentences = (sentence for parsed in found for sentence in sentences_of(parsed, key, root))
     with writing(output) as out:
-        for line in lines(sentences):
+        for line in lines(begun(sentences)):
             out.write(line + "\n")
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.console import STDIN, is_text
-from spacy_lpcfg.components.cli.inputs import Input
+from spacy_lpcfg.components.cli.inputs import Input, kind_by_name
 from spacy_lpcfg.components.cli.pipelines import check_can_be_made
 
 _COMPRESSED = ".gz"
@@ -45,9 +45,9 @@ def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suf
     """The files to parse, and where their trees go: below the folder, by the same names with another suffix.
 
     files (sequence of str): files; folders, of which all files below them that hold `kind` count; patterns
-    kind (Input or None): what they hold; None for text or Docs, by their names
-    RAISES (BadParameter): If there is no file at one of them, if that folder cannot be, if only some files hold Docs,
-        and if a file would be written twice, or over one that is read.
+    kind (Input or None): what they hold; None for text, trees or Docs, by their names; of a folder for text or Docs
+    RAISES (BadParameter): If there is no file at one of them, if that folder cannot be, if only some files hold Docs or
+        trees, and if a file would be written twice, or over one that is read.
     """
     folder = _checked_folder(output)
     shards = [
@@ -63,8 +63,11 @@ def shards_of(files: Sequence[str], kind: Input | None, output: Path | None, suf
 
 
 def _check_kinds(shards: Sequence[Shard], kind: Input | None) -> None:
-    if kind is None and len({shard.file.endswith(_SUFFIXES[Input.spacy]) for shard in shards}) > 1:
-        raise typer.BadParameter("some files are .spacy and others are not: say what to take", param_hint="--input")
+    by_name = sorted({(kind_by_name(shard.file) or Input.text).value for shard in shards})
+    if kind is None and len(by_name) > 1:
+        raise typer.BadParameter(
+            f"by their names some files hold {' and others '.join(by_name)}: say what to take", param_hint="--input"
+        )
 
 
 def _check_targets(shards: Sequence[Shard]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import begun, check_output, progress, reporting_errors, writing
 from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
 from spacy_lpcfg.components.cli.pipelines import Component, ParserModel, find_parser, load_pipeline, n_jobs
@@ -62,7 +62,7 @@ def surprisal(
     found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
     with writing(output) as out:
-        for line in _LINES[form](progress(sentences, "sentences")):
+        for line in _LINES[form](begun(progress(sentences, "sentences"))):
             out.write(line + "\n")
 
 

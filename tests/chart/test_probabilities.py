@@ -192,6 +192,20 @@ def test_models_without_a_distribution_say_so(learned, model):
         assert pipe.states(doc)[0]
 
 
+@pytest.mark.parametrize("name", PIPES)
+def test_methods_say_that_a_text_is_no_doc(learned, name):
+    nlp = pipeline(learned, name)
+    pipe, sent = nlp.get_pipe(name), next(nlp("We left.").sents)
+    ask = [pipe.posteriors, pipe.entropies, pipe.log_probabilities, pipe.surprisals, pipe.states]
+    ask += [lambda doc: pipe.n_best(doc, 2), lambda doc: pipe.samples(doc, 2), lambda doc: pipe.predict([doc])]
+    ask += [trees, lambda doc: token_surprisal(doc, pipe.ready_parser())]
+    for method in ask:
+        with pytest.raises(TypeError, match=r"^Expected a Doc, got 'We left\.': use doc = nlp\(text\)\.$"):
+            method("We left.")
+        with pytest.raises(TypeError, match=r"^Expected a Doc, got We left\.: use the span's Doc, span\.doc\.$"):
+            method(sent)
+
+
 def test_methods_refuse_to_answer_before_training():
     nlp = spacy.blank("de")
     pipe = nlp.add_pipe("lpcfg_parser")

@@ -17,7 +17,7 @@ from commands import console_script, run
 from killing import first_writer_killed, writers
 from spacy.tokens import DocBin
 
-from spacy_lpcfg.components.cli.inputs import Input
+from spacy_lpcfg.components.cli.inputs import Input, Source
 from spacy_lpcfg.components.cli.outputs import bracket_lines
 from spacy_lpcfg.components.cli.parse import _Work, _write_lines
 from spacy_lpcfg.components.cli.shards import Shard
@@ -215,7 +215,7 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
 @pytest.mark.skipif(not hasattr(spacy.Language, "memory_zone"), reason="spaCy 3.8 has it")
 def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
     nlp = spacy.load(pcfg_model)
-    work = _Work(nlp, "lpcfg_parser", Input.text, None, {}, partial(_write_lines, bracket_lines), None)
+    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, partial(_write_lines, bracket_lines), None)
     sizes = []
     for i in range(3):
         file = tmp_path / f"{i}.txt"
@@ -238,7 +238,7 @@ def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
         (["{corpus}/a.txt", "-o", "{out}"], "is a folder: name a file"),
         (["The", "ferry", "left.", "-o", "{out}"], "Or put quotes around a text"),
         (["{out}", "-o", "{out}/there"], "found none"),
-        (["{corpus}/a.txt", "{docs}", "-o", "{out}"], "say what to take"),
+        (["{corpus}/a.txt", "{docs}", "-o", "{out}"], "some files hold spacy and others text: say what to take"),
         (["{docs}", "{docs}", "-o", "{folder}", "--format", "spacy"], "it would replace"),
         (["{corpus}/a.txt", "--force", "-o", "{out}/a.mrg"], "--force"),
         (["{corpus}", "--input", "tokens", "--tags", "given", "-o", "{out}"], "tokens have no tags"),

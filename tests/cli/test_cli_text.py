@@ -10,6 +10,7 @@ from commands import BROKEN, SAMPLE, run
 
 from spacy_lpcfg.components.cli import inputs
 from spacy_lpcfg.components.cli.console import is_text, looks_like_path
+from spacy_lpcfg.trees import parse_trees, write_trees
 
 FERRY = "The old ferry was sold."
 
@@ -61,6 +62,35 @@ def test_cli_tells_files_from_texts(tmp_path, monkeypatch):
         assert hint not in run("parse", "en", text).stderr
     assert "several files need a folder" in " ".join(run("parse", "en", str(tmp_path), code=2).stderr.split())
     assert "not UTF-8" in run("parse", "en", "caf\udce9 au lait", code=2).stderr
+
+
+@pytest.mark.parametrize("command", ["parse", "surprisal", "sample", "render"])
+def test_cli_takes_treebanks_for_trees(command, tmp_path):
+    tree = "(S (NP (DT The) (NN ferry)) (VP (VBD left)))"
+    for name in ("dev.mrg", "dev.mrg.gz", "dev.parsed", "dev.ptb"):
+        write_trees(tmp_path / name, parse_trees(tree))
+    (tmp_path / "dev.txt").write_text(f"\n( {tree})\n", encoding="utf-8")
+    wanted = run(command, "en", tmp_path / "dev.txt", "--input", "trees").stdout
+    for name in ("dev.mrg", "dev.mrg.gz", "dev.parsed", "dev.ptb"):
+        assert run(command, "en", tmp_path / name).stdout == wanted
+    for file, name in ((tmp_path / "dev.txt", tmp_path / "dev.txt"), (tree, "<text>"), ("-", "<stdin>")):
+        failed = run(command, "en", file, text=tree, code=1)
+        assert f"Error: {name} holds bracketed trees: use --input trees, or --input text to" in failed.stderr
+        assert failed.stdout == ""
+
+
+def test_cli_takes_brackets_in_text_for_words():
+    assert "(-LRB- -LRB-)" in run("parse", "en", "(S (UH Yes))", "--input", "text").stdout
+    for text in ("(It rained.)", "(It rained all day.) (We left.)", "(Laughs) Go home!", "It (the ferry) left."):
+        assert run("parse", "en", text).stdout
+
+
+@pytest.mark.parametrize("command", ["surprisal", "parse --format table", "parse --format table --n-best 2"])
+def test_cli_prints_no_header_over_nothing(command):
+    for text in ("", " "):
+        failed = run(*command.split(), "en", text, code=1)
+        assert failed.stdout == ""
+        assert "Error: <text>: there is nothing to parse in it" in failed.stderr
 
 
 def test_cli_says_that_a_language_has_no_grammar():

@@ -107,7 +107,8 @@ def test_constituents_of_whitespace_are_carried_not_parsed():
     set_trees(doc, wanted)
     assert [(span.start, span.end) for span in doc.spans[KEY]] == [(1, 4)]
     assert trees(doc) == wanted
-    assert [node and node.label for node in doc._.constituency] == ["NP", "UH", None]
+    assert [node.label for node in doc._.constituency] == ["NP", "UH"]
+    assert [sent._.constituency for sent in doc.sents] == [*doc._.constituency, None]
     assert doc[0:5]._.labels == ("NP",)
     assert doc[2]._.labels == ()
     assert (doc[7:8]._.parse_string, doc[7:8]._.constituency) == ("", None)
@@ -330,7 +331,7 @@ def test_constituency_of_a_doc_is_a_tuple_that_draws_itself():
     assert doc_of(FLIES)._.constituency._repr_html_() == doc_of(FLIES)._.constituency[0]._repr_html_()
     empty = Doc(VOCAB, words=["\n"])
     set_trees(empty, [None])
-    assert empty._.constituency == (None,)
+    assert empty._.constituency == ()
     assert empty._.constituency._repr_html_() == ""
 
 

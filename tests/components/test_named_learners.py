@@ -147,5 +147,16 @@ def test_config_has_settings_as_overrides():
     assert learner_of("stepwise.cfg", vars__learner="pivot") == StepwiseEM(Pivot(n_iterations=0))
 
 
+def test_component_takes_the_name_of_a_learner(tmp_path):
+    nlp = spacy.blank("de")
+    pipe = nlp.add_pipe("lpcfg_parser", config={"learner": "em"})
+    assert pipe.learner == make_learner("em", lang="de")
+    nlp.to_disk(tmp_path)
+    assert spacy.load(tmp_path).get_pipe("lpcfg_parser").learner == pipe.learner
+    for name, message in (("pivt", "The nearest is 'pivot'"), ("distil", "Expected a text")):
+        with pytest.raises(ValueError, match=message):
+            nlp.add_pipe("lpcfg_parser", "other", config={"learner": name})
+
+
 def test_component_has_the_pivot_algorithm_by_default():
     assert spacy.blank("en").add_pipe("lpcfg_parser").learner == Pivot()
