@@ -33,7 +33,7 @@ from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.grammar import GrammarError
-from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
+from spacy_lpcfg.learning.base import Learner, values_of_steps
 from spacy_lpcfg.models import bundled_grammar, has_bundled
 from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
@@ -334,10 +334,10 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
             self._fit = self.learner.online(chain([first], treebank))
             self.model.shims[0].grammar_of(self._fit.grammar)
         else:
-            told: list[Step | ModelLearned] = []
+            told: list[object] = []
             self.grammar = self.learner.fit(chain([first], treebank), on_step=told.append)
             logger.info("%s: learned a grammar of %d categories", self.name, len(self.labels))
-            steps = [step.to_values() for step in told if isinstance(step, Step)]
+            steps = values_of_steps(told)
             if nlp is not None and steps:
                 nlp.meta["fit"] = steps
 

@@ -23,7 +23,7 @@ from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
+    from spacy_lpcfg.learning.base import Learner
 
 
 @reporting_errors
@@ -71,7 +71,7 @@ def learn_combined(
         spacy-lpcfg learn combined train.mrg --preset fast --text raw.txt -o model/
     """
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
-    from spacy_lpcfg.learning.base import ModelLearned
+    from spacy_lpcfg.learning.base import ModelLearned, values_of_steps
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
@@ -82,18 +82,17 @@ def learn_combined(
     held_out = read_held_out(dev, skip_bad)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
-    steps: list[Step] = []
+    told: list[object] = []
     with on_cluster(scheduler), busy("learning", n_models(learner), "models") as reach:
 
-        def on_step(step: "Step | ModelLearned") -> None:
+        def on_step(step: object) -> None:
+            told.append(step)
             if isinstance(step, ModelLearned):
                 reach(step.number)
-            else:
-                steps.append(step)
 
         component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=on_step)
     tell(learned.summary)
-    nlp.meta["fit"] = [step.to_values() for step in steps]
+    nlp.meta["fit"] = values_of_steps(told)
     save_measured(nlp, output, learned.parser, held_out, force=force)
 
 

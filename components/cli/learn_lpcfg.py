@@ -163,15 +163,17 @@ def _learn(
 ) -> Learned:
     """What is learned; `reach` is told each iteration."""
     from spacy_lpcfg.learning import Spectral
+    from spacy_lpcfg.learning.base import values_of_steps
     from spacy_lpcfg.learning.stepwise import Starter
 
     if isinstance(learner, Spectral):
         return _spectral(learner, train, held_out)
     if isinstance(_below_layer(learner), Starter):
         return _iterative(learner, train, held_out, reach)
-    steps: list[Step] = []
-    grammar = learner.fit(train, on_step=steps.append)
-    return Learned(grammar, {}, {"fit": [step.to_values() for step in steps]} if steps else {})
+    told: list[object] = []
+    grammar = learner.fit(train, on_step=told.append)
+    steps = values_of_steps(told)
+    return Learned(grammar, {}, {"fit": steps} if steps else {})
 
 
 def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:

@@ -60,6 +60,11 @@ class Step(NamedTuple):
         return {name: None if value != value else value for name, value in self._asdict().items()}
 
 
+def values_of_steps(told: Iterable[object]) -> list[dict[str, float | None]]:
+    """Returns the values of the `Step`s among what `on_step` was called with."""
+    return [each.to_values() for each in told if isinstance(each, Step)]
+
+
 class ModelLearned(NamedTuple):
     """One of several models that are learned one after another, or side by side, is there.
 

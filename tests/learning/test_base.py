@@ -7,7 +7,7 @@ import pytest
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
-from spacy_lpcfg.learning.base import Learner, Step
+from spacy_lpcfg.learning.base import Learner, ModelLearned, Step
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(
@@ -56,17 +56,18 @@ def test_learners_are_frozen_settings_with_fit(learner):
 
 @pytest.mark.parametrize("learner", NO_STEPS, ids=name)
 def test_learners_without_steps_ignore_what_is_of_steps(learner):
-    steps = []
-    found = learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=steps.append)
-    assert steps == []
+    told = []
+    found = learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=told.append)
+    assert all(isinstance(each, ModelLearned) for each in told)
     assert found.to_bytes() == learner.fit(TREES).to_bytes()
 
 
 @pytest.mark.parametrize("learner", BY_EM, ids=name)
 def test_learners_by_em_tell_their_steps_and_look_at_held_out_trees(learner):
     """Each grammar of several looks at all of them, though they can be read but once."""
-    steps = []
-    learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=steps.append)
+    told = []
+    learner.fit(iter(TREES), held_out=iter(TREES[:3]), on_step=told.append)
+    steps = [step for step in told if not isinstance(step, ModelLearned)]
     assert all(isinstance(step, Step) for step in steps)
     last = {step.grammar: step for step in steps}
     assert len(last) == (2 if isinstance(learner, Ensembles | Combination) else 1)
@@ -83,7 +84,9 @@ def test_networks_tell_their_epochs():
     assert steps[0].to_values()["dev"] is None
 
 
-def test_combinations_tell_the_steps_of_grammars_alone():
-    steps = []
-    Combination((NETWORK, EM_)).fit(TREES, on_step=steps.append)
-    assert [(type(step), step.grammar) for step in steps] == [(Step, 2)]
+def test_combinations_tell_the_steps_of_grammars_and_their_models():
+    told = []
+    Combination((NETWORK, EM_)).fit(TREES, on_step=told.append)
+    first, step, second = told
+    assert (type(step), step.grammar) == (Step, 2)
+    assert (first, second) == (ModelLearned(1, 2), ModelLearned(2, 2))
