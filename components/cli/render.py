@@ -171,7 +171,7 @@ def _by_pipeline(
     source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture
 ) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
-        wanted = "no FILE" if picture == Picture.learning else "a FILE"
+        wanted = "no FILE" if picture == Picture.learning else "a FILE after its MODEL, such as en"
         raise typer.BadParameter(
             f"{source!r} is no file, and a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE"
         )
