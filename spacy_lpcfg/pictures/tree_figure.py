@@ -77,5 +77,6 @@ def _draw_text(
     settings |= {"fontsize": size * _POINT, "ha": "center", "va": "baseline", "parse_math": False}
     drawn = axes.text(middle, y + _BASELINE, visible(text), **settings)
     if number:
-        place = {"xycoords": drawn, "textcoords": "offset points", "va": "bottom", "fontsize": 10 * _POINT}
-        axes.annotate(number, (1, 0), (3, 0), **place)
+        axes.annotate(
+            number, (1, 0), (3, 0), xycoords=drawn, textcoords="offset points", va="bottom", fontsize=10 * _POINT
+        )
