@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import busy, one_line
 from spacy_lpcfg.storage.files import replacing_folder
 from spacy_lpcfg.storage.manifest import why_kept, write_manifest
@@ -72,6 +73,11 @@ def load_pipeline(model: str) -> Language:
         return _bundled_pipeline(model)
     if len(model) in _LANG and model.isalpha() and not Path(model).exists() and not is_package(model):
         bundled_grammar(model)  # says that there is none
+    if not Path(model).exists() and not is_package(model):
+        raise ValueError(
+            f"there is no MODEL {shown(model)}: expected en, a folder that `spacy-lpcfg learn` saved, or an installed "
+            "package"
+        )
     if Path(model).exists() and not (Path(model) / "config.cfg").is_file():
         raise ValueError(f"{model} is no pipeline: expected a folder with config.cfg, as `spacy-lpcfg learn` saves it")
     with warnings.catch_warnings(), busy(f"loading {model}"):

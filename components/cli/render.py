@@ -103,7 +103,8 @@ def render(
 
     en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
     for calibration. Trees can be text for a terminal, ascii, svg, html and png, spans are html, and all else svg, html
-    and png. An svg or png holds one picture. It needs pip install "spacy-lpcfg[viz]".
+    and png. An svg or png holds one picture. Trees and spans as svg and html need nothing more; text needs NLTK, and a
+    png and all other pictures need matplotlib: pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
@@ -170,7 +171,7 @@ def _by_pipeline(
     source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture
 ) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
-        wanted = "no FILE" if picture == Picture.learning else "a FILE"
+        wanted = "no FILE" if picture == Picture.learning else "a FILE after its MODEL, such as en"
         raise typer.BadParameter(
             f"{source!r} is no file, and a picture of {picture.value} by a pipeline takes {wanted}", param_hint="FILE"
         )
@@ -234,7 +235,7 @@ def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     from spacy_lpcfg import pictures
 
     if form == PictureFormat.png:
-        return pictures.figure_png(pictures.tree_figure(tree))
+        return pictures.figure_png(pictures.tree_figure(tree, *scores))
     if form == PictureFormat.svg:
         return pictures.tree_svg(tree, *scores)
     if form == PictureFormat.html:

@@ -34,7 +34,9 @@ def sample(
             metavar="FILE", help="Sentences to draw trees of: a file in UTF-8 or .spacy, - for stdin, or a text."
         ),
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many trees, of each sentence if there are any.")] = 10,
+    n: Annotated[
+        int, typer.Option("--n-samples", "-n", min=1, help="How many trees, of each sentence if there are any.")
+    ] = 10,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same one draws the same trees.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
     kind: Kind = None,

@@ -11,17 +11,19 @@ from typing import IO, Any
 import typer
 from typer.core import TyperGroup
 
+from spacy_lpcfg.components.cli.usage import clearer_usage
+
 
 class Commands(TyperGroup):
     """Commands that run with all streams, and with one line instead of a traceback where stdout takes no help."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         open_closed()
-        with _one_line_errors():
+        with _one_line_errors(), clearer_usage():
             return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
-        with _one_line_errors():
+        with _one_line_errors(), clearer_usage():
             return super().invoke(ctx)
 
 

@@ -1,4 +1,7 @@
-"""Pictures: trees and spans as SVG, and by the extra `viz` trees as text (NLTK), charts and curves (matplotlib)."""
+"""Pictures. The extra `viz` has what some of them need.
+
+Trees and spans as SVG and HTML need nothing more; trees as text need NLTK, and PNG and all other pictures matplotlib.
+"""
 
 from spacy_lpcfg.pictures.chart import chart_figure
 from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure

@@ -45,7 +45,7 @@ def scrolling(svg: str) -> str:
 
 
 def label_width(label: str, score: float | None = None) -> float:
-    return max(LABEL_HEIGHT, text_width(label, 13.0) + 12.0 + (25.0 if _number(score) else 0.0))
+    return max(LABEL_HEIGHT, text_width(label, 13.0) + 12.0 + (25.0 if score_text(score) else 0.0))
 
 
 def draw_label(x: float, y: float, width: float, label: str, score: float | None = None) -> str:
@@ -54,18 +54,22 @@ def draw_label(x: float, y: float, width: float, label: str, score: float | None
     x, y (float): its middle
     score (float or None): a probability; None or nan if there is none
     """
-    opacity = 0.25 if score is None or isnan(score) else 0.05 + 0.45 * score
-    colour = _colour(label)
+    colour = label_colour(label)
     return (
         f'<rect x="{x - width / 2:.1f}" y="{y - LABEL_HEIGHT / 2:.1f}" width="{width:.1f}" height="{LABEL_HEIGHT:.0f}" '
-        f'rx="6" fill="{colour}" fill-opacity="{opacity:.2f}" stroke="{colour}"/>'
+        f'rx="6" fill="{colour}" fill-opacity="{label_opacity(score):.2f}" stroke="{colour}"/>'
         + draw_text(x, y, label, 'font-size="13" font-weight="600"', score)
     )
 
 
+def label_opacity(score: float | None) -> float:
+    """How dense the colour of a label is."""
+    return 0.25 if score is None or isnan(score) else 0.05 + 0.45 * score
+
+
 def draw_text(x: float, y: float, text: str, attributes: str = "", score: float | None = None) -> str:
     """A line of text around a point, and a small number after it if there is a score."""
-    number = f'<tspan dx="4" font-size="10" font-weight="400">{_number(score)}</tspan>' if _number(score) else ""
+    number = f'<tspan dx="4" font-size="10" font-weight="400">{score_text(score)}</tspan>' if score_text(score) else ""
     return f'<text x="{x:.1f}" y="{y + 4.6:.1f}" {attributes}>{_plain(text)}{number}</text>'
 
 
@@ -84,11 +88,12 @@ def _ems(char: str) -> float:
     return 0.75 if char.isupper() else 0.64
 
 
-def _number(score: float | None) -> str:
+def score_text(score: float | None) -> str:
+    """The small number that stands beside a label; "" if there is none."""
     return "" if score is None or isnan(score) else f"{score:.2f}".removeprefix("0")
 
 
-def _colour(label: str) -> str:
+def label_colour(label: str) -> str:
     """By the category alone: NP-SBJ is an NP."""
     category = re.split(r"[-=^|+\d]", label.lstrip("@"))[0]
     return next(colour for pattern, colour in _COLOURS if re.fullmatch(pattern, category, re.DOTALL))

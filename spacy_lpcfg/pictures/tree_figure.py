@@ -1,61 +1,82 @@
-"""Trees as figures, for pictures made of points such as PNG: each constituent above the middle of its children."""
+"""Trees as figures, for pictures made of points such as PNG: the drawing of `tree_svg`, by matplotlib."""
 
 from __future__ import annotations
 
-from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
+from spacy_lpcfg.extras import extra
+from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, label_colour, label_opacity, score_text
 from spacy_lpcfg.pictures.figures import new_figure
+from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_boxes, tree_height
 from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_CHARACTER, _GAP, _LEVEL = 0.09, 0.15, 0.45  # inches
-_PAPER = {"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none"}
+_INCH = 96.0  # pixels
+_POINT = 0.75  # of a pixel
+_BASELINE = 4.6  # pixels below the middle
+_NUMBER = 25.0  # pixels
 
 
-class _Node(NamedTuple):
-    """What stands at a place of a picture, and what is right below it, by numbers in the list of all."""
+def tree_figure(
+    tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None
+) -> Figure:
+    """A tree as a figure, in the colours and with the probabilities of `tree_svg`.
 
-    text: str
-    x: float
-    below: list[int]
-
-
-def tree_figure(tree: Tree) -> Figure:
-    """A tree as a figure.
-
-    RAISES (ImportError): Without matplotlib.
+    span_scores, tag_scores (sequence of float, or None): as in `tree_svg`
+    RAISES (ImportError): Without matplotlib. (ValueError): If there is not a score for each.
     """
-    widths = [_GAP + _CHARACTER * max(len(word), len(tag)) for word, tag in zip(tree.words, tree.tags, strict=True)]
-    ends = list(accumulate(widths))
-    centres = (end - width / 2 for end, width in zip(ends, widths, strict=True))
-    nodes: list[_Node] = []
-
-    def add(node: Tree, below: list[int]) -> int:
-        """The number of a node, which comes after those below it."""
-        if node.is_leaf:
-            nodes.append(_Node(visible(node.word or ""), next(centres), []))
-            below = [len(nodes) - 1]
-        nodes.append(_Node(visible(node.label), (nodes[below[0]].x + nodes[below[-1]].x) / 2, below))
-        return len(nodes) - 1
-
-    tree.fold(add)
-    return _figure(nodes, ends[-1])
-
-
-def _figure(nodes: list[_Node], width: float) -> Figure:
-    depths = [0] * len(nodes)
-    for number in reversed(range(len(nodes))):
-        for child in nodes[number].below:
-            depths[child] = depths[number] + 1
-    figure = new_figure(width + 2 * _GAP, _LEVEL * (max(depths) + 1))
-    axes = figure.add_subplot(xlim=(-_GAP, width + _GAP), ylim=(max(depths) + 0.5, -0.5))
+    boxes = tree_boxes(tree, span_scores, tag_scores)
+    width, height = boxes[0].width, tree_height(boxes[0])
+    figure = new_figure(width / _INCH, height / _INCH)
+    figure.set_layout_engine("none")
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
     axes.axis("off")
-    for node, depth in zip(nodes, depths, strict=True):
-        for child in node.below:
-            axes.plot([node.x, nodes[child].x], [depth, depth + 1], color="0.6", linewidth=0.8, zorder=1)
-        axes.text(node.x, depth, node.text, ha="center", va="center", fontsize=10, bbox=_PAPER, parse_math=False)
+    for box in boxes:
+        _draw_lines(axes, box)
+        if box.node.word is None:
+            _draw_label(axes, box)
+        else:
+            _draw_text(axes, box.x, box.y, box.node.label, 12.0, box.score, alpha=0.75)
+            _draw_text(axes, box.x, box.y + WORD_BELOW, box.node.word, 15.0)
     return figure
+
+
+def _draw_lines(axes: Axes, box: TreeBox) -> None:
+    top, bar = box.stem
+    for below in box.below:
+        axes.plot([box.x, box.x, below.x, below.x], [top, bar, bar, below.top], color="0.6", linewidth=_POINT)
+
+
+def _draw_label(axes: Axes, box: TreeBox) -> None:
+    colour, width = label_colour(box.node.label), box.own - GAP
+    patches = extra("matplotlib.patches", "A figure")
+    for fill in ({"facecolor": colour, "alpha": label_opacity(box.score), "linewidth": 0}, {"facecolor": "none"}):
+        axes.add_patch(
+            patches.FancyBboxPatch(
+                (box.x - width / 2, box.y - LABEL_HEIGHT / 2),
+                width,
+                LABEL_HEIGHT,
+                boxstyle="round,pad=0,rounding_size=6",
+                **{"edgecolor": colour, "linewidth": _POINT, **fill},
+            )
+        )
+    _draw_text(axes, box.x, box.y, box.node.label, 13.0, box.score, fontweight="bold")
+
+
+def _draw_text(
+    axes: Axes, x: float, y: float, text: str, size: float, score: float | None = None, **settings: Any
+) -> None:
+    """A line of text around a point, and a small number after it if there is a score."""
+    number = score_text(score)
+    middle = x - _NUMBER / 2 if number else x
+    settings |= {"fontsize": size * _POINT, "ha": "center", "va": "baseline", "parse_math": False}
+    drawn = axes.text(middle, y + _BASELINE, visible(text), **settings)
+    if number:
+        axes.annotate(
+            number, (1, 0), (3, 0), xycoords=drawn, textcoords="offset points", va="bottom", fontsize=10 * _POINT
+        )

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import repeat
+from collections.abc import Sequence
 from typing import Literal
 
 from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.drawing import (
-    LABEL_HEIGHT,
     draw_label,
     draw_text,
-    label_width,
     scrolling,
     svg_element,
-    text_width,
 )
+from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_boxes, tree_height
 from spacy_lpcfg.pictures.visible import visible
 from spacy_lpcfg.trees.nltk import to_nltk
 from spacy_lpcfg.trees.tree import Tree
 
 _WIDEST = 4096  # characters of a label that is not broken into lines; not all of NLTK's versions take None
 _MOST_LEVELS = 250
-_SURE = 0.995  # a tag of this probability has no number
-_ROW = 42.0  # from a level to the next
-_GAP = 12.0  # between columns
-_MARGIN = LABEL_HEIGHT / 2 + 2.0
 _TAG = 'font-size="12" fill-opacity=".75"'
 _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 
@@ -42,14 +34,13 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
     tag_scores (sequence of float, (n_words,)): probability of each tag, a number if it is less than 0.995
     RAISES (ValueError): If there is not a score for each, or if the tree has more than 250 levels.
     """
-    boxes = _boxes(tree, span_scores, tag_scores)
+    boxes = tree_boxes(tree, span_scores, tag_scores)
     root = boxes[0]
     if root.level >= _MOST_LEVELS:
         raise _too_deep(tree)
-    lines = "".join(_draw_lines(box, root.level) for box in boxes if box.below)
-    nodes = "".join(_draw_node(box, root.level) for box in boxes)
-    height = _y(0, root.level) + 24.0 + _MARGIN
-    return svg_element(root.width, height, f"<g {_LINE}>{lines}</g>{nodes}", " ".join(tree.words))
+    lines = "".join(_draw_lines(box) for box in boxes if box.below)
+    nodes = "".join(_draw_node(box) for box in boxes)
+    return svg_element(root.width, tree_height(root), f"<g {_LINE}>{lines}</g>{nodes}", " ".join(tree.words))
 
 
 def tree_html(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
@@ -82,99 +73,20 @@ def _too_deep(tree: Tree) -> ValueError:
     return ValueError(f"A tree of {depth} levels is too deep to be drawn: draw the parts of it that matter.")
 
 
-# The layout --------------------------------------------------------------------------------------
+# The drawing -------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class _Box:
-    """A node, and the room of all below it.
-
-    own (float): width of its label, or of tag and word
-    level (int): 0 for tags, and else one above the highest of its children
-    left, x (float): where the room begins, and the middle of the label
-    """
-
-    node: Tree
-    score: float | None
-    below: list[_Box] = field(default_factory=list)
-    own: float = 0.0
-    width: float = 0.0
-    level: int = 0
-    left: float = 0.0
-    x: float = 0.0
-
-
-def _boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> list[_Box]:
-    """All nodes in pre-order, each with its place."""
-    n_words = len(tree)
-    of_tags = _each(tag_scores, n_words, "tags")
-    of_spans = _each(span_scores, sum(1 for _ in tree.nodes()) - n_words, "brackets")
-    boxes: list[_Box] = []
-    stack: list[tuple[Tree, _Box | None]] = [(tree, None)]
-    while stack:
-        node, above = stack.pop()
-        boxes.append(_Box(node, next(of_tags if node.is_leaf else of_spans)))
-        if above:
-            above.below.append(boxes[-1])
-        stack += [(child, boxes[-1]) for child in reversed(node.children)]
-    for box in reversed(boxes):
-        _measure(box)
-    for box in boxes:
-        _share(box)
-    for box in reversed(boxes):
-        _centre(box)
-    return boxes
-
-
-def _each(scores: Sequence[float] | None, n: int, what: str) -> Iterator[float | None]:
-    if scores is not None and len(scores) != n:
-        raise ValueError(f"Expected scores of {n} {what}, got {len(scores)}.")
-    return repeat(None) if scores is None else iter(scores)
-
-
-def _measure(box: _Box) -> None:
-    """How wide and high the room has to be, by the rooms below."""
-    node = box.node
-    if node.word is None:
-        box.own = label_width(node.label, box.score) + _GAP
-        box.level = 1 + max(below.level for below in box.below)
-    else:
-        box.score = None if box.score is None or box.score >= _SURE else box.score
-        number = 0.0 if box.score is None else 25.0
-        box.own = max(text_width(node.word, 15.0), text_width(node.label, 12.0) + number) + _GAP
-    box.width = max(box.own, sum(below.width for below in box.below))
-
-
-def _share(box: _Box) -> None:
-    """Put the rooms below side by side, in the middle of this one."""
-    left = box.left + (box.width - sum(below.width for below in box.below)) / 2
-    for below in box.below:
-        below.left = left
-        left += below.width
-
-
-def _centre(box: _Box) -> None:
-    """The label stands between the first and the last below it, as far as it stays in its room."""
-    middle = (box.below[0].x + box.below[-1].x) / 2 if box.below else box.left + box.width / 2
-    box.x = min(max(middle, box.left + box.own / 2), box.left + box.width - box.own / 2)
-
-
-def _y(level: int, levels: int) -> float:
-    return _MARGIN + (levels - level) * _ROW
-
-
-def _draw_node(box: _Box, levels: int) -> str:
-    y = _y(box.level, levels)
+def _draw_node(box: TreeBox) -> str:
+    y = box.y
     if box.node.word is None:
-        return draw_label(box.x, y, box.own - _GAP, box.node.label, box.score)
-    return draw_text(box.x, y, box.node.label, _TAG, box.score) + draw_text(box.x, y + 20.0, box.node.word)
+        return draw_label(box.x, y, box.own - GAP, box.node.label, box.score)
+    return draw_text(box.x, y, box.node.label, _TAG, box.score) + draw_text(box.x, y + WORD_BELOW, box.node.word)
 
 
-def _draw_lines(box: _Box, levels: int) -> str:
+def _draw_lines(box: TreeBox) -> str:
     """A stem down from the label, a bar over the labels below, round at its ends, and a line down to each of them."""
-    top = _y(box.level, levels) + LABEL_HEIGHT / 2
-    bar = top + 10.0
-    ends = [_y(each.level, levels) - LABEL_HEIGHT / 2 + (2.0 if each.node.is_leaf else 0.0) for each in box.below]
+    top, bar = box.stem
+    ends = [each.top for each in box.below]
     first, *between, last = [each.x for each in box.below] if len(box.below) > 1 else [box.below[0].x] * 2
     path = f"M{box.x:.1f} {top:.1f}V{bar:.1f}"
     if not first <= box.x <= last:

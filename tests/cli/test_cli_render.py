@@ -195,6 +195,9 @@ def test_cli_render_writes_png(model, folder, monkeypatch):
     for picture in ("tree", "chart", "surprisal"):
         run("render", model, "It rained.", "--picture", picture, "-o", f"{picture}.png")
         assert (folder / f"{picture}.png").read_bytes().startswith(b"\x89PNG\r\n")
+    (folder / "bare.mrg").write_text(run("parse", model, "It rained.").stdout, encoding="utf-8")
+    run("render", "bare.mrg", "-o", "bare.png")
+    assert (folder / "bare.png").read_bytes() != (folder / "tree.png").read_bytes()  # which has probabilities
     error = run("render", "trees.mrg", "-o", "trees.png", code=1).stderr
     assert "there are several pictures, but png holds one" in error
     assert not (folder / "trees.png").exists()

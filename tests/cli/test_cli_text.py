@@ -93,6 +93,31 @@ def test_cli_prints_no_header_over_nothing(command):
         assert "Error: <text>: there is nothing to parse in it" in failed.stderr
 
 
+@pytest.mark.parametrize("command", ["parse", "surprisal", "calibrate"])
+def test_cli_says_that_a_model_comes_first(command, tmp_path):
+    for first in (FERRY, "dev.mrg"):
+        said = " ".join(run(command, first, code=2).stderr.split())
+        assert "Missing argument '" in said
+        assert f"{first!r} stands where a MODEL is expected, which comes first, such as en." in said
+    for first in ("en", tmp_path):
+        assert "MODEL is expected" not in run(command, first, code=2).stderr
+
+
+def test_cli_says_what_is_no_model():
+    assert f"there is no MODEL {FERRY!r}: expected en, a folder" in run("sample", FERRY, code=1).stderr
+    said = " ".join(run("render", FERRY, code=2).stderr.split())
+    assert "takes a FILE after its MODEL, such as en" in said
+
+
+def test_cli_usage_names_choices_and_nothing_else(tmp_path):
+    said = run("learn", "lpcfg", SAMPLE / "dev.mrg", "--method", "pivt", "-o", tmp_path / "out", code=2).stderr
+    assert "Invalid value for '--method': 'pivt' is not one of 'pivot', " in said
+
+
+def test_cli_sample_takes_its_number_by_a_long_name():
+    assert run("sample", "en", FERRY, "--n-samples", 2).stdout == run("sample", "en", FERRY, "-n", 2).stdout
+
+
 def test_cli_says_that_a_language_has_no_grammar():
     assert "No grammar for the language 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
 

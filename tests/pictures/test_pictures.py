@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from math import nan
 from xml.etree import ElementTree
 
 import numpy as np
@@ -342,6 +343,23 @@ def test_tree_figure_has_all_nodes_above_the_middle_of_their_children():
     found = sorted(text.get_text() for text in axes.texts)
     assert found == sorted(["S", "NP", "DT", "NN", "VP", "VBZ", "ADVP", "RB", *FLIES.words])
     by_text = {text.get_text(): text.get_position() for text in axes.texts}
-    assert by_text["NP"] == pytest.approx(((by_text["DT"][0] + by_text["NN"][0]) / 2, by_text["S"][1] + 1))
-    assert len(axes.lines) == len(axes.texts) - 1
+    assert by_text["NP"][0] == pytest.approx((by_text["DT"][0] + by_text["NN"][0]) / 2)
+    assert by_text["NP"][1] > by_text["S"][1]
+    assert len(axes.lines) == sum(1 for _ in FLIES.nodes()) - 1
     assert figure_png(tree_figure(FLIES)).startswith(b"\x89PNG\r\n")
+
+
+@pytest.mark.parametrize("scores", [(), ([0.9, 0.25, nan, 1.0], [0.5, 1.0, 0.75, 0.999])])
+def test_tree_figure_has_the_colours_and_probabilities_of_the_svg(scores):
+    from matplotlib.colors import to_hex
+
+    (axes,) = tree_figure(FLIES, *scores).axes
+    svg = ElementTree.fromstring(tree_svg(FLIES, *scores))
+    wanted = [(rect.get("fill"), float(rect.get("fill-opacity"))) for rect in svg.iter(f"{SVG}rect")]
+    filled = [patch for patch in axes.patches if patch.get_alpha() is not None]
+    found = [(to_hex(patch.get_facecolor()), round(patch.get_alpha(), 2)) for patch in filled]
+    assert sorted(found) == sorted(wanted)
+    pieces = [piece for text in svg.iter(f"{SVG}text") for piece in text.itertext()]
+    assert sorted(text.get_text() for text in axes.texts) == sorted(pieces)
+    with pytest.raises(ValueError, match="Expected scores of 4 brackets, got 1"):
+        tree_figure(FLIES, [0.5])
