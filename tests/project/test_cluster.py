@@ -6,6 +6,8 @@ import gzip
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from functools import partial
 from itertools import islice
@@ -74,13 +76,26 @@ def n_tasks_since(before: dict[str, int], client: Any) -> int:
     return sum(n - before.get(worker, 0) for worker, n in client.run(n_executed).items())
 
 
-@pytest.fixture(scope="module")
-def client():
+@contextmanager
+def new_client() -> Iterator[Any]:
     """Of a scheduler and two workers, processes on this machine."""
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
     )
     with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client():
+    with new_client() as client:
+        yield client
+
+
+@pytest.fixture
+def client_to_lose():
+    """Of a cluster of its own, for a test that kills a worker: on a busy machine none may come in its place."""
+    with new_client() as client:
         yield client
 
 
@@ -130,7 +145,7 @@ def learned_there(learner: Any, files: TreeFiles) -> Any:
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     before = client.run(n_executed)
     assert_same(learned_there(learner, files), learner.fit(list(files)))
     assert n_tasks_since(before, client) >= N_FILES + (not isinstance(learner, TreebankPCFG))
@@ -138,14 +153,14 @@ def test_cluster_learns_the_same_grammar(learner, files, client, small_shards):
 
 @pytest.mark.parametrize("learner", OTHERS, ids=lambda learner: type(learner).__name__)
 def test_cluster_learns_the_same_by_other_learners(learner, files, client):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     before = client.run(n_executed)
     assert learned_there(learner, files).to_bytes() == learner.fit(files).to_bytes()
     assert n_tasks_since(before, client) >= 2
 
 
 def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
     learner = SpectralBracketer.preset("paper", embedding=CCA(size=20))
     expected = learner.fit(partial(read_tagged, files.paths))
@@ -159,17 +174,19 @@ def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
 @pytest.mark.parametrize(
     "learner", [Pivot(n_states=3, n_iterations=2), EM(n_states=3, n_iterations=6)], ids=lambda each: type(each).__name__
 )
-def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(learner, files, client, small_shards, tmp_path):
-    client.wait_for_workers(2)
+def test_cluster_learns_the_same_grammar_though_a_worker_is_killed(
+    learner, files, client_to_lose, small_shards, tmp_path
+):
+    client_to_lose.wait_for_workers(2, timeout=120)
     expected = learner.fit(list(files))
     flag = tmp_path / "killed"
-    client.register_plugin(Killer(flag), name=str(flag))
+    client_to_lose.register_plugin(Killer(flag), name=str(flag))
     assert_same(learned_there(learner, files), expected)
     assert flag.exists()
 
 
 def test_cluster_is_used_by_the_command(files, client, tmp_path):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     folder, before = Path(files.paths[0]).parent, client.run(n_executed)
     command = ("learn", "lpcfg", folder, "--method", "pcfg", "-o")
     run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
@@ -180,7 +197,7 @@ def test_cluster_is_used_by_the_command(files, client, tmp_path):
 
 
 def test_cluster_is_used_by_the_command_of_brackets(files, client, tmp_path):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     before = client.run(n_executed)
     command = ("learn", "bracketer", *files.paths, "--preset", "paper", "-o")
     run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
@@ -228,7 +245,7 @@ def n_plugins(dask_worker: Any) -> int:
 
 
 def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_path):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     before, plugins = client.run(n_executed), client.run(n_plugins)
     command = ("parse", pcfg_model, corpus, "--format", "json", "--scheduler", client.scheduler.address, "-o", tmp_path)
     run(*command)
@@ -240,9 +257,9 @@ def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_pa
     assert "6 of 6 files are there already" in run(*command).stderr
 
 
-def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, pcfg_model, client, tmp_path):
-    client.wait_for_workers(2)
-    there = ("--scheduler", client.scheduler.address)
+def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, pcfg_model, client_to_lose, tmp_path):
+    client_to_lose.wait_for_workers(2, timeout=120)
+    there = ("--scheduler", client_to_lose.scheduler.address)
     with first_writer_killed(tmp_path) as killed:
         run("parse", pcfg_model, corpus, "--format", "json", *there, "-o", tmp_path)
     assert killed.is_set()
@@ -260,7 +277,7 @@ def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp
 
 
 def test_cluster_parses_all_files_but_broken_ones(pcfg_model, client, tmp_path):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     for name, text in (("a.txt", b"It rained.\n"), ("b.txt", b"\xff\n"), ("c.txt", b"It left.\n")):
         (tmp_path / name).write_bytes(text)
     there = ("--scheduler", client.scheduler.address)
@@ -290,7 +307,7 @@ class Tenfold:
 def test_cluster_is_sent_a_model_once_a_worker(client, tmp_path):
     from spacy_lpcfg.components.cli.worker_plugin import on_workers
 
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     assert dict(on_workers(client, Tenfold(tmp_path), range(40))) == {i: 10 * i for i in range(40)}
     assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == sorted(client.run(os.getpid).values())
 
@@ -303,7 +320,7 @@ def test_cluster_whose_scheduler_goes_is_an_error(client):
     """Its calls are cancelled then, as they are here."""
     from spacy_lpcfg.components.cli.worker_plugin import on_workers
 
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     found = on_workers(client, wait_a_little, range(40))
     next(found)
     client.cancel([distributed.Future(key, client) for key in list(client.futures)])
@@ -320,7 +337,7 @@ def not_here(learner: Any, *args: Any, **settings: Any) -> None:
 
 @pytest.mark.parametrize("text", [False, True], ids=["trees", "text"])
 def test_cluster_learns_combined_by_the_command(text, files, client, tmp_path, monkeypatch):
-    client.wait_for_workers(2)
+    client.wait_for_workers(2, timeout=120)
     (tmp_path / "text").write_text("The old ferry was sold .\nMy sister missed the last one .\n", encoding="utf-8")
     command = ("learn", "combined", files.paths[0], *(("--text", tmp_path / "text") if text else ()), "-o")
     run(*command, tmp_path / "here")
@@ -328,8 +345,8 @@ def test_cluster_learns_combined_by_the_command(text, files, client, tmp_path, m
     monkeypatch.setattr("spacy_lpcfg.learning.pivot.Pivot.fit", not_here)
     with distributed.get_task_stream(client) as stream:
         run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
-    members = [task["worker"] for task in stream.data if str(task["key"]).startswith("batch_of__learned")]
-    assert len(members) == 4
-    assert len(set(members)) == 2
+    workers = [task["worker"] for task in stream.data if str(task["key"]).startswith("batch_of_")]
+    assert len(workers) >= 4
+    assert len(set(workers)) == 2
     here, there = (spacy.load(tmp_path / name).get_pipe("lpcfg_parser").grammar for name in ("here", "there"))
     assert there.to_bytes() == here.to_bytes()
