@@ -16,7 +16,7 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.parsing.decodings import Decoding
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.protocol import WrappingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
 
@@ -24,7 +24,7 @@ Straight: TypeAlias = Grammar | Ensemble | Stacked | ISBN
 
 
 @dataclass(frozen=True, eq=False)
-class Mirrored(ParsingModel):
+class Mirrored(WrappingModel):
     """A model of mirrored trees.
 
     model (Grammar, Ensemble, Stacked or ISBN): its sentences are read from right to left.
@@ -45,24 +45,9 @@ class Mirrored(ParsingModel):
         return self.model.own_tree
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Categories of constituents."""
-        return self.model.labels
-
-    @property
     def summary(self) -> str:
         """That of the model, and that it is mirrored."""
         return f"{self.model.summary}, from right to left"
-
-    @property
-    def root_label(self) -> str:
-        """That of the model."""
-        return self.model.root_label
-
-    @property
-    def words(self) -> frozenset[str]:
-        """All names under which the model knows words."""
-        return self.model.words
 
     @property
     def temperature(self) -> float:
@@ -74,18 +59,9 @@ class Mirrored(ParsingModel):
         """About the memory that a parser by the model takes, sentences aside."""
         return self.model.parser_bytes
 
-    @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Those of the model."""
-        return self.model.decodings
-
     def models_of_trees(self) -> tuple[Mirrored, ...]:
         """Those of the model, mirrored."""
         return tuple(map(Mirrored, self.model.models_of_trees()))
-
-    def single_models(self) -> tuple[ParsingModel, ...]:
-        """Those of the model."""
-        return self.model.single_models()
 
     def to_bytes(self) -> bytes:
         """The model as it is saved alone, marked as mirrored, with a checksum over both."""

@@ -216,3 +216,36 @@ class ParsingModel(Stored):
         module, _, name = self.parser_class.partition(":")
         made: SentenceParser = getattr(import_module(module), name).of(self, decoding, chart, search)
         return made
+
+
+class WrappingModel(ParsingModel):
+    """A model of which another is the greater part.
+
+    model (ParsingModel): the other; labels, words, decodings and the models within are its own.
+    """
+
+    model: ParsingModel
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Categories of constituents."""
+        return self.model.labels
+
+    @property
+    def root_label(self) -> str:
+        """That of the model."""
+        return self.model.root_label
+
+    @property
+    def words(self) -> frozenset[str]:
+        """All names under which the model knows words."""
+        return self.model.words
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Those of the model."""
+        return self.model.decodings
+
+    def single_models(self) -> tuple[ParsingModel, ...]:
+        """Those of the model."""
+        return self.model.single_models()

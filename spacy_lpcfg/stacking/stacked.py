@@ -8,8 +8,7 @@ from typing import TypeAlias
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.decodings import Decoding
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.protocol import WrappingModel
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
@@ -19,7 +18,7 @@ Stackable: TypeAlias = Grammar | Ensemble
 
 
 @dataclass(frozen=True, eq=False)
-class Stacked(ParsingModel):
+class Stacked(WrappingModel):
     """A model whose posteriors of brackets a span layer has mended.
 
     The layer says which brackets are likely, and so which tree "mbr" chooses. All else is the model's own: tags,
@@ -44,11 +43,6 @@ class Stacked(ParsingModel):
         check_temperature(self.temperature)
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """Categories of constituents."""
-        return self.model.labels
-
-    @property
     def tags(self) -> tuple[str, ...]:
         """Part-of-speech tags."""
         return self.model.tags
@@ -59,32 +53,13 @@ class Stacked(ParsingModel):
         return f"{self.model.summary}; {len(self.layer.keys)} features of spans"
 
     @property
-    def root_label(self) -> str:
-        """That of the model."""
-        return self.model.root_label
-
-    @property
-    def words(self) -> frozenset[str]:
-        """All names under which the model knows words."""
-        return self.model.words
-
-    @property
     def parser_bytes(self) -> float:
         """About the memory that a parser by it takes, sentences aside."""
         return self.model.parser_bytes + self.layer.scorer_bytes
 
-    @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Those of the model."""
-        return self.model.decodings
-
     def models_of_trees(self) -> tuple[Grammar, ...]:
         """Those of the model."""
         return self.model.models_of_trees()
-
-    def single_models(self) -> tuple[ParsingModel, ...]:
-        """Those of the model."""
-        return self.model.single_models()
 
     def to_bytes(self) -> bytes:
         """The model as it is saved alone, and the layer, with a checksum over both."""
