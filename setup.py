@@ -9,14 +9,16 @@ from Cython.Build.Dependencies import create_dependency_tree
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-KERNELS = sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))
+SHARED = "spacy_lpcfg._memoryviews"
+"""What Cython writes once for all kernels: their memoryviews, half of what there was to compile."""
+KERNELS = [SHARED, *sorted(".".join(path.with_suffix("").parts) for path in Path("spacy_lpcfg").rglob("*.pyx"))]
 HEADERS = ["spacy_lpcfg/lanes.h", "spacy_lpcfg/chart/simd.h"]
 HEADERS += ["spacy_lpcfg/isbn/mean_field.h", "spacy_lpcfg/isbn/search/vectors.h"]
 FLAGS = ["/O2"] if sys.platform == "win32" else ["-O3", "-fopenmp-simd", "-fno-math-errno", "-g0"]
 
 
 def source(name: str) -> str:
-    return name.replace(".", "/") + ".pyx"
+    return name.replace(".", "/") + (".c" if name == SHARED else ".pyx")
 
 
 def built(name: str) -> Path:
@@ -26,7 +28,8 @@ def built(name: str) -> Path:
 
 def is_current(name: str) -> bool:
     """Whether a kernel lies compiled there, later than anything that it is made of was changed."""
-    own = [path for path in create_dependency_tree().all_dependencies(source(name)) if path.startswith("spacy_lpcfg")]
+    all_sources = [] if name == SHARED else create_dependency_tree().all_dependencies(source(name))
+    own = [path for path in all_sources if path.startswith("spacy_lpcfg")]
     sources = [*own, *HEADERS, __file__]
     return built(name).exists() and built(name).stat().st_mtime > max(Path(path).stat().st_mtime for path in sources)
 
@@ -38,7 +41,7 @@ def extension(name: str) -> Extension:
         include_dirs=sorted({header.rpartition("/")[0] for header in HEADERS}),
         depends=HEADERS,
         extra_compile_args=FLAGS,
-        language="c++",
+        language=None if name == SHARED else "c++",
     )
 
 
@@ -61,7 +64,12 @@ class BuildOnce(build_ext):
 def translated(names: list[str]) -> list[Extension]:
     """Kernels as C++: side by side where a process can be forked, as others would run this file again."""
     processes = os.cpu_count() if multiprocessing.get_start_method() == "fork" and len(names) > 1 else 0
-    return cythonize([extension(name) for name in names], language_level=3, nthreads=processes)
+    return cythonize(
+        [extension(name) for name in names],
+        language_level=3,
+        nthreads=processes,
+        shared_utility_qualified_name=SHARED,
+    )
 
 
 setup(

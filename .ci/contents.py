@@ -14,6 +14,7 @@ from pathlib import Path
 
 COMPILED = re.compile(r"\.(cpython|cp|abi3)[^/]*\.(so|pyd)$")
 PACKAGED = {".py", ".pyi", ".pyx", ".pxd", ".h", ".typed", ".grammar", ".md"}
+SHARED_KERNEL = "spacy_lpcfg/_memoryviews.pyx"  # which Cython writes
 LICENCES = {"LICENSE", "THIRD_PARTY_NOTICES.md"}
 
 
@@ -28,7 +29,7 @@ def of_wheel(path: Path) -> tuple[set[str], set[str]]:
         names = set(wheel.namelist())
     metadata = {name for name in names if name.partition("/")[0].endswith(".dist-info")}
     found = {name.replace("spacy_lpcfg/components/", "components/") for name in names - metadata}
-    found = {COMPILED.sub(".pyx", name) for name in found}
+    found = {COMPILED.sub(".pyx", name) for name in found} - {SHARED_KERNEL}
     found |= {name.rpartition("/")[2] for name in metadata if name.rpartition("/")[2] in LICENCES}
     packaged = {name for name in tracked() if name.startswith(("spacy_lpcfg/", "components/"))}
     return {name for name in packaged if Path(name).suffix in PACKAGED} | LICENCES, found
