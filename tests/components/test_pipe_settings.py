@@ -161,6 +161,13 @@ def test_pipe_settings_are_checked_in_a_config(pipes, value):
         spacy.util.load_model_from_config(config, auto_fill=True)
 
 
+def test_pipe_settings_of_an_unknown_name_are_refused_by_spacy_with_all_that_there_are():
+    with pytest.raises(ValueError, match="unexpected argument: 'threshold'") as error:
+        spacy.blank("en").add_pipe("lpcfg_parser", config={"threshold": 0.5})
+    for name in ("learner", "decoding", "tags", "constraints", "pruning", "limits", "output", "scorer"):
+        assert f"'{name}': " in str(error.value)
+
+
 def test_pipe_settings_take_effect_when_assigned():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
