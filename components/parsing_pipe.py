@@ -269,9 +269,10 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def n_best(self, doc: Doc, n: int) -> list[list[Analysis] | None]:
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
-        Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. Not for
-        several models together. See `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A
-        belief network's probabilities sum over the tags of the words; those of `log_probabilities` do not.
+        Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. See
+        `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
+        sum over the tags of the words; those of `log_probabilities` do not. For several models together the first
+        proper grammar answers, here and to the questions below.
         RAISES (ValueError): If n is no whole number of at least 1
         """
         check_number(n)
@@ -280,7 +281,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
-        Sentence number i is drawn by `seed` + i. Not for several models together.
+        Sentence number i is drawn by `seed` + i.
         RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0
         """
         check_number(n, seed)
@@ -292,7 +293,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         """Entropy of P(tree | words) of each sentence in bits; nan where there is no tree.
 
         An upper bound for grammars of several states a symbol (`ForestDistribution.entropy`), exact but for pruning for
-        others; for belief networks that of the trees in the beam. Not for several models together.
+        others; for belief networks that of the trees in the beam.
         """
         return [found.entropy() if found else None for found in self._distributions(doc)]
 
@@ -303,7 +304,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
         Tags and constraints on the Doc have no part in it. By a grammar as exact as `surprisals`, by a belief network a
         lower bound: of the derivations in the beam; that of a tree with its tags is exact by both. -inf if the model
-        cannot make the words or the tree. Not for several models together.
+        cannot make the words or the tree.
         RAISES (ValueError): Unless trees fit sentences
         """
         if trees is None:
@@ -319,15 +320,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
         """Surprisal of the words of each sentence in bits, -log2 P(word | words before), float64 (n_words + 1,).
 
-        The last is that of the sentence's end; all add up to -log2 P(words). Not for several models together, nor for
-        spectral grammars.
+        The last is that of the sentence's end; all add up to -log2 P(words). Not for spectral grammars.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
         """Inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
-        By a single grammar of any kind; none where the tree is not the grammar's.
+        By a grammar of any kind; none where the tree is not the grammar's.
         """
         return self._ask(doc, lambda parser, query: parser.states(query))
 

@@ -76,8 +76,9 @@ class Combined(ParsingModel):
 
     @property
     def decodings(self) -> tuple[Decoding, ...]:
-        """Reranking needs a proper grammar that reads from left to right."""
-        return ("mbr", "vote") if listing_model(self.members) is None else ("mbr", "vote", "rerank")
+        """The most probable tree and reranking need a proper grammar that reads from left to right."""
+        has_grammar = listing_model(self.members) is not None
+        return ("mbr", "most-probable", "vote", "rerank") if has_grammar else ("mbr", "vote")
 
     def single_models(self) -> tuple[ParsingModel, ...]:
         """Those of all members."""

@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
-from spacy_lpcfg.combination.reranking import Reranker
+from spacy_lpcfg.combination.reranking import Reranker, listing_model
 from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
-from spacy_lpcfg.parsing.protocol import Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors
 from spacy_lpcfg.trees.tree import Span
 
 
-class CombinedParser(SentenceParser):
+class CombinedParser(BackedParser):
     """Parses sentences by what several models think of them; any number of threads may share one.
+
+    Questions about a distribution over trees are left to the first proper grammar that reads from left to right.
 
     combined (Combined): the models.
     decoding (str): "mbr" chooses the brackets that nest and have the largest sum of mean posteriors, each less
         `Combined.bracket_cost` (minimum Bayes risk); where grammars know which labels stand over the same words, only
         such; "vote" those that more than half of the models have in their own trees, every model with one vote, which
         has more trees right as a whole and fewer brackets; "rerank" one of the trees that a grammar finds, see
-        `Reranker`.
+        `Reranker`; "most-probable" the tree of `n_best(1)`, which is that grammar's.
     chart (ChartSettings): how grammars prune; each prunes for the next ones too.
     search (BeamSettings or None): how ISBNs search; None for the beam and the lattice of `combined`.
     RAISES (ValueError): On a decoding that the combination does not have.
     """
 
-    kind = "several models together, which have no one distribution over trees"
+    kind = "several models together, none of which is a proper grammar that reads from left to right"
 
     def __init__(
         self,
@@ -46,7 +49,10 @@ class CombinedParser(SentenceParser):
         combined.check_decoding(decoding)
         self.combined = combined
         self.decoding = decoding
+        self._chart = chart
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
+        grammar = listing_model(combined.members) if decoding == "most-probable" else None
+        self._most_probable = None if grammar is None else grammar.parser(decoding=decoding, chart=chart)
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
@@ -60,6 +66,15 @@ class CombinedParser(SentenceParser):
     ) -> CombinedParser:
         """The parser that `Combined.parser` makes."""
         return cls(combined, decoding=decoding, chart=chart or ChartSettings(), search=search)
+
+    @cached_property
+    def backing(self) -> SentenceParser | None:
+        """A parser by the first proper grammar that reads from left to right: a member's, or one of its own."""
+        grammar = listing_model(self.combined.members)
+        for member, parser in zip(self.combined.members, self._parsers, strict=True):
+            if grammar in member.single_models() and "distribution" in parser.answers:
+                return parser
+        return None if grammar is None else grammar.parser(chart=self._chart)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
@@ -99,6 +114,8 @@ class CombinedParser(SentenceParser):
         RAISES (ValueError): As `Query`.
         """
         query = Query.of(query)
+        if self._most_probable:
+            return self._most_probable.parse(query)
         found = self._mean(self._readings(query))
         spans = self._spans(query, found)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]

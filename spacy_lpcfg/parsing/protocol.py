@@ -138,6 +138,52 @@ class SentenceParser(ABC):
         return np.array([self.tree_log_probability(tree) for tree in trees])
 
 
+class BackedParser(SentenceParser):
+    """A parser whose trees are not those of one distribution, and which leaves questions about one to a parser of its own.
+
+    backing (SentenceParser or None): it answers all that is not about chosen trees and posteriors; None if nobody can.
+    """
+
+    @property
+    @abstractmethod
+    def backing(self) -> SentenceParser | None: ...
+
+    def _answering(self, answer: Answer) -> SentenceParser:
+        if self.backing is None:
+            self.require(answer)
+        assert self.backing is not None
+        return self.backing
+
+    @property
+    def answers(self) -> frozenset[Answer]:
+        """Those of the backing."""
+        return frozenset() if self.backing is None else self.backing.answers
+
+    def distribution(self, query: Sentence) -> Distribution:
+        """P(tree | words) by the backing."""
+        return self._answering("distribution").distribution(query)
+
+    def states(self, query: Sentence) -> list[StateVectors]:
+        """Vectors of the constituents and words of the backing's own tree, in pre-order."""
+        return self._answering("states").states(query)
+
+    def surprisal(self, query: Sentence) -> np.ndarray:
+        """By the backing, float64 (n_words + 1,)."""
+        return self._answering("surprisal").surprisal(query)
+
+    def log_probability(self, query: Sentence) -> float:
+        """ln P(words) by the backing, in nats."""
+        return self._answering("log_probability").log_probability(query)
+
+    def tree_log_probability(self, tree: Tree) -> float:
+        """ln P(tree, words) by the backing, in nats."""
+        return self._answering("tree_log_probability").tree_log_probability(tree)
+
+    def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
+        """ln P(tree, words) of each tree by the backing, in nats, float64 (n_trees,)."""
+        return self._answering("tree_log_probability").tree_log_probabilities(trees)
+
+
 class ParsingModel(Stored):
     """What parses: a grammar, an ensemble, a network, a mirrored model or a combination. It never changes.
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from spacy_lpcfg.chart.parser import ForestReading
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.parsing.decodings import Decoding
-from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
+from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Distribution, Parse, Posteriors, StateVectors, with_given
+from spacy_lpcfg.parsing.result import Parse, Posteriors, with_given
 from spacy_lpcfg.stacking.layer import SpanLayer
 from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.trees.tree import Tree
 
 
-class StackedParser(SentenceParser):
+class StackedParser(BackedParser):
     """Parses sentences by what a layer makes of a grammar's posteriors; any number of threads may share one.
 
     Posteriors of brackets, and the tree that "mbr" chooses by them, are the layer's. All other answers are the
@@ -48,11 +45,9 @@ class StackedParser(SentenceParser):
         return self._parser.kind
 
     @property
-    def answers(self) -> frozenset[Answer]:
-        """Those of the grammar."""
-        return self._parser.answers
-
-    # Answers of the layer
+    def backing(self) -> SentenceParser:
+        """The grammar's parser, which has all answers but the layer's."""
+        return self._parser
 
     def parse(self, query: Sentence) -> Parse:
         """The tree; by "mbr" the one of the grammar with the least expected loss by the layer's posteriors.
@@ -81,28 +76,6 @@ class StackedParser(SentenceParser):
             found = Posteriors(query.constraints.within(found.brackets), found.tags)
         return replace(reading, posteriors=found)
 
-    # Answers of the grammar
-
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the grammar."""
         return self._parser.likely_tags(words)
-
-    def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words) under the grammar."""
-        return self._parser.distribution(query)
-
-    def states(self, query: Sentence) -> list[StateVectors]:
-        """Vectors of the constituents and words of the grammar's own tree, in pre-order."""
-        return self._parser.states(query)
-
-    def surprisal(self, query: Sentence) -> np.ndarray:
-        """Under the grammar, float64 (n_words + 1,)."""
-        return self._parser.surprisal(query)
-
-    def log_probability(self, query: Sentence) -> float:
-        """ln P(words) under the grammar, in nats."""
-        return self._parser.log_probability(query)
-
-    def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) under the grammar, in nats."""
-        return self._parser.tree_log_probability(tree)

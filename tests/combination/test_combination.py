@@ -60,6 +60,40 @@ def test_combination_is_the_mean_of_its_members(members, combined):
             assert p == pytest.approx(0.25 * chart.tags[i].get(tag, 0) + 0.75 * beam.tags[i].get(tag, 0))
 
 
+def test_a_proper_grammar_of_a_combination_answers_what_needs_a_distribution(members, combined, trees, mirrored):
+    grammar, network = members
+    own, tree = Parser(grammar), trees[0]
+    for models in (combined, Combined((network, mirrored, grammar), (0.3, 0.3, 0.4))):
+        parser = models.parser()
+        assert parser.answers == own.answers
+        assert [str(each.tree) for each in parser.n_best(SENTENCE, 3)] == [
+            str(each.tree) for each in own.n_best(SENTENCE, 3)
+        ]
+        assert parser.log_probability(SENTENCE) == own.log_probability(SENTENCE)
+        assert parser.tree_log_probability(tree) == own.tree_log_probability(tree)
+        assert parser.tree_log_probabilities([tree]).tolist() == own.tree_log_probabilities([tree]).tolist()
+        assert parser.surprisal(SENTENCE).tolist() == own.surprisal(SENTENCE).tolist()
+        assert len(parser.states(SENTENCE)) == len(own.states(SENTENCE))
+        best = models.parser(decoding="most-probable").parse(SENTENCE)
+        assert str(best.tree) == str(own.n_best(SENTENCE, 1)[0].tree)
+
+
+def test_a_combination_asks_a_grammar_of_its_ensemble(trees):
+    grammars = tuple(EM(n_states=2, n_iterations=2, seed=seed).fit(trees) for seed in (0, 1))
+    parser = Combined((Ensemble(grammars),), (1.0,)).parser()
+    assert parser.surprisal(SENTENCE).tolist() == Parser(grammars[0]).surprisal(SENTENCE).tolist()
+
+
+def test_a_combination_without_a_proper_grammar_refuses_what_needs_one(members, mirrored, trees):
+    parser = Combined((members[1], mirrored), (0.5, 0.5)).parser()
+    assert not parser.answers
+    for ask in (parser.distribution, parser.states, parser.surprisal, parser.log_probability):
+        with pytest.raises(ValueError, match=r"from several models together, none of which is a proper grammar"):
+            ask(SENTENCE)
+    with pytest.raises(ValueError, match="log-probabilities of trees"):
+        parser.tree_log_probability(trees[0])
+
+
 def test_combination_keeps_the_order_of_labels():
     one = Posteriors({(0, 2, "S"): 0.9, (0, 2, "VP"): 0.8, (0, 1, "NP"): 0.3}, [{"V": 1.0}, {"N": 1.0}])
     other = Posteriors({(0, 2, "S"): 1.0, (1, 2, "NP"): 0.4}, [{"V": 0.5, "N": 0.5}, {"N": 1.0}])
@@ -189,7 +223,7 @@ def test_votes_are_of_the_models_own_trees(members, mirrored):
     assert {*parse.spans[1:]} == elected - {parse.spans[0]}
     posteriors = CombinedParser(models).posteriors(SENTENCE).brackets
     assert parse.span_scores == pytest.approx([posteriors.get(span, 0) for span in parse.spans], abs=1e-6)
-    with pytest.raises(ValueError, match="mbr, vote, rerank"):
+    with pytest.raises(ValueError, match="mbr, most-probable, vote, rerank"):
         CombinedParser(models, decoding="majority")
 
 
