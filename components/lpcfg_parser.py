@@ -27,14 +27,14 @@ from spacy_lpcfg.checks import Check, instance_of, one_of
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner, make_learner
+from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner, check_one_of, make_learner
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, values_of_steps
-from spacy_lpcfg.models import bundled_grammar, has_bundled
+from spacy_lpcfg.models import pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits
@@ -60,6 +60,7 @@ _NO_TREES = (
     "lpcfg_parser",
     assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
     default_config={
+        "pretrained": None,
         "learner": {"@misc": "spacy-lpcfg.Pivot.v1"},
         "spans_key": KEY,
         "decoding": "mbr",
@@ -80,6 +81,7 @@ _NO_TREES = (
 def make_lpcfg_parser(
     nlp: Language,
     name: str,
+    pretrained: str | None,
     learner: Learner | OnlineLearner | str,
     spans_key: str,
     decoding: Decoding,
@@ -92,13 +94,17 @@ def make_lpcfg_parser(
 ) -> "LPCFGParser":
     """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
 
+    pretrained (str or None): the model that the component begins with, one of `models.pretrained_names()`; None for
+        that of the pipeline's language, if there is one. It is read when it is first needed
     learner (Learner, OnlineLearner or str): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of the
         pipeline's language, and so are others of `learners.NAMED`
-
-    The component begins with the grammar that comes with the package for the language, if one does.
+    RAISES (ValueError): If no model of that name comes with the package
     """
     lang = nlp.lang or ""
-    model = grammar_model(partial(bundled_grammar, lang) if has_bundled(lang) else None)
+    if pretrained is not None:
+        check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
+    taken = pretrained or (lang if lang in pretrained_names() else None)
+    model = grammar_model(None if taken is None else partial(pretrained_model, taken))
     return LPCFGParser(
         nlp.vocab,
         model,

@@ -3,7 +3,7 @@
     python scripts/bundle.py MODEL TREES
 
 MODEL is a folder that spacy.load opens, with an lpcfg_parser in it; TREES are gold trees that it did not learn from.
-Writes spacy_lpcfg/models/LANG.grammar, without any loss, and the table of the model card LANG.md: how it was learned,
+Writes spacy_lpcfg/models/LANG.model, without any loss, and the table of the model card LANG.md: how it was learned,
 its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times
 are CPU seconds, taken in a process of its own.
 """
@@ -26,7 +26,7 @@ from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
-from spacy_lpcfg.models import bundled_path
+from spacy_lpcfg.models import pretrained_path
 from spacy_lpcfg.storage.container import compressed
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -42,9 +42,9 @@ SCORES = {
 FIRST_PARSE = """
 import time
 import spacy, spacy_lpcfg.components.lpcfg_parser
-from spacy_lpcfg.models import bundled_grammar
+from spacy_lpcfg.models import pretrained_model
 start = time.process_time()
-bundled_grammar({lang!r})
+pretrained_model({lang!r})
 read = time.process_time() - start
 nlp = spacy.blank({lang!r})
 nlp.add_pipe("sentencizer")
@@ -66,7 +66,7 @@ def main() -> None:
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
     if parser is None or parser.grammar is None:
         arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
-    path = bundled_path(nlp.lang)
+    path = pretrained_path(nlp.lang)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
     learner = nlp.config.interpolate()["components"][parser.name]["learner"]
     rows = {

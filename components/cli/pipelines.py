@@ -67,12 +67,12 @@ def load_pipeline(model: str) -> Language:
     import spacy
     from spacy.util import is_package
 
-    from spacy_lpcfg.models import bundled_grammar, has_bundled
+    from spacy_lpcfg.models import has_pretrained, pretrained_model
 
-    if has_bundled(model) and not Path(model).exists():
-        return _bundled_pipeline(model)
+    if has_pretrained(model) and not Path(model).exists():
+        return _pretrained_pipeline(model)
     if len(model) in _LANG and model.isalpha() and not Path(model).exists() and not is_package(model):
-        bundled_grammar(model)  # says that there is none
+        pretrained_model(model)  # says that there is none
     if not Path(model).exists() and not is_package(model):
         raise ValueError(
             f"there is no MODEL {shown(model)}: expected en, a folder that `spacy-lpcfg learn` saved, or an installed "
@@ -97,9 +97,9 @@ def load_pipeline(model: str) -> Language:
             ) from error
 
 
-def _bundled_pipeline(lang: str) -> Language:
-    nlp = blank_pipeline(lang)
-    nlp.add_pipe("lpcfg_parser")
+def _pretrained_pipeline(name: str) -> Language:
+    nlp = blank_pipeline(name.partition("-")[0])
+    nlp.add_pipe("lpcfg_parser", config={"pretrained": name})
     return nlp
 
 

@@ -24,12 +24,12 @@ def clearer_usage() -> Iterator[None]:
 def _no_model(missing: typer.BadParameter) -> str:
     """What to say of an argument that is missing; "" if it is not for want of a MODEL before it."""
     from spacy_lpcfg.checks import shown
-    from spacy_lpcfg.models import has_bundled
+    from spacy_lpcfg.models import has_pretrained
 
     context = missing.ctx
     if context is None or not any(getattr(each, "metavar", None) == "MODEL" for each in context.command.params):
         return ""
     model = context.params.get("model")
-    if model is None or has_bundled(model) or os.path.isdir(model):
+    if model is None or has_pretrained(model) or os.path.isdir(model):
         return ""
     return f"{shown(model)} stands where a MODEL is expected, which comes first, such as en."

@@ -1,4 +1,4 @@
-"""Grammars that come with the package, by language; each has a model card beside it."""
+"""Models that come with the package, by name; each has a model card beside it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.parsing.protocol import ParsingModel
 
-
-def bundled_path(lang: str) -> Path:
-    """Where the grammar of a language lies, if there is one."""
-    return Path(__file__).parent / f"{lang}.grammar"
+_FOLDER = Path(__file__).parent
 
 
-def has_bundled(lang: str) -> bool:
-    """Whether a grammar for a language comes with the package."""
-    return lang.isidentifier() and bundled_path(lang).is_file()
+def pretrained_names() -> list[str]:
+    """The names of all that there are; that of a language, such as "en", is of the one that is taken by default."""
+    return sorted(path.stem for path in _FOLDER.glob("*.model"))
 
 
-def bundled_grammar(lang: str) -> ParsingModel:
-    """The grammar that comes with the package for a language, read anew.
+def has_pretrained(name: str) -> bool:
+    """Whether a model of that name comes with the package."""
+    return name in pretrained_names()
+
+
+def pretrained_path(name: str) -> Path:
+    """Where the model of a name lies, if there is one."""
+    return _FOLDER / f"{name}.model"
+
+
+def pretrained_model(name: str) -> ParsingModel:
+    """The model of a name, read anew.
 
     RAISES (ValueError): If there is none.
     """
-    if not has_bundled(lang):
+    if not has_pretrained(name):
         raise ValueError(
-            f"No grammar for the language {shown(lang)} comes with spacy-lpcfg. Learn one from a treebank: "
-            "spacy-lpcfg learn lpcfg TREES --output DIR"
+            f"No model {shown(name)} comes with spacy-lpcfg, which has {', '.join(pretrained_names())}. Learn one from "
+            "a treebank: spacy-lpcfg learn lpcfg TREES --output DIR"
         )
-    return model_from_disk(bundled_path(lang))
+    return model_from_disk(pretrained_path(name))

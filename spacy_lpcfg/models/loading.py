@@ -6,7 +6,7 @@ import os
 
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
+from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import kind_of, read_file
 
@@ -14,13 +14,13 @@ from spacy_lpcfg.storage.container import kind_of, read_file
 def load(name: str | os.PathLike[str]) -> ParsingModel:
     """Read a saved model that parses: a grammar, an ensemble, a combination or a belief network.
 
-    name (str or path): of its file; or a language of which a grammar comes with the package, such as "en". A file of
-        that name is read by `load(Path("en"))`.
+    name (str or path): of its file, or of a model that comes with the package, such as "en". A file of that name is
+        read by `load(Path("en"))`.
     RAISES (ValueError): If the file is damaged, foreign, of another format, or another kind of model.
         (OSError): If there is no such file.
     """
-    if isinstance(name, str) and has_bundled(name):
-        return bundled_grammar(name)
+    if isinstance(name, str) and has_pretrained(name):
+        return pretrained_model(name)
     data = _read(os.fspath(name))
     return ISBN.from_bytes(data) if kind_of(data) == "isbn" else model_from_bytes(data)
 
@@ -32,8 +32,7 @@ def _read(path: str) -> bytes:
     try:
         return read_file(path)
     except FileNotFoundError as error:
-        languages = ", ".join(sorted(each.stem for each in bundled_path("en").parent.glob("*.grammar")))
         raise FileNotFoundError(
-            f"Expected the file of a model, or a language of which a grammar comes with the package ({languages}); "
+            f"Expected the file of a model, or one that comes with the package ({', '.join(pretrained_names())}); "
             f"there is no {path!r}."
         ) from error

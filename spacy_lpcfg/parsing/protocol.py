@@ -139,9 +139,9 @@ class SentenceParser(ABC):
 
 
 class BackedParser(SentenceParser):
-    """A parser whose trees are not those of one distribution, and which leaves questions about one to a parser of its own.
+    """A parser whose trees are of no one distribution, and which leaves questions about one to another parser.
 
-    backing (SentenceParser or None): it answers all that is not about chosen trees and posteriors; None if nobody can.
+    backing (SentenceParser or None): that answers all but trees and posteriors; None if there is none that can.
     """
 
     @property

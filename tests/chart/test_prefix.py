@@ -18,7 +18,7 @@ from spacy_lpcfg.chart.prefix import Prefixes
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.models import bundled_grammar
+from spacy_lpcfg.models import pretrained_model
 from spacy_lpcfg.words.signatures import UNKNOWN
 
 ANYTHING = "*"  # a word that stands for all words
@@ -245,7 +245,7 @@ def test_matrices_of_children_are_sums_over_the_other_child(store):
 
 def test_first_surprisal_and_first_unparsable_sentence_are_quick():
     """Some 0.7 s on the machine that took 3 to 6 when all parameters were read one by one, rule by rule."""
-    grammar = bundled_grammar("en")
+    grammar = pretrained_model("en")
     parser = Parser(grammar)
     start = process_time()
     parser.surprisal(["The", "old", "ferry", "was", "sold", "."])

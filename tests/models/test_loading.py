@@ -9,7 +9,7 @@ import pytest
 from stored_models import model
 
 from spacy_lpcfg import load
-from spacy_lpcfg.models import bundled_grammar, has_bundled
+from spacy_lpcfg.models import has_pretrained, pretrained_model
 
 
 @pytest.mark.parametrize("kind", ["grammar", "factored", "ensemble", "combined", "isbn"])
@@ -24,14 +24,14 @@ def test_loading_reads_models_that_parse(kind, tmp_path):
 def test_loading_reads_what_comes_with_the_package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model("isbn").to_disk("en")
-    assert load("en").to_bytes() == bundled_grammar("en").to_bytes()
+    assert load("en").to_bytes() == pretrained_model("en").to_bytes()
     assert load(Path("en")).to_bytes() == model("isbn").to_bytes()
 
 
 def test_loading_takes_paths_for_no_languages(tmp_path):
     model("grammar").to_disk(tmp_path / "my.grammar")
     model("isbn").to_disk(tmp_path / "my")
-    assert not has_bundled(str(tmp_path / "my"))
+    assert not has_pretrained(str(tmp_path / "my"))
     assert load(str(tmp_path / "my")).to_bytes() == model("isbn").to_bytes()
 
 
@@ -43,7 +43,7 @@ def test_loading_refuses_other_models(kind, tmp_path):
 
 
 def test_loading_says_what_is_missing(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"language of which a grammar comes.*\(en\).*there is no 'de'"):
+    with pytest.raises(FileNotFoundError, match=r"one that comes with the package.*\(en\).*there is no 'de'"):
         load("de")
     with pytest.raises(IsADirectoryError, match=r"folder.*spacy\.load"):
         load(tmp_path)

@@ -15,7 +15,7 @@ from paths import ROOT
 from spacy_lpcfg.combination import TEMPERATURES
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.models import bundled_grammar, bundled_path, has_bundled
+from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_path
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
@@ -55,7 +55,7 @@ def test_models_english_is_read_at_the_first_parse():
 import spacy, spacy_lpcfg.models
 from spacy_lpcfg.components import lpcfg_parser
 reads = []
-lpcfg_parser.bundled_grammar = lambda lang: reads.append(lang) or spacy_lpcfg.models.bundled_grammar(lang)
+lpcfg_parser.pretrained_model = lambda lang: reads.append(lang) or spacy_lpcfg.models.pretrained_model(lang)
 nlp = spacy.blank("en")
 nlp.add_pipe("sentencizer")
 nlp.add_pipe("lpcfg_parser")
@@ -80,7 +80,7 @@ def test_models_saved_pipeline_keeps_its_grammar(nlp, tmp_path):
         assert trees(loaded(TEXT)) == trees(nlp(TEXT))
         assert scores(loaded(TEXT)) == scores(nlp(TEXT))
     saved = (tmp_path / "model" / "lpcfg_parser" / "model").read_bytes()
-    assert bundled_grammar("en").to_bytes() in saved
+    assert pretrained_model("en").to_bytes() in saved
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])
@@ -111,10 +111,21 @@ def test_models_stays_without_trees_to_learn_from():
     assert trees(nlp("We stayed."))[0].label == "S"
 
 
+def test_models_are_chosen_by_name():
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_parser", config={"pretrained": "en"})
+    assert trees(nlp("We stayed."))[0].label == "S"
+    with pytest.raises(
+        ValueError, match=r"pretrained to be the name of a model of the package, got 'em'.*nearest is 'en'"
+    ):
+        spacy.blank("en").add_pipe("lpcfg_parser", config={"pretrained": "em"})
+
+
 def test_models_other_languages_have_none():
-    assert not has_bundled("de")
-    with pytest.raises(ValueError, match=r"language 'de'.*spacy-lpcfg learn lpcfg"):
-        bundled_grammar("de")
+    assert not has_pretrained("de")
+    with pytest.raises(ValueError, match=r"No model 'de'.*has en.*spacy-lpcfg learn lpcfg"):
+        pretrained_model("de")
     nlp = spacy.blank("de")
     nlp.add_pipe("lpcfg_parser")
     with pytest.raises(ValueError, match=r"no grammar yet.*spacy train.*spacy-lpcfg learn lpcfg"):
@@ -122,18 +133,18 @@ def test_models_other_languages_have_none():
 
 
 def test_models_english_says_how_sure_it_may_be(nlp):
-    assert bundled_grammar("en").temperature == TEMPERATURES["fast"]
+    assert pretrained_model("en").temperature == TEMPERATURES["fast"]
     assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["fast"]
 
 
 def test_models_english_is_a_proper_grammar_of_ten_megabytes_at_most():
-    assert bundled_path("en").stat().st_size <= 10e6
-    assert bundled_grammar("en").is_proper
+    assert pretrained_path("en").stat().st_size <= 10e6
+    assert pretrained_model("en").is_proper
 
 
 def test_models_card_tells_of_this_file():
-    data = bundled_path("en").read_bytes()
-    card = bundled_path("en").with_suffix(".md").read_text("utf-8")
+    data = pretrained_path("en").read_bytes()
+    card = pretrained_path("en").with_suffix(".md").read_text("utf-8")
     assert f"| SHA-256 | {hashlib.sha256(data).hexdigest()} |" in card
     assert f"| size, MB | {len(data) / 1e6:.2f} |" in card
 
@@ -144,7 +155,7 @@ def test_models_are_not_read_for_pipelines_with_a_grammar_of_their_own(nlp, tmp_
     assert parser.labels == ()
     assert "NP" in pickle.loads(pickle.dumps(parser)).labels
     nlp.to_disk(tmp_path)
-    monkeypatch.setattr("spacy_lpcfg.components.lpcfg_parser.bundled_grammar", lambda lang: pytest.fail("was read"))
+    monkeypatch.setattr("spacy_lpcfg.components.lpcfg_parser.pretrained_model", lambda lang: pytest.fail("was read"))
     loaded = spacy.load(tmp_path)
     assert scores(loaded(TEXT)) == scores(nlp(TEXT))
     assert "NP" in loaded.get_pipe("lpcfg_parser").labels

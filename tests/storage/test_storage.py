@@ -402,8 +402,8 @@ def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
         KINDS["grammar"].read(repacked(model("grammar").to_bytes(), symbols=many))
 
 
-def test_storage_bundled_grammar_is_within_the_limits():
-    from spacy_lpcfg.models import bundled_grammar, bundled_path
+def test_storage_pretrained_model_is_within_the_limits():
+    from spacy_lpcfg.models import pretrained_model, pretrained_path
 
-    assert bundled_grammar("en").n_rules > 1000
-    assert Path(bundled_path("en")).stat().st_size < 10e6
+    assert pretrained_model("en").n_rules > 1000
+    assert Path(pretrained_path("en")).stat().st_size < 10e6
