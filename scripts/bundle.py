@@ -1,11 +1,12 @@
-"""Make the grammar of a pipeline the one that comes with the package for its language.
+"""Make the model of a pipeline one that comes with the package.
 
-    python scripts/bundle.py MODEL TREES
+    python scripts/bundle.py NAME MODEL TREES... [--bits N]
 
-MODEL is a folder that spacy.load opens, with an lpcfg_parser in it; TREES are gold trees that it did not learn from.
-Writes spacy_lpcfg/models/LANG.model, without any loss, and the table of the model card LANG.md: how it was learned,
-its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times
-are CPU seconds, taken in a process of its own.
+NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
+TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from. Writes
+spacy_lpcfg/models/NAME.model, where networks keep N bits of the fractions of their weights (10, as half floats have;
+23 keep all), and the table of the model card NAME.md: how it was learned, its size, checksum, load time and memory, and
+scores on the words of TREES as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import spacy
 
+from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.models import pretrained_path
+from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import compressed
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -44,11 +49,11 @@ import time
 import spacy, spacy_lpcfg.components.lpcfg_parser
 from spacy_lpcfg.models import pretrained_model
 start = time.process_time()
-pretrained_model({lang!r})
+pretrained_model({name!r})
 read = time.process_time() - start
-nlp = spacy.blank({lang!r})
+nlp = spacy.blank("en")
 nlp.add_pipe("sentencizer")
-nlp.add_pipe("lpcfg_parser")
+nlp.add_pipe("lpcfg_parser", config={{"pretrained": {name!r}}})
 start = time.process_time()
 nlp("Go.")
 parsed = time.process_time() - start
@@ -59,26 +64,54 @@ print(read, parsed, int(status[status.index("VmHWM:") + 1]) * 1.024e-3)
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("name", metavar="NAME")
     arguments.add_argument("model", type=Path, metavar="MODEL")
-    arguments.add_argument("trees", type=Path, metavar="TREES")
+    arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
+    arguments.add_argument("--bits", type=int, default=10, metavar="N")
     args = arguments.parse_args()
     nlp = spacy.load(args.model)
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
     if parser is None or parser.grammar is None:
         arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
-    path = pretrained_path(nlp.lang)
+    parser.grammar = lighter(parser.grammar, args.bits)
+    path = pretrained_path(args.name)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
     learner = nlp.config.interpolate()["components"][parser.name]["learner"]
+    text_parser = parser.ready_parser()
+    first, *others = args.trees
     rows = {
         "learner": f"`{json.dumps(learner)}`",
         **file_rows(path),
-        **cost_rows(nlp.lang),
-        **scores(parser.ready_parser(), args.trees, parser.grammar.temperature),
+        **cost_rows(args.name),
+        **scores(text_parser, first, parser.grammar.temperature),
+        **{f"F1, {trees.parent.name}/{trees.name}": scores(text_parser, trees, 1.0)["F1"] for trees in others},
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
     card = path.with_suffix(".md")
     write_atomically(card, TABLE.sub(lambda _: table, card.read_text("utf-8")).encode())
     print(table, end="")
+
+
+def lighter(model: ParsingModel, bits: int) -> ParsingModel:
+    """A model whose networks have rounded weights, which take less room when they are compressed."""
+    if isinstance(model, Combined):
+        return replace(model, members=tuple(lighter(member, bits) for member in model.members))
+    if isinstance(model, Mirrored):
+        return Mirrored(lighter(model.model, bits))
+    if isinstance(model, ISBN):
+        networks = [
+            network.of({name: rounded(array, bits) for name, array in network.parameters.items()})
+            for network in model.networks
+        ]
+        return replace(model, networks=tuple(networks))
+    return model
+
+
+def rounded(array: np.ndarray, bits: int) -> np.ndarray:
+    """Single floats with so many bits of their fractions, the nearest ones."""
+    mantissas, exponents = np.frexp(array)
+    scale = 2.0 ** (bits + 1)
+    return np.ldexp(np.round(mantissas * scale) / scale, exponents).astype(np.float32)
 
 
 def file_rows(path: Path) -> dict[str, str]:
@@ -87,10 +120,10 @@ def file_rows(path: Path) -> dict[str, str]:
     return {"size, MB": f"{len(data) / 1e6:.2f}", "SHA-256": hashlib.sha256(data).hexdigest()}
 
 
-def cost_rows(lang: str) -> dict[str, str]:
-    """What the bundled grammar costs a fresh process, on Linux."""
+def cost_rows(name: str) -> dict[str, str]:
+    """What a model of the package costs a fresh process, on Linux."""
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", FIRST_PARSE.format(lang=lang)],
+        [sys.executable, "-W", "ignore", "-c", FIRST_PARSE.format(name=name)],
         capture_output=True,
         check=True,
         text=True,

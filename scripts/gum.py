@@ -1,10 +1,11 @@
 """Make a treebank of the constituency trees of GUM, the Georgetown University Multilayer Corpus.
 
-    python scripts/gum.py GUM FOLDER
+    python scripts/gum.py GUM FOLDER [--genres free]
 
 GUM is a copy of the repository github.com/amir-zeldes/gum, with its official parts in `splits.md` and a file of trees
 a document in `const/`. Writes FOLDER/train.mrg and FOLDER/dev.mrg, a tree a line, as they are there. Reddit documents
-are left out: they come without their words.
+are left out: they come without their words. With --genres free, so are the genres of which GUM's LICENSE.txt says that
+their texts are for non-commercial use.
 """
 
 from __future__ import annotations
@@ -18,20 +19,22 @@ from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, read_trees
 
 PARTS = ("train", "dev")
-WITHOUT_WORDS = "GUM_reddit_"
+LEFT_OUT = {"all": {"reddit"}, "free": {"reddit", "essay", "fiction", "letter", "podcast", "whow"}}
+"""The genres that are not read, as names of documents have them; whow is wikiHow."""
 
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("gum", type=Path, metavar="GUM")
     arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("--genres", choices=LEFT_OUT, default="all", help="which to read")
     args = arguments.parse_args()
     if not (args.gum / "splits.md").is_file() or not (args.gum / "const").is_dir():
         arguments.error(f"expected a copy of GUM's repository, with splits.md and const/ in it; got {args.gum}")
     documents = split((args.gum / "splits.md").read_text("utf-8"))
     args.folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
-        trees = list(read_part(args.gum / "const", documents.get(part, [])))
+        trees = list(read_part(args.gum / "const", documents.get(part, []), LEFT_OUT[args.genres]))
         write_atomically(args.folder / f"{part}.mrg", "".join(f"{tree}\n" for tree in trees).encode())
         print(f"{part}: {len(trees):,} trees, {sum(map(len, trees)):,} tokens")
 
@@ -48,10 +51,10 @@ def split(text: str) -> dict[str, list[str]]:
     return documents
 
 
-def read_part(const: Path, documents: list[str]) -> Iterator[Tree]:
-    """The trees of some documents, but for those whose words are hidden."""
+def read_part(const: Path, documents: list[str], left_out: set[str]) -> Iterator[Tree]:
+    """The trees of documents, but for those of some genres."""
     for name in documents:
-        if not name.startswith(WITHOUT_WORDS):
+        if name.split("_")[1] not in left_out:
             yield from read_trees(const / f"{name}.ptb")
 
 

@@ -58,6 +58,15 @@ def test_scripts_gum_takes_the_official_parts(gum, tmp_path):
     assert re.findall(r"VBZ (\w+)\d\)", train) == ["bio_four"] * 4 + ["court_five"] * 5
 
 
+def test_scripts_gum_takes_only_genres_whose_texts_may_be_sold(gum, tmp_path):
+    (gum / "splits.md").write_text(SPLITS + "  * GUM_fiction_six\n  * GUM_whow_seven\n", encoding="utf-8")
+    for name in ("fiction_six", "whow_seven"):
+        (gum / "const" / f"GUM_{name}.ptb").write_text(TREE.format(name), encoding="utf-8")
+    assert run("gum.py", gum, tmp_path / "out").startswith("train: 11 trees")
+    assert run("gum.py", gum, tmp_path / "out", "--genres", "free").startswith("train: 9 trees")
+    assert "fiction" not in (tmp_path / "out" / "train.mrg").read_text("utf-8")
+
+
 def test_scripts_gum_refuses_what_is_not_gum(gum, tmp_path):
     assert "splits.md and const/" in run("gum.py", tmp_path, tmp_path / "out", code=2)
     (gum / "const" / "GUM_bio_four.ptb").unlink()
@@ -94,6 +103,24 @@ def test_scripts_conllu_text_takes_sentences_in_the_order_of_files(tmp_path):
     (tmp_path / "none").mkdir()
     assert "found none" in run("conllu_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
     assert not (tmp_path / "other.txt").exists()
+
+
+def test_scripts_open_text_takes_sentences_of_words(tmp_path):
+    with zipfile.ZipFile(tmp_path / "masc.zip", "w") as archive:
+        kinds = {"written/b.txt": "blog", "written/c.txt": "spam", "written/wsj_0001.txt": "newspaper"}
+        archive.writestr("masc_tagged/categories.txt", "".join(f"{name} {kind}\n" for name, kind in kinds.items()))
+        for name in kinds:
+            archive.writestr(
+                f"masc_tagged/{name}", "It_PRP ’s_VBZ under_score_NN ._.\n\n-_: -_:\nIt_PRP ’s_VBZ under_score_NN ._.\n"
+            )
+    with zipfile.ZipFile(tmp_path / "speeches.zip", "w") as archive:
+        archive.writestr("speeches/README", "No text.")
+        archive.writestr("speeches/1790-One.txt", "My fellow\ncitizens! We the people.\n")
+    assert (
+        run("open_text.py", tmp_path / "masc.zip", tmp_path / "speeches.zip", tmp_path / "out.txt") == "3 sentences\n"
+    )
+    found = (tmp_path / "out.txt").read_text("utf-8").splitlines()
+    assert found == ["It 's under_score .", "My fellow citizens!", "We the people."]
 
 
 def test_a_sentence_enters_each_module_once():
