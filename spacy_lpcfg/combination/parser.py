@@ -9,7 +9,9 @@ from dataclasses import replace
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker
+from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.vocabulary import share_known_words
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
@@ -49,6 +51,7 @@ class CombinedParser(SentenceParser):
         self._reranker = Reranker(combined.members, combined.weights) if decoding == "rerank" else None
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
+        share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
         self._follows = [follows[each.is_network] for each in combined.members]
