@@ -246,11 +246,11 @@ class Parser(SentenceParser):
             there are constraints, or no tree is left; None for all.
         """
         query = Query.of(query)
-        mask = constraint_mask(query.constraints, len(query.words), self.sets)
         if likely is not None and not query.constraints:
             forest = self._build(query, bracket_mask(likely, len(query.words), self.sets), self.settings)
             if forest.n_items > 0 or not forest.is_complete:
                 return forest
+        mask = constraint_mask(query.constraints, len(query.words), self.sets)
         forest = self._build(query, mask, self.settings)
         if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
             return forest

@@ -67,6 +67,8 @@ class Constraints:
 
     def allow(self, brackets: Iterable[Span]) -> bool:
         """Whether a tree of these brackets satisfies them."""
+        if not self:
+            return True
         found = list(brackets)
         known = {*found, *((start, end, ANY) for start, end, _ in found)}
         return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(found)
