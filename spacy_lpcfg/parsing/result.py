@@ -56,6 +56,10 @@ class Parse:
         return self.status in (PARSED, COARSE)
 
 
+MIN_POSTERIOR = 1e-3
+"""Of the brackets that charts and lattices tell of."""
+
+
 @dataclass(frozen=True, eq=False)
 class Posteriors:
     """What a model thinks of every bracket and tag that a sentence may have.
