@@ -40,6 +40,8 @@ class Constraints:
 
     def mirrored(self, n_words: int) -> Constraints:
         """Those on the sentence read from right to left."""
+        if not self:
+            return self
         required, forbidden = (
             tuple((n_words - end, n_words - start, label) for start, end, label in spans)
             for spans in (self.required, self.forbidden)
