@@ -20,9 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spacy_lpcfg.isbn.known_words import KnownWord, KnownWords
+from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
+from spacy_lpcfg.isbn.search._words import candidate_columns
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
@@ -148,7 +149,8 @@ class NetworkVocabulary:
     def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
         """Those under some tags each, or the likely ones of words without any."""
         known = [self._known.of(*each) for each in zip(words, self._are_first(len(words), first), strict=True)]
-        return joined(known, [own or word.likely_tags for word, own in zip(known, tags, strict=True)], self._unknown)
+        of_words = [own or word.likely_tags for word, own in zip(known, tags, strict=True)]
+        return Candidates(*candidate_columns(known, of_words, self._unknown))
 
     def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
         """Whether each word is the first of its sentence."""
@@ -169,32 +171,6 @@ def share_known_words(vocabularies: Iterable[NetworkVocabulary]) -> None:
             kinds.append(each._known)
         else:
             object.__setattr__(each, "_known", alike)
-
-
-def joined(known: Sequence[KnownWord], tags: Sequence[Sequence[int]], unknown: Sequence[int]) -> Candidates:
-    """The candidates of the words of a sentence under some tags each.
-
-    unknown (sequence of int): (n_tags,); the outcome of the unknown word of each.
-    """
-    outcomes, factors, has_signatures, rows, ends = [], [], [], [], [0]
-    for word, own in zip(known, tags, strict=True):
-        for tag in own:
-            outcome = word.outcomes.get(tag)
-            outcomes.append(unknown[tag] if outcome is None else outcome)
-            factors.append(word.log_factors[tag] if outcome is None else 0.0)
-            has_signatures.append(outcome is None or not word.is_frequent)
-        if any(has_signatures[len(has_signatures) - len(own) :]):
-            rows += word.signature_rows
-        ends.append(len(rows))
-    return Candidates(
-        offsets=np.array([0, *accumulate(map(len, tags))], dtype=np.int32),
-        tags=np.array([tag for own in tags for tag in own], dtype=np.int32),
-        outcomes=np.array(outcomes, dtype=np.int32),
-        log_factors=np.array(factors, dtype=np.float32),
-        has_signatures=np.array(has_signatures, dtype=np.uint8),
-        signature_offsets=np.array(ends, dtype=np.int32),
-        signature_rows=np.array(rows, dtype=np.int32),
-    )
 
 
 def mask_of(label: int, below: int) -> int:
