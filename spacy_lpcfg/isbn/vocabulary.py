@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.isbn._candidates import candidate_columns
 from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
-from spacy_lpcfg.isbn.search._words import candidate_columns
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses

@@ -1,22 +1,4 @@
-from collections.abc import Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
-from spacy_lpcfg.isbn.known_words import KnownWord
 from spacy_lpcfg.isbn.search._networks import Networks
-
-def candidate_columns(
-    words: list[KnownWord], tags: list[Sequence[int]], unknown: list[int]
-) -> tuple[
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.float32],
-    NDArray[np.uint8],
-    NDArray[np.int32],
-    NDArray[np.int32],
-]: ...
 
 class SentenceWords:
     def __init__(self, networks: Networks) -> None: ...
