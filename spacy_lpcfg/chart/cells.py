@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.chart._context import bracket_cells
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.trees.transforms import collapse_unaries
@@ -48,20 +49,13 @@ class SymbolSets:
         """Categories of constituents, numbered."""
         return {label: i for i, label in enumerate(sorted({label for own in self._labels for label in own}))}
 
-    def within(self, kinds: Iterable[Collection[str]]) -> np.ndarray:
-        """Symbols all of whose brackets have labels of a collection, for each of n collections, bool (n, n_symbols)."""
-        rows = [[self.labels[label] for label in labels] for labels in kinds]
-        has = np.zeros((len(rows), len(self.labels)), dtype=np.float32)
-        for row, known in zip(has, rows, strict=True):
-            row[known] = 1
-        return has @ self._of_labels == self._of_labels.sum(axis=0)
-
     @cached_property
-    def _of_labels(self) -> np.ndarray:
-        """Whether each symbol puts a bracket of each label over its words, float32 (n_labels, n_symbols)."""
-        found = np.zeros((len(self.labels), len(self.everything)), dtype=np.float32)
+    def label_bits(self) -> np.ndarray:
+        """The labels of each symbol's brackets, as bits by number, uint64 (n_blocks, n_symbols)."""
+        found = np.zeros((len(self.labels) // 64 + 1, len(self._labels)), dtype=np.uint64)
         for symbol, own in enumerate(self._labels):
-            found[[self.labels[label] for label in own], symbol] = 1
+            for label in own:
+                found[self.labels[label] // 64, symbol] |= np.uint64(1 << self.labels[label] % 64)
         return read_only(found)
 
     def with_label(self, label: str) -> np.ndarray:
@@ -108,22 +102,7 @@ def bracket_mask(brackets: Collection[Span], n_words: int, sets: SymbolSets) -> 
 
     brackets (collection of (start, end, label)): with labels that the grammar may lack.
     """
-    over: dict[tuple[int, int], set[str]] = {(i, i + 1): set() for i in range(n_words)}
-    furthest = [0] * (n_words + 1)
-    for start, end, label in brackets:
-        furthest[start] = max(furthest[start], end)
-        if label in sets.labels:
-            over.setdefault((start, end), set()).add(label)
-    kinds: dict[frozenset[str], int] = {frozenset(): 0}  # of cells by their labels; each has a row closed and one open
-    own = np.array([kinds.setdefault(frozenset(labels), len(kinds)) for labels in over.values()])
-    places = tuple(np.array(list(over)).T)
-    ends = np.arange(n_words + 1)
-    is_open = (ends > ends[:, None]) & (ends < np.array(furthest)[:, None])
-    cells = 2 * is_open.astype(np.int32)
-    cells[places] = 1 + 2 * own + is_open[places]
-    complete = sets.within(kinds)
-    masks = np.stack([np.where(sets.intermediate, is_on, complete) for is_on in (0, 1)], axis=1)
-    return CellMask(cells, np.concatenate([sets.nothing[None], masks.reshape(-1, len(sets.nothing))]).astype(np.int8))
+    return CellMask(*bracket_cells(brackets, n_words, sets.labels, sets.label_bits, sets.intermediate))
 
 
 def tree_mask(tree: Tree, sets: SymbolSets) -> CellMask:

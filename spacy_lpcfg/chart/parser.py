@@ -29,7 +29,16 @@ from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import COARSE, PARSED, Distribution, Parse, Posteriors, StateVectors, with_given
+from spacy_lpcfg.parsing.result import (
+    COARSE,
+    MIN_POSTERIOR,
+    PARSED,
+    Distribution,
+    Parse,
+    Posteriors,
+    StateVectors,
+    with_given,
+)
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -68,9 +77,6 @@ class ForestScores(NamedTuple):
     edges: np.ndarray
     items: np.ndarray
     status: str
-
-
-LEAST = 1e-3  # of the posteriors of brackets
 
 
 class Parser(SentenceParser):
@@ -136,7 +142,7 @@ class Parser(SentenceParser):
             return SentenceReading(Posteriors.of(parse), parse)
         scores = self._scores(forest)
         forest = scores.marginals.forest
-        found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
+        found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         return ForestReading(
             posteriors=found,
             grammar=self.grammar,
@@ -246,11 +252,11 @@ class Parser(SentenceParser):
             there are constraints, or no tree is left; None for all.
         """
         query = Query.of(query)
-        mask = constraint_mask(query.constraints, len(query.words), self.sets)
         if likely is not None and not query.constraints:
             forest = self._build(query, bracket_mask(likely, len(query.words), self.sets), self.settings)
             if forest.n_items > 0 or not forest.is_complete:
                 return forest
+        mask = constraint_mask(query.constraints, len(query.words), self.sets)
         forest = self._build(query, mask, self.settings)
         if forest.n_items > 0 or not forest.is_complete or self.settings.retry_beam is None:
             return forest
@@ -350,7 +356,7 @@ class Parser(SentenceParser):
     def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
         """The tree of `n_best(1)`."""
         tree = self._distribution(query, forest, scores.marginals).n_best(1)[0].tree
-        found = Posteriors(*posteriors(forest, self._labels, scores.items, LEAST))
+        found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         log_probability = scores.marginals.log_probability
         return found.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker, listing_model
+from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.vocabulary import share_known_words
+from spacy_lpcfg.parsing._posteriors import mean_brackets, mean_tags
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
@@ -55,6 +58,7 @@ class CombinedParser(BackedParser):
         self._most_probable = None if grammar is None else grammar.parser(decoding=decoding, chart=chart)
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
         self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
+        share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
         self._follows = [follows[each.is_network] for each in combined.members]
@@ -183,18 +187,6 @@ _TIE = 1e-3  # of a posterior beside a vote
 
 def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posteriors:
     """Weighted means of the probabilities of brackets and tags, which rounding takes no higher than 1."""
-    brackets: dict[tuple[int, int, str], float] = {}
-    for one, weight in zip(posteriors, weights, strict=True):
-        _add(brackets, one.brackets.items(), weight)
-    order = sorted(brackets, key=lambda bracket: (bracket[0], -bracket[1]))
-    tags: list[dict[str, float]] = [{} for _ in posteriors[0].tags]
-    for one, weight in zip(posteriors, weights, strict=True):
-        for of_word, other in zip(tags, one.tags, strict=True):
-            _add(of_word, other.items(), weight)
-    of_tags = [{tag: min(p, 1.0) for tag, p in of_word.items()} for of_word in tags]
-    return Posteriors({bracket: min(brackets[bracket], 1.0) for bracket in order}, of_tags)
-
-
-def _add(sums: dict, items: Iterable[tuple], weight: float) -> None:
-    for key, p in items:
-        sums[key] = sums.get(key, 0.0) + weight * p
+    shares = list(weights)
+    brackets = mean_brackets([each.brackets for each in posteriors], shares)
+    return Posteriors(brackets, mean_tags([each.tags for each in posteriors], shares))

@@ -4,8 +4,15 @@
 import numpy as np
 
 from libc.stdint cimport int32_t, uint16_t, uint64_t
+from libcpp.vector cimport vector
 
 cdef uint64_t PRIME = 0x9E3779B97F4A7C15ULL
+
+
+cdef struct Rows:
+    int32_t word
+    int32_t first
+    int32_t end
 
 
 def window_keys(const uint64_t[:, ::1] parts, const int32_t[:, :, ::1] templates, int reach):
@@ -50,12 +57,17 @@ def sum_weights(
     """
     sums_ = np.zeros((keys.shape[0], n_outputs), dtype=np.float32)
     cdef float[:, ::1] sums = sums_
+    cdef vector[Rows] known
+    cdef Rows rows
     cdef int i, t, f, w
     with nogil:
-        for i in range(keys.shape[0]):
+        for i in range(keys.shape[0]):        # all are found first: the look-ups wait for memory side by side
             for t in range(keys.shape[1]):
                 for f in range(buckets[keys[i, t] >> shift], buckets[(keys[i, t] >> shift) + 1]):
                     if features[f] == keys[i, t]:
-                        for w in range(offsets[f], offsets[f + 1]):
-                            sums[i, outputs[w]] += weights[w]
+                        rows.word, rows.first, rows.end = i, offsets[f], offsets[f + 1]
+                        known.push_back(rows)
+        for rows in known:
+            for w in range(rows.first, rows.end):
+                sums[rows.word, outputs[w]] += weights[w]
     return sums_

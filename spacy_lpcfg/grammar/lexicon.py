@@ -100,7 +100,11 @@ class Lexicon:
 
     def terminals_of(self, words: Sequence[str]) -> np.ndarray:
         """Ids of the terminals of a sentence, int32 (n_words,)."""
-        return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
+        return self.look_up(words)[0]
+
+    def tag_factors(self, words: Sequence[str]) -> np.ndarray:
+        """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
+        return self.look_up(words)[1]
 
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
         """Ids of the terminals that are called as words are, and that of `<form>` for all others: a look-up only."""
@@ -109,17 +113,15 @@ class Lexicon:
 
     def look_up(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The `terminals_of` a sentence and their `tag_factors`."""
-        return self.terminals_of(words), self.tag_factors(words)
-
-    def tag_factors(self, words: Sequence[str]) -> np.ndarray:
-        """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
+        found = [self._emitter(word, i == 0) for i, word in enumerate(words)]
         factors = np.ones((len(words), len(self.tags)))
-        for i, word in enumerate(words):
-            terminal, rare, class_of_unknown = self._emitter(word, i == 0)
-            self._scale(factors[i], terminal, rare, is_unknown=class_of_unknown != _SEEN, sentence_initial=i == 0)
-            if class_of_unknown != _SEEN and len(self.class_shares):
+        for i, (terminal, rare, class_of_unknown) in enumerate(found):
+            is_unknown = class_of_unknown != _SEEN
+            if i == 0 or rare != _NOT_RARE:
+                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=i == 0)
+            if is_unknown and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
-        return factors
+        return np.array([terminal for terminal, _, _ in found], dtype=np.int32), factors
 
     def names_of(self, terminal: int, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
         """The known words and signatures that a terminal emits, each signature for all unknown words of its form.
@@ -183,7 +185,8 @@ class Lexicon:
         key = (word, sentence_initial)
         found = self._cache.get(key)
         if found is None:
-            names = signature_backoff(word, sentence_initial)
+            is_terminal = word in self._index and not is_signature(word)
+            names = [word] if is_terminal else signature_backoff(word, sentence_initial)
             own = next(i for i, name in enumerate(names) if name in self._index)
             terminal, rare = self._index[names[own]], _NOT_RARE
             if is_signature(names[own]):

@@ -16,7 +16,7 @@ from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
-from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, BeamSettings
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
 from spacy_lpcfg.parsing.mbr import mbr_brackets
@@ -35,8 +35,6 @@ from spacy_lpcfg.parsing.result import (
 from spacy_lpcfg.storage.reader import limit
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
-
-_MAX_IDLE = 1 << 25  # bytes of vectors that an idle search may hold room for
 
 
 class IncrementalParser(SentenceParser):
@@ -226,7 +224,7 @@ class IncrementalParser(SentenceParser):
             return self._new_search(settings)
 
     def _give_back(self, search: Search) -> None:
-        if search.n_bytes <= _MAX_IDLE:
+        if search.n_bytes <= MAX_IDLE_BYTES:
             search.clear()
             self._idle.append(search)
 

@@ -9,6 +9,8 @@ from spacy_lpcfg.parsing.decodings import OF_NETWORK
 
 MAX_COUNT = 100_000_000
 """Of anything that a search counts."""
+MAX_IDLE_BYTES = 1 << 25
+"""Room that a search or a lattice may keep for the next sentence."""
 _BREADTH = whole(1, MAX_COUNT)
 GUIDES = ("labels", "fenceposts")
 

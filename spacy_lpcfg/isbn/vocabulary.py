@@ -20,17 +20,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.isbn._candidates import candidate_columns
+from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.rare_words import RareWords, Seen, count_rare_words
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import MODIFY, PROJECT, SHIFT
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
-from spacy_lpcfg.words.remembered import is_remembered
-
-_CACHE_SIZE = 10_000
-_MAX_CANDIDATES = 8
-_MIN_TAG_PROBABILITY = 0.002
-_OWN_TAGS = (None,)
 
 
 class Candidates(NamedTuple):
@@ -51,16 +47,6 @@ class Candidates(NamedTuple):
     has_signatures: np.ndarray
     signature_offsets: np.ndarray
     signature_rows: np.ndarray
-
-
-class Word(NamedTuple):
-    """The candidates of one word: columns of `Candidates`, and the rows of its signatures."""
-
-    tags: list[int]
-    outcomes: list[int]
-    log_factors: list[float]
-    has_signatures: list[bool]
-    signature_rows: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,33 +70,19 @@ class NetworkVocabulary:
     frequent: tuple[str, ...]
     rare: RareWords
     sentence_initial: int = 0
-    _outcomes: dict[tuple[int, str], int] = field(init=False, repr=False)
     _unknown: list[int] = field(init=False, repr=False)
-    _known_tags: dict[str, list[int]] = field(init=False, repr=False)
-    _signature_rows: dict[str, int] = field(init=False, repr=False)
-    _frequent: frozenset[str] = field(init=False, repr=False)
     _tags: dict[str | None, int] = field(init=False, repr=False)
-    _cache: dict[tuple[str, bool, int | None], Word] = field(init=False, repr=False)
+    _known: KnownWords = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        outcomes: dict[tuple[int, str], int] = {}
-        known_tags: dict[str, list[int]] = {}
+        outcomes: dict[str, dict[int, int]] = {}
         for tag, (start, end) in enumerate(pairwise(self.word_offsets.tolist())):
             for outcome in range(start + 1, end):
-                word = self.words[outcome - self.first_word]
-                outcomes[tag, word] = outcome
-                known_tags.setdefault(word, []).append(tag)
+                outcomes.setdefault(self.words[outcome - self.first_word], {})[tag] = outcome
         rows = {name: self.n_outcomes + i for i, name in enumerate(self.signatures)}
-        for name, value in (
-            ("_outcomes", outcomes),
-            ("_unknown", self.word_offsets[:-1].tolist()),
-            ("_known_tags", known_tags),
-            ("_signature_rows", rows),
-            ("_frequent", frozenset(self.frequent)),
-            ("_tags", {tag: i for i, tag in enumerate(self.tags)}),
-            ("_cache", {}),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_unknown", self.word_offsets[:-1].tolist())
+        object.__setattr__(self, "_tags", {tag: i for i, tag in enumerate(self.tags)})
+        object.__setattr__(self, "_known", KnownWords(outcomes, rows, self.frequent, self.rare))
 
     @property
     def n_actions(self) -> int:
@@ -133,7 +105,7 @@ class NetworkVocabulary:
     def spellings(self) -> frozenset[str]:
         """The words of the treebank, rare ones too."""
         rare = (name[2:] for name in self.rare.names if name.startswith("w "))
-        return frozenset((*self._known_tags, *rare))
+        return frozenset((*self._known.outcomes, *rare))
 
     @property
     def masks(self) -> np.ndarray:
@@ -151,14 +123,12 @@ class NetworkVocabulary:
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
         """The outcome of a word under a tag."""
-        found = self._outcomes.get((tag, word))
-        if found is None and first:
-            found = self._outcomes.get((tag, word.lower()))
-        return self._unknown[tag] if found is None else found
+        return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
         """Rows of a word's signatures, if they are inputs when it has the tag."""
-        return self._signature_rows_of(word, first) if self._has_signatures(tag, word, first) else []
+        known = self._known.of(word, first)
+        return [] if known.is_frequent and tag in known.outcomes else known.signature_rows
 
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
@@ -170,16 +140,17 @@ class NetworkVocabulary:
         first (bool): whether the words begin their sentence (end it, if sentences are read from right to left).
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
-        is_first = self._are_first(len(words), first)
-        return joined([self.word(*each) for each in zip(words, is_first, given, strict=True)])
+        return self._candidates(words, [() if tag is None else (tag,) for tag in given], first)
 
     def candidates_among(self, words: Sequence[str], tags: Sequence[Collection[str]]) -> Candidates:
         """The candidates of the words of a whole sentence under some tags each, or its own if none of them is known."""
-        columns = []
-        for word, is_first, of_word in zip(words, self._are_first(len(words)), tags, strict=True):
-            known = [self._tags[tag] for tag in of_word if tag in self._tags]
-            columns.append(under_all([self.word(word, is_first, tag) for tag in known or _OWN_TAGS]))
-        return joined(columns)
+        return self._candidates(words, [[self._tags[tag] for tag in own if tag in self._tags] for own in tags])
+
+    def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
+        """Those under some tags each, or the likely ones of words without any."""
+        known = [self._known.of(*each) for each in zip(words, self._are_first(len(words), first), strict=True)]
+        of_words = [own or word.likely_tags for word, own in zip(known, tags, strict=True)]
+        return Candidates(*candidate_columns(known, of_words, self._unknown))
 
     def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
         """Whether each word is the first of its sentence."""
@@ -187,79 +158,19 @@ class NetworkVocabulary:
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
         """A tag that each word is known with, and the commonest one of rare words for all others: a look-up only."""
-        unknown = [int(self.rare.tag_weights.argmax())]
-        return [self.tags[self._known_tags.get(word, unknown)[0]] for word in words]
-
-    def word(self, word: str, first: bool, tag: int | None = None) -> Word:
-        """The candidates of a word.
-
-        first (bool): whether it is the first word of its sentence.
-        tag (int): its tag, if that is given.
-        """
-        found = self._cache.get((word, first, tag))
-        if found is None:
-            found = self._columns(word, first, self._likely_tags(word, first) if tag is None else [tag])
-            if is_remembered(word):
-                if len(self._cache) >= _CACHE_SIZE:
-                    self._cache.clear()
-                self._cache[word, first, tag] = found
-        return found
-
-    def _likely_tags(self, word: str, first: bool) -> list[int]:
-        known = {*self._known_tags.get(word, ()), *(self._known_tags.get(word.lower(), ()) if first else ())}
-        tags = sorted(known)
-        if not known or self.rare.has_word(word):
-            likely = self.rare.tags_of(word, first)
-            best = np.argsort(-likely, kind="stable")[:_MAX_CANDIDATES]
-            likely_enough = zip(best.tolist(), (likely[best] >= _MIN_TAG_PROBABILITY).tolist(), strict=True)
-            tags += [tag for tag, is_likely in likely_enough if tag not in known and (is_likely or not tags)]
-        return tags
-
-    def _columns(self, word: str, first: bool, tags: list[int]) -> Word:
-        outcomes = [self.outcome_of(tag, word, first) for tag in tags]
-        is_unknown = [outcome == self._unknown[tag] for tag, outcome in zip(tags, outcomes, strict=True)]
-        factors = self.rare.log_factors(word, first) if any(is_unknown) else np.zeros(len(self.tags))
-        has_signatures = [unknown or word not in self._frequent for unknown in is_unknown]
-        return Word(
-            tags,
-            outcomes,
-            [float(factors[tag]) if unknown else 0.0 for tag, unknown in zip(tags, is_unknown, strict=True)],
-            has_signatures,
-            self._signature_rows_of(word, first) if any(has_signatures) else [],
-        )
-
-    def _signature_rows_of(self, word: str, first: bool) -> list[int]:
-        rows = self._signature_rows
-        return [rows[name] for name in self.rare.known_signatures(word, first) if name in rows]
-
-    def _has_signatures(self, tag: int, word: str, first: bool) -> bool:
-        return self.outcome_of(tag, word, first) == self._unknown[tag] or word not in self._frequent
+        known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
+        return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 
-def joined(columns: Sequence[Word]) -> Candidates:
-    """The candidates of the words of a sentence."""
-    return Candidates(
-        offsets=np.array([0, *accumulate(len(each.tags) for each in columns)], dtype=np.int32),
-        tags=np.array([x for each in columns for x in each.tags], dtype=np.int32),
-        outcomes=np.array([x for each in columns for x in each.outcomes], dtype=np.int32),
-        log_factors=np.array([x for each in columns for x in each.log_factors], dtype=np.float32),
-        has_signatures=np.array([x for each in columns for x in each.has_signatures], dtype=np.uint8),
-        signature_offsets=np.array([0, *accumulate(len(each.signature_rows) for each in columns)], dtype=np.int32),
-        signature_rows=np.array([x for each in columns for x in each.signature_rows], dtype=np.int32),
-    )
-
-
-def under_all(columns: Sequence[Word]) -> Word:
-    """The candidates of one word under several tags, of those under each."""
-    if len(columns) == 1:
-        return columns[0]
-    return Word(
-        [x for each in columns for x in each.tags],
-        [x for each in columns for x in each.outcomes],
-        [x for each in columns for x in each.log_factors],
-        [x for each in columns for x in each.has_signatures],
-        max((each.signature_rows for each in columns), key=len),
-    )
+def share_known_words(vocabularies: Iterable[NetworkVocabulary]) -> None:
+    """Let vocabularies that know the same, be it in either direction, look up each word once."""
+    kinds: list[KnownWords] = []
+    for each in vocabularies:
+        alike = next((known for known in kinds if known.are_like(each._known)), None)
+        if alike is None:
+            kinds.append(each._known)
+        else:
+            object.__setattr__(each, "_known", alike)
 
 
 def mask_of(label: int, below: int) -> int:

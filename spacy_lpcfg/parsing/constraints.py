@@ -40,6 +40,8 @@ class Constraints:
 
     def mirrored(self, n_words: int) -> Constraints:
         """Those on the sentence read from right to left."""
+        if not self:
+            return self
         required, forbidden = (
             tuple((n_words - end, n_words - start, label) for start, end, label in spans)
             for spans in (self.required, self.forbidden)
@@ -67,6 +69,8 @@ class Constraints:
 
     def allow(self, brackets: Iterable[Span]) -> bool:
         """Whether a tree of these brackets satisfies them."""
+        if not self:
+            return True
         found = list(brackets)
         known = {*found, *((start, end, ANY) for start, end, _ in found)}
         return known.issuperset(self.required) and known.isdisjoint(self.forbidden) and not self._are_crossed(found)

@@ -26,19 +26,17 @@ def mbr_brackets(
     RETURNS (list of (start, end, label)): in pre-order.
     RAISES (ValueError): If no bracket spans a sentence of several words.
     """
+    whole = (0, n_words)
+    kept = {whole, *((start, end) for (start, end, _), p in posteriors.items() if p > cost)}
     scores: dict[_Bounds, dict[str, float]] = {}
     for (start, end, label), p in posteriors.items():
-        scores.setdefault((start, end), {})[label] = p - cost
-    whole = (0, n_words)
+        if (start, end) in kept:
+            scores.setdefault((start, end), {})[label] = p - cost
     if whole not in scores:
         if n_words == 1:
             return []
         raise ValueError(f"Expected a bracket over all {n_words} words, got none among {len(posteriors)}.")
-    labels = {
-        bounds: _best_chain(of_label, chains)
-        for bounds, of_label in scores.items()
-        if bounds == whole or max(of_label.values()) > 0
-    }
+    labels = {bounds: _best_chain(of_label, chains) for bounds, of_label in scores.items()}
     gains = {bounds: sum(scores[bounds][label] for label in of_span) for bounds, of_span in labels.items()}
     order = sorted(gains, key=_outer_first)
     if _cross(order):

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from spacy_lpcfg.parsing._posteriors import mirrored_brackets
 from spacy_lpcfg.trees.tree import Span, Tree
 
 PARSED = "parsed"  # the model's tree
@@ -53,6 +54,10 @@ class Parse:
     def is_parsed(self) -> bool:
         """Whether the grammar has a tree over the whole sentence."""
         return self.status in (PARSED, COARSE)
+
+
+MIN_POSTERIOR = 1e-3
+"""Of the brackets that charts and lattices tell of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +110,7 @@ class Posteriors:
 
     def mirrored(self) -> Posteriors:
         """Those of the sentence read from right to left; over the same words labels keep their order."""
-        n_words = len(self.tags)
-        brackets = {
-            (start, end, label): self.brackets[n_words - end, n_words - start, label]
-            for start, end, label in mirrored_spans(self.brackets, n_words)
-        }
-        return Posteriors(brackets, self.tags[::-1], self.is_of_one)
+        return Posteriors(mirrored_brackets(self.brackets, len(self.tags)), self.tags[::-1], self.is_of_one)
 
 
 def mirrored_spans(spans: Iterable[Span], n_words: int) -> list[Span]:

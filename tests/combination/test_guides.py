@@ -1,5 +1,6 @@
 """Networks that search a lattice where the models before them say what is likely."""
 
+from collections import Counter
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from spacy_lpcfg.combination import Combined, CombinedParser, MirroredLearner, p
 from spacy_lpcfg.combination.mirrored import MirroredParser
 from spacy_lpcfg.combination.parser import mean
 from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.parser import IncrementalParser
@@ -55,6 +57,20 @@ def combined(grammar, networks):
 
 def of_beam(combined: Combined) -> CombinedParser:
     return CombinedParser(replace(combined, lattice=None))
+
+
+def test_networks_of_a_combination_look_each_word_up_once(trees, networks, combined, monkeypatch):
+    asked = Counter()
+    known = KnownWords.of
+
+    def of(self, word, first):
+        asked[id(self)] += 1
+        return known(self, word, first)
+
+    parser = CombinedParser(combined)
+    monkeypatch.setattr(KnownWords, "of", of)
+    parser.parse(SENTENCE)
+    assert list(asked.values()) == [2 * len(SENTENCE)]
 
 
 def test_guides_are_the_means_of_grammars_and_of_the_networks_before(combined, grammar, networks, trees):

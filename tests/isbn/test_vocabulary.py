@@ -1,5 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from spacy_lpcfg.isbn import (
     ISBN,
@@ -13,8 +17,10 @@ from spacy_lpcfg.isbn import (
 )
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, derive
-from spacy_lpcfg.isbn.vocabulary import mask_of
+from spacy_lpcfg.isbn.vocabulary import mask_of, share_known_words
 from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.transforms import mirror
+from spacy_lpcfg.words.classes import WordClasses
 
 TEXTS = [
     "(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog))))",
@@ -70,6 +76,71 @@ def test_vocabulary_candidates(vocabulary):
     is_known = found.outcomes != vocabulary.word_offsets[found.tags]
     assert (found.log_factors[is_known] == 0).all()
     assert (found.log_factors[~is_known] < 0).all()
+
+
+WORDS = st.sampled_from(["the", "The", "THE", "cat", "Cat", "walked", "badly", "Rome", "lynx", "", "\ud800", "x" * 200])
+
+
+def columns(vocabulary, word, first, tag):
+    """Outcome, factor and signatures of a word under a tag, from the lists that the vocabulary was made of."""
+    own = slice(*(vocabulary.word_offsets[tag : tag + 2] - vocabulary.first_word))
+    known = vocabulary.words[own][1:]
+    spelling = next((each for each in (word, *[word.lower()] * first) if each in known), None)
+    place = 0 if spelling is None else 1 + known.index(spelling)
+    factor = vocabulary.rare.log_factors(word, first)[tag] if spelling is None else 0.0
+    has_signatures = spelling is None or word not in vocabulary.frequent
+    names = vocabulary.rare.known_signatures(word, first) if has_signatures else []
+    rows = [
+        vocabulary.n_outcomes + vocabulary.signatures.index(name) for name in names if name in vocabulary.signatures
+    ]
+    return int(vocabulary.word_offsets[tag]) + place, np.float32(factor), has_signatures, rows
+
+
+@given(st.lists(st.tuples(WORDS, st.sets(st.integers(0, 6), min_size=1)), min_size=1, max_size=6), st.booleans())
+def test_candidates_are_what_is_known_of_each_word_under_each_tag(sentence, is_mirrored):
+    vocabulary = take_vocabulary(
+        TREES, min_count=2, min_signature_count=2, min_frequent=3, sentence_initial=-1 if is_mirrored else 0
+    )
+    found = vocabulary.candidates_among(
+        [word for word, _ in sentence], [[vocabulary.tags[tag] for tag in own] for _, own in sentence]
+    )
+    first = len(sentence) - 1 if is_mirrored else 0
+    for i, (word, own) in enumerate(sentence):
+        here = slice(*found.offsets[i : i + 2])
+        expected = [columns(vocabulary, word, i == first, tag) for tag in own]
+        assert found.tags[here].tolist() == list(own)
+        of_word = zip(found.outcomes[here], found.log_factors[here], found.has_signatures[here], strict=True)
+        assert list(of_word) == [each[:3] for each in expected]
+        rows = found.signature_rows[slice(*found.signature_offsets[i : i + 2])]
+        assert rows.tolist() == max((each[3] for each in expected), key=len)
+        assert vocabulary.outcome_of(min(own), word, i == first) == columns(vocabulary, word, i == first, min(own))[0]
+        assert (
+            vocabulary.signature_rows(min(own), word, i == first) == columns(vocabulary, word, i == first, min(own))[3]
+        )
+
+
+def test_vocabularies_of_both_directions_look_words_up_once(vocabulary):
+    settings = {"min_count": 2, "min_signature_count": 2, "min_frequent": 3}
+    mirrored = take_vocabulary([mirror(tree) for tree in TREES], **settings, sentence_initial=-1)
+    others = [
+        take_vocabulary(TREES, **{**settings, name: value})
+        for name, value in (
+            ("min_count", 1),
+            ("min_signature_count", 4),
+            ("min_frequent", 1),
+            ("signature_weight", 1.0),
+        )
+    ]
+    others.append(
+        replace(vocabulary, rare=replace(vocabulary.rare, classes=WordClasses(("ly",), np.ones(1, np.int32))))
+    )
+    alone = [each.candidates(["The", "lynx", "Cat"]) for each in (vocabulary, mirrored, *others)]
+    share_known_words([vocabulary, mirrored, *others])
+    assert mirrored._known is vocabulary._known
+    assert len({id(each._known) for each in (vocabulary, *others)}) == 1 + len(others)
+    again = [each.candidates(["The", "lynx", "Cat"]) for each in (vocabulary, mirrored, *others)]
+    for one, other in zip(alone, again, strict=True):
+        assert all(map(np.array_equal, one, other))
 
 
 def test_rare_words_are_a_distribution(vocabulary):

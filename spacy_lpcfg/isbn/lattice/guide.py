@@ -38,6 +38,6 @@ def allowed_brackets(guide: Posteriors, labels: Mapping[str, int], settings: Lat
     if settings.guide == "labels":
         found = [(start, end, labels[label]) for start, end, label in likely if label in labels]
         return np.array(found, dtype=np.int32).reshape(-1, 3)
-    starts, ends = {start for start, _, _ in likely}, {end for _, end, _ in likely}
-    pairs = [(start, end, _ANY) for start in starts for end in ends if start < end]
-    return np.array(pairs, dtype=np.int32).reshape(-1, 3)
+    starts, ends = (np.array([*{span[side] for span in likely}], dtype=np.int32) for side in (0, 1))
+    first, last = np.nonzero(starts[:, None] < ends)
+    return np.stack([starts[first], ends[last], np.full(len(first), _ANY, dtype=np.int32)], axis=1)

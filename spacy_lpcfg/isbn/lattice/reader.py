@@ -7,13 +7,9 @@ from spacy_lpcfg.isbn.lattice.guide import allowed_brackets, likely_candidates
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.search import Networks
-from spacy_lpcfg.isbn.settings import LatticeSettings
+from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, LatticeSettings
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Posteriors
-
-LEAST = 1e-3
-"""Posterior of brackets that are told of, as by charts."""
-_MAX_IDLE = 1 << 25  # bytes that an idle lattice may hold room for
+from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 
 
 def can_guide(isbn: ISBN) -> bool:
@@ -47,7 +43,7 @@ class LatticeReader:
 
         query (Query): without constraints.
         guide (Posteriors): of more than one tree.
-        RETURNS (Posteriors): of brackets that are at least `LEAST` likely.
+        RETURNS (Posteriors): of brackets that are at least `MIN_POSTERIOR` likely.
         RAISES (ValueError): If the guide is not of these words.
         """
         if len(guide.tags) != len(query.words):
@@ -63,8 +59,8 @@ class LatticeReader:
         candidates = likely_candidates(self._vocabulary, query, guide, settings)
         lattice.begin(candidates, allowed_brackets(guide, self._labels, settings))
         is_whole = all(lattice.advance() and lattice.n_bytes <= self._max_bytes for _ in query.words)
-        found = Posteriors(lattice.brackets(LEAST), lattice.tags()) if is_whole and lattice.finish() else None
-        if lattice.n_bytes <= _MAX_IDLE:
+        found = Posteriors(lattice.brackets(MIN_POSTERIOR), lattice.tags()) if is_whole and lattice.finish() else None
+        if lattice.n_bytes <= MAX_IDLE_BYTES:
             self._idle[settings].append(lattice)
         return found
 
