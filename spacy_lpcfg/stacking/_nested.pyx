@@ -55,6 +55,7 @@ cdef class NestedSets:
     cdef int n_words
     cdef vector[Span] spans      # by falling start, then growing end
     cdef vector[int] span_of     # of each candidate
+    cdef vector[double] log_p    # ln sigmoid(score) of each candidate: where no other crosses it
     cdef vector[Row] rows        # by falling start; the last one is the whole sentence's
     cdef vector[int] by_end      # spans by growing end, then falling start
     cdef vector[int] first_of_end
@@ -86,6 +87,7 @@ cdef class NestedSets:
             order.push_back(pair[int64_t, int](place, k))
         sort(order.begin(), order.end())
         self.span_of.resize(order.size())
+        self.log_p.resize(order.size())
         for entry in order:
             k = entry.second
             if entry.first != last:
@@ -94,6 +96,7 @@ cdef class NestedSets:
             span = &self.spans[self.spans.size() - 1]
             span.log_free += softplus(scores[k])
             self.span_of[k] = <int>self.spans.size() - 1
+            self.log_p[k] = -softplus(-scores[k])
         for k in range(<int>self.spans.size()):
             span = &self.spans[k]
             span.log_any = log(expm1(span.log_free)) if span.log_free < LARGE else span.log_free
@@ -201,18 +204,18 @@ cdef class NestedSets:
         """ln Z, over all sets; 0 without candidates."""
         return self.sums.back() if self.sums.size() else 0.0
 
-    def marginals(self, const double[::1] scores):
-        """P(a set has each candidate), float64 (n,), the gradient of ln Z; from the scores that the sets are of."""
+    def marginals(self):
+        """P(a set has each candidate), float64 (n,): the gradient of ln Z by the scores."""
         cdef int k
         cdef Span* span
-        found = np.empty(scores.shape[0])
+        found = np.empty(self.span_of.size())
         cdef double[::1] p = found
         with nogil:
             for k in range(<int>self.spans.size()):
                 self.spans[k].expected = 0
             for k in range(<int>self.rows.size() - 1, -1, -1):
                 self.outside(self.rows[k])
-            for k in range(<int>scores.shape[0]):
+            for k in range(<int>self.span_of.size()):
                 span = &self.spans[self.span_of[k]]
-                p[k] = span.expected * exp(-softplus(-scores[k])) / -expm1(-span.log_free)
+                p[k] = span.expected * exp(self.log_p[k]) / -expm1(-span.log_free)
         return found

@@ -20,4 +20,4 @@ def bracket_probabilities(bounds: np.ndarray, scores: np.ndarray) -> np.ndarray:
     bounds (int32, (n, 2)): start and end of each, half-open; scores (float64, (n, `N_KINDS`)).
     """
     alone, nested = np.clip(scores, -_SURE, _SURE).T.copy()
-    return np.stack([1 / (1 + np.exp(-alone)), NestedSets(bounds, nested).marginals(nested)], axis=1)
+    return np.stack([1 / (1 + np.exp(-alone)), NestedSets(bounds, nested).marginals()], axis=1)
