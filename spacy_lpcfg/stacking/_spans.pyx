@@ -3,8 +3,8 @@
 
 import numpy as np
 
-from libc.math cimport exp, log1p, sqrt
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t, uint64_t
 from libcpp.vector cimport vector
 
 cdef enum:
@@ -171,15 +171,15 @@ cdef class FeatureIndex:
 
 
 cdef class SpanScorer:
-    """Sums of the weights of features.
+    """Sums of the weights of features, of several kinds at once.
 
-    keys (int32, (n_features,)): growing, not negative; weights (float32, (n_features,)): of each.
+    keys (int32, (n_features,)): growing, not negative; weights (float32, (n_features, n_kinds)): of each.
     """
 
     cdef FeatureIndex index
-    cdef const float[::1] weights
+    cdef const float[:, ::1] weights
 
-    def __init__(self, const int32_t[::1] keys, const float[::1] weights):
+    def __init__(self, const int32_t[::1] keys, const float[:, ::1] weights):
         self.index = FeatureIndex(keys)
         self.weights = weights
 
@@ -187,10 +187,10 @@ cdef class SpanScorer:
         return SpanScorer, (np.asarray(self.index.keys), np.asarray(self.weights))
 
     def scores(self, const int32_t[:, ::1] keys):
-        """Of spans with these features, float64 (n_spans,); keys that are not known weigh nothing."""
-        cdef int i, t, place
-        found = np.zeros(keys.shape[0])
-        cdef double[::1] scores = found
+        """Of spans with these features, float64 (n_spans, n_kinds); keys that are not known weigh nothing."""
+        cdef int i, t, k, place
+        found = np.zeros((keys.shape[0], self.weights.shape[1]))
+        cdef double[:, ::1] scores = found
         with nogil:
             for i in range(keys.shape[0]):
                 if keys.shape[1]:
@@ -198,7 +198,8 @@ cdef class SpanScorer:
                 for t in range(keys.shape[1]):
                     place = self.index.find(keys[i, t])
                     if place >= 0:
-                        scores[i] += self.weights[place]
+                        for k in range(self.weights.shape[1]):
+                            scores[i, k] += self.weights[place, k]
         return found
 
 
@@ -209,84 +210,98 @@ cdef struct Learned:
     double weight
     double drift             # of the weight, times the steps before each change
     double square            # what the squared gradients have added up to
-    double penalty           # of the squared weight, each time that its feature is there
 
 
 cdef class SpanDescent:
-    """AdaGrad (Duchi et al. 2011) for the logistic loss of candidates one by one, with averaged weights.
+    """AdaGrad (Duchi et al. 2011) for losses of the scores of candidates, of several kinds at once; averaged weights.
 
     keys (int32, (n_features,)): of the features that are learned, growing; of others there is nothing to learn.
     penalties (float64, (n_features,)): the loss of a candidate has half of this, times the squared weight, for each
         feature of it.
-    dense (float64, (n_dense,)): weights of the other inputs to begin with; features begin at 0.
+    dense (float64, (n_kinds, n_dense)): weights of the other inputs to begin with; features begin at 0.
     rate (float): a step is rate * gradient / sqrt(sum of squared gradients).
     start (float): of these sums.
     """
 
     cdef FeatureIndex index
-    cdef vector[Learned] features
+    cdef const double[::1] penalties
+    cdef vector[Learned] features    # those of one feature are neighbours, and so for `dense`
     cdef vector[Learned] dense
-    cdef vector[int] active
+    cdef int n_kinds
+    cdef int n_dense
     cdef double rate
     cdef long n_steps
 
-    def __init__(self, const int32_t[::1] keys, const double[::1] penalties, const double[::1] dense, double rate,
+    def __init__(self, const int32_t[::1] keys, const double[::1] penalties, const double[:, ::1] dense, double rate,
                  double start):
-        cdef int k
+        cdef int f, k
         self.index = FeatureIndex(keys)
+        self.penalties = penalties
+        self.n_kinds, self.n_dense = dense.shape[0], dense.shape[1]
         self.rate = rate
         self.n_steps = 0
-        for k in range(keys.shape[0]):
-            self.features.push_back(Learned(0.0, 0.0, start, penalties[k]))
-        for k in range(dense.shape[0]):
-            self.dense.push_back(Learned(dense[k], 0.0, start, 0.0))
+        self.features.assign(keys.shape[0] * self.n_kinds, Learned(0.0, 0.0, start))
+        for f in range(self.n_dense):
+            for k in range(self.n_kinds):
+                self.dense.push_back(Learned(dense[k, f], 0.0, start))
 
-    cdef void descend(self, Learned& one, double gradient) noexcept nogil:
+    def places(self, int32_t[:, ::1] keys):
+        """Put in the place of each key that of its feature, -1 for none, as `scores` and `step` take them."""
+        cdef int i, t
+        with nogil:
+            for i in range(keys.shape[0]):
+                if keys.shape[1]:
+                    self.index.prepare(&keys[i, 0], keys.shape[1])
+                for t in range(keys.shape[1]):
+                    keys[i, t] = self.index.find(keys[i, t])
+
+    def scores(self, const int32_t[:, ::1] places, const float[:, ::1] inputs):
+        """Of the candidates of a sentence, float64 (n, n_kinds).
+
+        places (int32, (n, n_templates)): of features; inputs (float32, (n, n_dense)): see `Candidates`.
+        """
+        cdef int i, t, f, k
+        cdef Learned* of_one
+        found = np.zeros((places.shape[0], self.n_kinds))
+        cdef double[:, ::1] scores = found
+        with nogil:
+            for i in range(places.shape[0]):
+                for t in range(places.shape[1]):
+                    if places[i, t] >= 0:
+                        of_one = &self.features[places[i, t] * self.n_kinds]
+                        for k in range(self.n_kinds):
+                            scores[i, k] += of_one[k].weight
+                for f in range(self.n_dense):
+                    for k in range(self.n_kinds):
+                        scores[i, k] += self.dense[f * self.n_kinds + k].weight * inputs[i, f]
+        return found
+
+    def step(self, const int32_t[:, ::1] places, const float[:, ::1] inputs, const double[:, ::1] gradients):
+        """One step for each candidate of a sentence, whose losses have these gradients by its scores."""
+        cdef int i, t, f, k, place
+        with nogil:
+            for i in range(places.shape[0]):
+                for t in range(places.shape[1]):
+                    place = places[i, t]
+                    if place >= 0:
+                        for k in range(self.n_kinds):
+                            self.descend(self.features[place * self.n_kinds + k], gradients[i, k], self.penalties[place])
+                for f in range(self.n_dense):
+                    for k in range(self.n_kinds):
+                        self.descend(self.dense[f * self.n_kinds + k], gradients[i, k] * inputs[i, f], 0)
+                self.n_steps += 1
+
+    cdef void descend(self, Learned& one, double gradient, double penalty) noexcept nogil:
         cdef double change
-        gradient += one.penalty * one.weight
+        gradient += penalty * one.weight
         one.square += gradient * gradient
         change = self.rate * gradient / sqrt(one.square)
         one.weight -= change
         one.drift -= change * self.n_steps
 
-    cdef double step(self, const int32_t* keys, int n_keys, const float* inputs, bint is_gold) noexcept nogil:
-        """One step for -log P(gold) of a candidate; the loss before it, without penalties."""
-        cdef double score = 0, gradient
-        cdef int k, place
-        cdef size_t f
-        self.active.clear()
-        self.index.prepare(keys, n_keys)
-        for k in range(n_keys):
-            place = self.index.find(keys[k])
-            if place >= 0:
-                self.active.push_back(place)
-                score += self.features[place].weight
-        for f in range(self.dense.size()):
-            score += self.dense[f].weight * inputs[f]
-        gradient = 1 / (1 + exp(-score)) - is_gold
-        for f in range(self.active.size()):
-            self.descend(self.features[self.active[f]], gradient)
-        for f in range(self.dense.size()):
-            self.descend(self.dense[f], gradient * inputs[f])
-        self.n_steps += 1
-        return log1p(exp(-score if is_gold else score))
-
-    def learn(self, const int32_t[:, ::1] keys, const float[:, ::1] dense, const uint8_t[::1] is_gold):
-        """One step for each candidate of a sentence; the sum of their losses before it.
-
-        keys (int32, (n, n_templates)), dense (float32, (n, n_dense)): see `Candidates`.
-        is_gold (uint8, (n,)): whether the tree of the treebank has it.
-        """
-        cdef double loss = 0
-        cdef int i
-        with nogil:
-            for i in range(keys.shape[0]):
-                loss += self.step(&keys[i, 0], keys.shape[1], &dense[i, 0], is_gold[i])
-        return loss
-
     def averages(self):
-        """Means of the weights over all steps: of features, float64 (n_features,), and of other inputs."""
-        return self._averages(self.features), self._averages(self.dense)
+        """Means of the weights over all steps: float64 (n_features, n_kinds), and of other inputs (n_kinds, n_dense)."""
+        return self._averages(self.features), np.ascontiguousarray(self._averages(self.dense).T)
 
     cdef _averages(self, const vector[Learned]& some):
         cdef double n = max(self.n_steps, 1)
@@ -295,4 +310,4 @@ cdef class SpanDescent:
         cdef double[::1] means = found
         for k in range(some.size()):
             means[k] = some[k].weight - some[k].drift / n
-        return found
+        return found.reshape(-1, self.n_kinds)

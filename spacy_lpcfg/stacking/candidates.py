@@ -29,10 +29,12 @@ class Candidates(NamedTuple):
     keys (int32, (n_candidates, n_templates)): hashed features, not negative; -1 for none.
     dense (float32, (n_candidates, `N_DENSE`)): the log-odds of each candidate, its log-probability, and the sum of the
         probabilities of candidates that cross it.
+    bounds (int32, (n_candidates, 2)): start and end of each, half-open.
     """
 
     keys: np.ndarray
     dense: np.ndarray
+    bounds: np.ndarray
 
 
 def candidates_of(
@@ -58,7 +60,7 @@ def candidates_of(
         np.searchsorted(LENGTHS, bounds[:, 1] - bounds[:, 0], side="right").astype(np.int32),
         table,
     )
-    return Candidates(keys, np.stack([odds, np.log(p), masses], axis=1).astype(np.float32))
+    return Candidates(keys, np.stack([odds, np.log(p), masses], axis=1).astype(np.float32), bounds)
 
 
 def _brackets(brackets: Collection[Span]) -> tuple[np.ndarray, np.ndarray]:

@@ -17,13 +17,14 @@ from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import SpanDescent
 from spacy_lpcfg.stacking.candidates import Candidates
 from spacy_lpcfg.stacking.layer import UNCHANGED, SpanLayer
+from spacy_lpcfg.stacking.marginals import bracket_probabilities
 
 
 @dataclass(frozen=True)
 class LayerSettings:
-    """How a span layer is learned: logistic regression by AdaGrad, with averaged weights.
+    """How a span layer is learned: by AdaGrad, with averaged weights.
 
-    n_epochs (int): passes over all candidates, in an order of sentences that is drawn anew.
+    n_epochs (int): passes over all sentences, in an order that is drawn anew.
     rate (float): of AdaGrad; start (float): of its sums of squared gradients.
     penalty (float): of half the squared weight of each feature, once an epoch.
     min_count (int): features of fewer candidates are left out.
@@ -32,9 +33,9 @@ class LayerSettings:
     """
 
     n_epochs: int = 5
-    rate: float = 0.05
+    rate: float = 0.1
     start: float = 1.0
-    penalty: float = 12.0
+    penalty: float = 6.0
     min_count: int = 5
     min_words: int = 3
 
@@ -42,6 +43,10 @@ class LayerSettings:
         COUNT(n_epochs=self.n_epochs, min_count=self.min_count, min_words=self.min_words)
         POSITIVE(rate=self.rate, start=self.start)
         at_least(0)(penalty=self.penalty)
+
+
+SHARES = np.array([0.2, 0.4, 0.4])
+"""Of a learned layer, see `SpanLayer`: the grammar's own keeps trees right as a whole."""
 
 
 class ReadSentence(NamedTuple):
@@ -66,17 +71,29 @@ def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> Spa
     keys, n_seen = _frequent(lessons, settings.min_count)
     descent = SpanDescent(keys, settings.penalty / n_seen, UNCHANGED, settings.rate, settings.start)
     random = np.random.default_rng(0)
+    for lesson in lessons:
+        descent.places(lesson.keys)
     for _ in range(settings.n_epochs):
         for i in random.permutation(len(lessons)).tolist():
-            descent.learn(lessons[i].keys, lessons[i].dense, sentences[i].is_gold)
+            _learn(descent, lessons[i], sentences[i].is_gold)
     weights, dense = descent.averages()
-    return SpanLayer(words, keys, weights.astype(np.float16), dense)
+    return SpanLayer(words, keys, weights.astype(np.float16), dense, SHARES.copy())
 
 
-def _nothing() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Keys, weights and dense weights of the layer without features."""
+def _learn(descent: SpanDescent, lesson: Candidates, is_gold: np.ndarray) -> None:
+    """A step for -ln P of what is gold: of each bracket by itself, and of the set of those that are.
+
+    The gradient of both by a score is the probability, less 1 for a gold bracket. The keys of the lesson are places.
+    """
+    scores = descent.scores(lesson.keys, lesson.dense)
+    gradients = bracket_probabilities(lesson.bounds, scores) - is_gold[:, None]
+    descent.step(lesson.keys, lesson.dense, gradients)
+
+
+def _nothing() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Keys, weights, dense weights and shares of the layer without features."""
     blank = SpanLayer.blank()
-    return blank.keys, blank.weights, blank.dense
+    return blank.keys, blank.weights, blank.dense, blank.shares
 
 
 def _frequent(lessons: Sequence[Candidates], min_count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -13,6 +13,7 @@ from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import SpanScorer
 from spacy_lpcfg.stacking.candidates import N_DENSE, Candidates, candidates_of
+from spacy_lpcfg.stacking.marginals import N_KINDS, bracket_probabilities
 from spacy_lpcfg.stacking.templates import TEMPLATES, are_templates, template_table
 from spacy_lpcfg.storage.container import StorageError, refuse_others
 from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
@@ -20,13 +21,17 @@ from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
 
 @dataclass(frozen=True, eq=False)
 class SpanLayer:
-    """A logistic model of labelled spans, whose inputs are a grammar's posteriors and the words and tags around.
+    """A model of labelled spans, whose inputs are a grammar's posteriors and the words and tags around.
+
+    It gives each bracket two scores: its log-odds by itself, and one as a part of sets of brackets that nest. Its
+    probability is a mean of the grammar's and of those by either score (`marginals.py`).
 
     words (tuple[str, ...]): those that are features themselves; of all others the signature is one.
     keys (int32, (n_features,)): hashed features, growing, not negative.
-    weights (float16, (n_features,)): of each feature, in nats of log-odds.
-    dense (float64, (3,)): weights of the log-odds of a posterior, of its logarithm, and of the sum of the posteriors of
-        all brackets that cross it.
+    weights (float16, (n_features, 2)): of each feature in either score, in nats.
+    dense (float64, (2, 3)): in either score, weights of the log-odds of a posterior, of its logarithm, and of the sum
+        of the posteriors of all brackets that cross it.
+    shares (float64, (3,)): of the mean: the grammar's, and those of either score; not negative, together 1.
     templates (tuple[str, ...]): of the features, see `templates.py`.
     """
 
@@ -34,20 +39,22 @@ class SpanLayer:
     keys: np.ndarray
     weights: np.ndarray
     dense: np.ndarray
+    shares: np.ndarray
     templates: tuple[str, ...] = TEMPLATES
 
     @classmethod
     def blank(cls) -> SpanLayer:
         """The layer without features, which leaves posteriors as they are."""
-        none = np.zeros(0)
-        return cls((), none.astype(np.int32), none.astype(np.float16), UNCHANGED.copy())
+        no_weights = np.zeros((0, N_KINDS), dtype=np.float16)
+        return cls((), np.zeros(0, dtype=np.int32), no_weights, UNCHANGED.copy(), np.array([1.0, 0.0, 0.0]))
 
     def rescore(self, words: Sequence[str], posteriors: Posteriors) -> Posteriors:
         """Posteriors with the layer's probabilities of the same brackets; tags keep theirs.
 
         words (sequence of str): of the sentence, in the treebank's spelling.
         """
-        p = self.probabilities(self.candidates(words, posteriors))
+        own = np.fromiter(posteriors.brackets.values(), dtype=np.float64, count=len(posteriors.brackets))
+        p = self.shares[0] * own + self.probabilities(self.candidates(words, posteriors)) @ self.shares[1:]
         brackets = dict(zip(posteriors.brackets, p.tolist(), strict=True))
         return Posteriors(brackets, posteriors.tags, posteriors.is_of_one)
 
@@ -56,9 +63,9 @@ class SpanLayer:
         return candidates_of(words, posteriors, self._known, self._table)
 
     def probabilities(self, candidates: Candidates) -> np.ndarray:
-        """Of each candidate, float64 (n_candidates,)."""
-        scores = self._scorer.scores(candidates.keys) + candidates.dense @ self.dense
-        return 1 / (1 + np.exp(-np.clip(scores, -_SURE, _SURE)))
+        """Of each candidate by either score, float64 (n_candidates, 2)."""
+        scores = self._scorer.scores(candidates.keys) + candidates.dense @ self.dense.T
+        return bracket_probabilities(candidates.bounds, scores)
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -98,12 +105,12 @@ class SpanLayer:
         return layer
 
 
-LAYER_PARTS = ("words", "keys", "weights", "dense", "templates")
-UNCHANGED = np.array([1.0, 0.0, 0.0])
-"""Weights of the dense inputs that leave posteriors as they are."""
-_SURE = 50.0  # log-odds beyond which nothing changes
-_BYTES = 16  # of a feature: its key, its weight, and its part of the index
+LAYER_PARTS = ("words", "keys", "weights", "dense", "shares", "templates")
+UNCHANGED = np.tile([1.0, 0.0, 0.0], (N_KINDS, 1))
+"""Weights of the dense inputs to begin with: either score is the log-odds of the posterior."""
+_BYTES = 20  # of a feature: its key, its weights, and its part of the index
 _MOST_TEMPLATES = 256
+_ROUNDING = 1e-6
 
 
 def _check(layer: SpanLayer) -> None:
@@ -112,8 +119,10 @@ def _check(layer: SpanLayer) -> None:
     _require("words", are_texts(layer.words))
     _require("keys", is_array(layer.keys, "int32", n) and bool(np.all(layer.keys >= 0)))
     _require("keys", bool(np.all(layer.keys[1:] > layer.keys[:-1])))
-    _require("weights", is_array(layer.weights, "float16", n))
-    _require("dense", is_array(layer.dense, "float64", N_DENSE) and is_moderate(layer.dense))
+    _require("weights", is_array(layer.weights, "float16", n, N_KINDS))
+    _require("dense", is_array(layer.dense, "float64", N_KINDS, N_DENSE) and is_moderate(layer.dense))
+    _require("shares", is_array(layer.shares, "float64", 1 + N_KINDS) and bool(np.all(layer.shares >= 0)))
+    _require("shares", abs(float(layer.shares.sum()) - 1) < _ROUNDING)
     _require("templates", are_texts(layer.templates) and len(layer.templates) <= _MOST_TEMPLATES)
     _require("templates", are_templates(layer.templates))
 

@@ -90,4 +90,4 @@ class Stacked(WrappingModel):
             raise GrammarError(str(error)) from error
 
 
-_KIND, _VERSION = "stacked", 1
+_KIND, _VERSION = "stacked", 2

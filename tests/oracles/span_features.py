@@ -69,10 +69,6 @@ def score(of_candidate: Sequence[str | None], weights: Mapping[str, float]) -> f
     return sum(weights.get(feature, 0.0) for feature in of_candidate if feature)
 
 
-def loss(score: float, is_gold: bool) -> float:
-    return math.log1p(math.exp(-score if is_gold else score))
-
-
 class Descent:
     """AdaGrad, one candidate after the other; the averages are those of all weights after each step."""
 
@@ -84,27 +80,18 @@ class Descent:
         self.rate = rate
         self.n_steps = 0
 
-    def loss(self, inputs: Mapping[object, float], is_gold: bool, weights: Mapping[object, float]) -> float:
-        """Of one candidate, with the penalties of its features."""
-        penalty = sum(self.penalties.get(name, 0.0) * weights[name] ** 2 / 2 for name in inputs)
-        return loss(sum(weights[name] * value for name, value in inputs.items()), is_gold) + penalty
+    def score(self, inputs: Mapping[object, float]) -> float:
+        return sum(self.weights[name] * value for name, value in inputs.items())
 
-    def step(self, inputs: Mapping[object, float], is_gold: bool) -> float:
-        """RETURNS (float): the loss before, without penalties."""
-        before = sum(self.weights[name] * value for name, value in inputs.items())
-        gradients = {name: self.gradient(inputs, is_gold, name) for name in inputs}
-        for name, gradient in gradients.items():
-            self.squares[name] += gradient**2
-            self.weights[name] -= self.rate * gradient / math.sqrt(self.squares[name])
+    def step(self, inputs: Mapping[object, float], gradient: float) -> None:
+        """One step for a candidate whose loss has this gradient by its score."""
+        for name, value in inputs.items():
+            of_weight = gradient * value + self.penalties.get(name, 0.0) * self.weights[name]
+            self.squares[name] += of_weight**2
+            self.weights[name] -= self.rate * of_weight / math.sqrt(self.squares[name])
         for name, weight in self.weights.items():
             self.sums[name] += weight
         self.n_steps += 1
-        return loss(before, is_gold)
-
-    def gradient(self, inputs: Mapping[object, float], is_gold: bool, name: object, h: float = 1e-5) -> float:
-        """By differences."""
-        more, less = ({**self.weights, name: self.weights[name] + step} for step in (h, -h))
-        return (self.loss(inputs, is_gold, more) - self.loss(inputs, is_gold, less)) / (2 * h)
 
     def averages(self) -> dict[object, float]:
         return {name: total / self.n_steps for name, total in self.sums.items()}

@@ -72,38 +72,48 @@ def test_spans_score_what_dictionaries_score(n_known):
     found = [(candidates_of(*sentence, KNOWN, TABLE).keys, slow.features(*sentence, KNOWN)) for sentence in sentences]
     pairs = ((text, key) for keys, texts in found for text, key in zip(chain(*texts), keys.ravel(), strict=True))
     key_of = {text: int(key) for text, key in pairs if text}
-    weights = {text: float(np.float32(rng.normal())) for text in list(key_of)[:n_known]}
-    keys = np.array(sorted(key_of[text] for text in weights), dtype=np.int32)
-    of_key = {key_of[text]: weight for text, weight in weights.items()}
-    scorer = SpanScorer(keys, np.array([of_key[key] for key in keys.tolist()], dtype=np.float32))
+    kinds = [{text: float(np.float32(rng.normal())) for text in list(key_of)[:n_known]} for _ in range(2)]
+    keys = np.array(sorted(key_of[text] for text in kinds[0]), dtype=np.int32)
+    of_key = {key_of[text]: [weights[text] for weights in kinds] for text in kinds[0]}
+    weights = np.array([of_key[key] for key in keys.tolist()], dtype=np.float32).reshape(-1, 2)
+    scorer = SpanScorer(keys, weights)
     for keys, texts in found:
-        expected = [slow.score(of_candidate, weights) for of_candidate in texts]
-        assert scorer.scores(keys) == pytest.approx(expected, abs=1e-5)
+        expected = [[slow.score(of_candidate, weights) for weights in kinds] for of_candidate in texts]
+        assert scorer.scores(keys) == pytest.approx(np.array(expected), abs=1e-5)
         assert (pickle.loads(pickle.dumps(scorer)).scores(keys) == scorer.scores(keys)).all()
 
 
-def test_spans_are_learned_by_the_gradient():
-    """Steps, losses and averages are those of a descent whose gradients come from differences."""
-    sentences = [random_sentence(seed) for seed in (1, 2, 3)]
-    lessons = [candidates_of(*sentence, KNOWN, TABLE) for sentence in sentences]
+def test_spans_are_learned_by_gradients():
+    """Scores, steps and averages of either kind are those of a descent of its own."""
+    lessons = [candidates_of(*random_sentence(seed), KNOWN, TABLE) for seed in (1, 2, 3)]
     keys = np.unique(np.concatenate([lesson.keys[lesson.keys >= 0] for lesson in lessons]))[::2].copy()
-    penalties, start = np.linspace(0, 0.5, len(keys)), np.array([1.0, 0.0, 0.2])
+    penalties, start = np.linspace(0, 0.5, len(keys)), np.array([[1.0, 0.0, 0.2], [0.5, 0.1, 0.0]])
     fast = SpanDescent(keys, penalties, start, 0.3, 0.7)
-    weights = {**dict.fromkeys(keys.tolist(), 0.0), **{("dense", i): w for i, w in enumerate(start.tolist())}}
-    reference = slow.Descent(dict(zip(keys.tolist(), penalties.tolist(), strict=True)), weights, 0.3, 0.7)
-    rng, known = np.random.default_rng(0), set(keys.tolist())
+    of_key = dict(zip(keys.tolist(), penalties.tolist(), strict=True))
+    kinds = [
+        slow.Descent(of_key, {**dict.fromkeys(of_key, 0.0), **{("dense", i): w for i, w in enumerate(row)}}, 0.3, 0.7)
+        for row in start.tolist()
+    ]
+    rng = np.random.default_rng(0)
     for lesson in lessons:
-        is_gold = rng.integers(0, 2, len(lesson.keys)).astype(np.uint8)
-        losses = []
-        for of_features, inputs, gold in zip(lesson.keys.tolist(), lesson.dense.tolist(), is_gold, strict=True):
-            values = {key: 1.0 for key in of_features if key in known}
-            losses.append(reference.step({**values, **{("dense", i): x for i, x in enumerate(inputs)}}, bool(gold)))
-        assert fast.learn(lesson.keys, lesson.dense, is_gold) == pytest.approx(sum(losses), rel=1e-6)
-    expected = reference.averages()
+        places, gradients = lesson.keys.copy(), rng.uniform(-1, 1, (len(lesson.keys), 2))
+        fast.places(places)
+        inputs = [
+            {**{key: 1.0 for key in of_one if key in of_key}, **{("dense", i): x for i, x in enumerate(row)}}
+            for of_one, row in zip(lesson.keys.tolist(), lesson.dense.tolist(), strict=True)
+        ]
+        expected = [[kind.score(of_one) for kind in kinds] for of_one in inputs]
+        assert fast.scores(places, lesson.dense) == pytest.approx(np.array(expected), abs=1e-6)
+        fast.step(places, lesson.dense, gradients)
+        for of_one, row in zip(inputs, gradients.tolist(), strict=True):
+            for kind, gradient in zip(kinds, row, strict=True):
+                kind.step(of_one, gradient)
     of_features, dense = fast.averages()
-    assert of_features == pytest.approx([expected[key] for key in keys.tolist()], abs=1e-6)
-    assert dense == pytest.approx([expected["dense", i] for i in range(3)], abs=1e-6)
-    assert np.abs(of_features).max() > 0.1
+    for k, kind in enumerate(kinds):
+        expected = kind.averages()
+        assert of_features[:, k] == pytest.approx([expected[key] for key in keys.tolist()], abs=1e-6)
+        assert dense[k] == pytest.approx([expected["dense", i] for i in range(3)], abs=1e-6)
+    assert np.abs(of_features).max(axis=0).min() > 0.1
 
 
 def test_spans_templates_are_of_atoms_each_once():

@@ -42,7 +42,7 @@ def test_layer_without_features_changes_nothing():
     posteriors = Posteriors({(0, 2, "S"): 0.999, (0, 1, "NP"): 0.25, (0, 2, "NP"): 0.001}, [{"DT": 1.0}, {"NN": 1.0}])
     found = SpanLayer.blank().rescore(["a", "b"], posteriors)
     assert list(found.brackets) == list(posteriors.brackets)
-    assert found.brackets == pytest.approx(posteriors.brackets, rel=1e-5)
+    assert found.brackets == posteriors.brackets
     assert found.tags == posteriors.tags
 
 
@@ -63,6 +63,20 @@ def test_layer_learns_which_brackets_are_right():
     of_good, of_bad = (layer.rescore([word, "end"], sentences[0].posteriors).brackets for word in ("good", "bad"))
     assert of_good[0, 1, "NP"] > 0.9 > 0.3 > of_bad[0, 1, "NP"]
     assert of_bad[0, 2, "S"] > 0.9
+
+
+def test_layer_gives_the_mean_of_the_grammar_and_both_scores(stacked):
+    layer, own = stacked.layer, stacked.model.parser().posteriors(SENTENCE)
+    alone, nested = layer.probabilities(layer.candidates(SENTENCE, own)).T
+    found = layer.rescore(SENTENCE, own).brackets
+    assert list(found.values()) == pytest.approx(0.2 * np.array([*own.brackets.values()]) + 0.4 * (alone + nested))
+    assert np.abs(alone - nested).max() > 0.01
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.4, 0.4), (1.5, -0.25, -0.25), (np.nan, 0.5, 0.5)])
+def test_layer_refuses_shares_of_no_mean(stacked, shares):
+    with pytest.raises(GrammarError, match="inconsistent in its shares"):
+        SpanLayer.from_values({**stacked.layer.to_values(), "shares": np.array(shares)})
 
 
 def test_layer_leaves_out_what_is_rare():
@@ -149,7 +163,8 @@ def test_stacked_takes_tags(stacked):
 
 def test_stacked_keeps_constraints(stacked):
     """Whatever the layer thinks of them."""
-    sure = replace(stacked.layer, dense=np.array([0.0, 8.0, 0.0]))  # that nothing is a bracket
+    nothing = np.array([[0.0, 8.0, 0.0]] * 2)
+    sure = replace(stacked.layer, dense=nothing, shares=np.array([0.0, 0.5, 0.5]))  # that nothing is a bracket
     for layer in (stacked.layer, sure):
         parser = Stacked(stacked.model, layer).parser()
         free = parser.parse(SENTENCE)
@@ -194,7 +209,7 @@ def test_stacked_is_the_same_when_loaded(stacked, tmp_path):
     assert found.to_bytes() == pickle.loads(pickle.dumps(stacked)).to_bytes() == stacked.to_bytes()
 
 
-@pytest.mark.parametrize("part", ["words", "keys", "weights", "dense", "templates"])
+@pytest.mark.parametrize("part", ["words", "keys", "weights", "dense", "shares", "templates"])
 def test_layer_refuses_parts_that_do_not_fit(stacked, part):
     values = stacked.layer.to_values()
     bad = {"words": ("a", "a"), "templates": ("first.word somewhere",)}.get(part, np.zeros(7))
@@ -283,7 +298,7 @@ def test_learner_of_stacked_refuses_others():
 def test_stacked_refuses_a_model_that_is_none(stacked):
     from spacy_lpcfg.storage.container import pack, unpack
 
-    values = unpack("stacked", 1, stacked.to_bytes())
+    values = unpack("stacked", 2, stacked.to_bytes())
     for other in (3, model("isbn").to_bytes()):
         with pytest.raises((GrammarError, StorageError), match="Expected a saved grammar"):
-            Stacked.from_bytes(pack("stacked", 1, {**values, "model": other}))
+            Stacked.from_bytes(pack("stacked", 2, {**values, "model": other}))
