@@ -319,9 +319,7 @@ def make_accurate(
     word_classes: ClassLearner | None = None,
 ) -> Learner:
     """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
-    return make_preset(
-        Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes
-    )
+    return make_preset(Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
 
 def make_preset(
