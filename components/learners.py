@@ -310,19 +310,16 @@ make_stacked_pivot.__signature__ = signature(make_pivot).replace(  # type: ignor
 )
 
 
-def make_fast(
+def make_accurate(
     *,
     text: Path | None = None,
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
-    span_layer: bool = True,
 ) -> Learner:
-    """The learner `fast`; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
-    sentences = None if text is None else SentencesOf(text, lang)
-    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "word_classes": word_classes}
-    return preset(Preset.fast.value, text=sentences, span_layer=span_layer, **settings)
+    """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
+    return make_preset(Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
 
 
 def make_preset(
@@ -333,10 +330,12 @@ def make_preset(
     n_jobs: int = 1,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
+    span_layer: bool = True,
 ) -> Learner:
-    """A preset other than `fast`, whose settings it has."""
+    """A preset; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
     sentences = None if text is None else SentencesOf(text, lang)
-    return preset(name, text=sentences, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "word_classes": word_classes}
+    return preset(name, text=sentences, span_layer=span_layer, **settings)
 
 
 NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
@@ -349,8 +348,8 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
         Method.pcfg.value: make_treebank_pcfg,
         Method.ensemble.value: make_both_ways,
         Method.distil.value: make_distilled,
-        **{each.value: partial(make_preset, each.value) for each in Preset},
-        Preset.fast.value: make_fast,
+        **{each.value: partial(make_preset, each.value) for each in (Preset.fast, Preset.balanced)},
+        Preset.accurate.value: make_accurate,
     }
 )
 """What makes a learner of a name."""

@@ -59,7 +59,7 @@ def learn(models: Models, name: str, path: Path) -> None:
     if name in OF_COMBINED:
         component, attribute, place = OF_COMBINED[name]
         combined = spacy.load(models.path(COMBINED)).get_pipe("lpcfg_parser")
-        save(path, component, attribute, combined.grammar.members[place])
+        save(path, component, attribute, combined.grammar.members[place].single_models()[0])
     elif name == "bracketer":
         save(path, "spectral_bracketer", "bracketer", SpectralBracketer().fit(models.sentences))
     else:

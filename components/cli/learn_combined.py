@@ -37,7 +37,7 @@ def learn_combined(
     preset: Annotated[
         Preset,
         typer.Option(
-            help="One grammar that four have taught; a grammar and a network that read each way; or four grammars, "
+            help="One grammar that four have taught; a grammar, and a network each way; or four grammars, "
             "of many trees two, and two networks each way."
         ),
     ] = Preset.balanced,
@@ -75,8 +75,7 @@ def learn_combined(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    if span_layer is not None and preset != Preset.fast:
-        raise typer.BadParameter(f"{preset.value} has no use for it, only fast", param_hint="--span-layer")
+    check_span_layer(preset, span_layer, text)
     settings = {} if span_layer is None else {"span_layer": span_layer}
     learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)
@@ -94,6 +93,14 @@ def learn_combined(
     tell(learned.summary)
     nlp.meta["fit"] = values_of_steps(told)
     save_measured(nlp, output, learned.parser, held_out, force=force)
+
+
+def check_span_layer(preset: Preset, span_layer: bool | None, text: Path | None) -> None:
+    """RAISES (BadParameter): For the option of a span layer, if the preset has none."""
+    if span_layer is not None and (preset == Preset.accurate or (preset == Preset.balanced and text)):
+        name = f"{preset.value} with a text" if text else preset.value
+        message = f"{name} has no use for it, only fast, and balanced without a text"
+        raise typer.BadParameter(message, param_hint="--span-layer")
 
 
 def n_models(learner: "Learner") -> int | None:

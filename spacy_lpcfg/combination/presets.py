@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
-from spacy_lpcfg.combination.learner import Combination, StraightLearner
+from spacy_lpcfg.combination.learner import Combination, MirroredLearner, StraightLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.ensemble import Ensembles
@@ -36,7 +36,7 @@ def preset(
     """The learner of a name.
 
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
-        sentences of 2 to 30 words; "balanced" one pivot grammar and one network each way; "accurate" diverse grammars,
+        sentences of 2 to 30 words; "balanced" one pivot grammar, and one network each way; "accurate" diverse grammars,
         four or, of more than 7,000 trees, two, and two networks each way.
     text (iterable of sequence of str or None): sentences as words, as in `Distillation`; the fast one needs them, and
         the others learn a second time from what they say of them, if there are any.
@@ -44,8 +44,8 @@ def preset(
     n_jobs (int): see `Combination` and `Distillation`.
     lang (str): language of the head rules.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    span_layer (bool): whether the grammar of the fast one gets a span layer, learned over grammars of the treebank
-        alone; the others have none.
+    span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
+        the treebank alone. Without it, or with a text to learn from too, the balanced one has a grammar each way.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -71,7 +71,12 @@ def preset(
     models = Combination.both_ways(
         *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
     )
-    return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
+    if text is not None:
+        return Distillation(models, models, text, n_jobs=n_jobs)
+    if name == "balanced" and span_layer:
+        stacked = StackedLearner(one_way[0], n_folds=_FOLDS)
+        return replace(models, learners=(stacked, network, MirroredLearner(network)))
+    return models
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}
@@ -79,5 +84,6 @@ _LATTICES = {
     "balanced": LatticeSettings(),
     "accurate": LatticeSettings(width=20, nats=8.0),
 }
+_FOLDS = 3  # of the balanced one, whose span layer then takes no longer to learn than a network
 _FAST_STATES = 24  # a student has more to learn from than the treebank
 _FAST_WORDS = 30  # longer sentences take a third of the time, and teach no more

@@ -27,6 +27,7 @@ from spacy_lpcfg.learning.base import ModelLearned
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
@@ -345,9 +346,11 @@ def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
 
 
 def test_presets():
-    balanced = preset("balanced").learners
+    balanced = preset("balanced", span_layer=False).learners
     assert [type(learner).__name__ for learner in balanced] == ["Pivot", "ISBNLearner"] + 2 * ["MirroredLearner"]
     assert [each.learner for each in balanced[2:]] == [*balanced[:2]]
+    stacked, *networks = preset("balanced").learners
+    assert (stacked, networks) == (StackedLearner(balanced[0], n_folds=3), [balanced[1], balanced[3]])
     accurate = preset("accurate", seed=1).learners
     assert [learner.seed for learner in accurate[1:3]] == [2, 3]
     assert [each.learner for each in accurate[3:]] == [*accurate[:3]]

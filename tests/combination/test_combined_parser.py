@@ -86,16 +86,28 @@ def test_command_learns_a_combination(tmp_path):
     assert result.exit_code == 0, result.output
     assert "dev F1" in result.output
     nlp = spacy.load(output)
-    assert [type(member).__name__ for member in nlp.get_pipe("lpcfg_parser").grammar.members] == [
-        "Grammar",
-        "ISBN",
-        "Mirrored",
-        "Mirrored",
-    ]
+    members = nlp.get_pipe("lpcfg_parser").grammar.members
+    assert [type(member).__name__ for member in members] == ["Stacked", "ISBN", "Mirrored"]
     assert nlp.config["components"]["lpcfg_parser"]["learner"]["name"] == "balanced"
-    assert {step["grammar"] for step in nlp.meta["fit"]} == {1, 3}  # networks have histories of their own
+    assert {step["grammar"] for step in nlp.meta["fit"]} == {1}  # networks have histories of their own
     assert nlp(TEXT)._.constituency
     assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
+
+
+def test_command_leaves_out_the_span_layer_of_balanced(tmp_path):
+    trees, text, output = tmp_path / "train.mrg", tmp_path / "text", tmp_path / "model"
+    trees.write_text("\n".join(str(tree) for tree, _ in zip(read_trees(SAMPLE / "train.mrg"), range(20), strict=False)))
+    text.write_text("The old ferry was sold.\n", encoding="utf-8")
+    arguments = ["learn", "combined", str(trees), "--output", str(output), "--no-span-layer"]
+    for others in (["--preset", "accurate"], ["--text", str(text)]):
+        result = CliRunner().invoke(lpcfg_cli, [*arguments, *others])
+        assert result.exit_code == 2
+        assert "no use for it" in result.output
+    result = CliRunner().invoke(lpcfg_cli, arguments)
+    assert result.exit_code == 0, result.output
+    parser = spacy.load(output).get_pipe("lpcfg_parser")
+    assert parser.learner == preset("balanced", span_layer=False)
+    assert [type(member).__name__ for member in parser.grammar.members] == ["Grammar", "ISBN", "Mirrored", "Mirrored"]
 
 
 def test_command_sets_the_beam_of_networks(nlp, tmp_path):
@@ -125,7 +137,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert len(parser.grammar.members) == 4
     assert parser.grammar.temperature == TEMPERATURES["balanced"]
     for part in (parser.learner.teacher, parser.learner.student):
-        assert part.learners == preset("balanced").learners
+        assert part.learners == preset("balanced", span_layer=False).learners
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 

@@ -63,6 +63,7 @@ def test_settings_reach_the_learner():
         == made("fast").learner
         == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
     )
+    assert made("balanced", span_layer=False) == preset("balanced", span_layer=False, **PLAIN) != made("balanced")
     assert made("fast").jackknifed == made("fast").learner.student
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
         Ensembles.diverse(2, n_states=2, **PLAIN)
@@ -81,7 +82,7 @@ def test_settings_reach_the_learner():
             {"n_state": 4},
             "setting of the learner 'pivot', got 'n_state'. The nearest is 'n_states' (default: 16) of n_states,",
         ),
-        ("balanced", {"n_states": 4}, "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, word_classes."),
+        ("accurate", {"n_states": 4}, "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, word_classes."),
         ("pcfg", {"seed": 4}, "got 'seed'"),
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
         ("pivot", {"n_states": True}, "to be int, got True"),
@@ -89,7 +90,7 @@ def test_settings_reach_the_learner():
         ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
         ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
         ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool, got 1. Its default is True."),
-        ("balanced", {"span_layer": False}, "got 'span_layer'"),
+        ("accurate", {"span_layer": False}, "got 'span_layer'"),
         ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
         ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
         ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),

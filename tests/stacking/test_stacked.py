@@ -12,6 +12,7 @@ from stored_models import SENTENCE, TAGS, model, trees
 from spacy_lpcfg.combination import Combination, Combined, Mirrored, MirroredLearner, model_from_bytes
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning import EM, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -196,6 +197,20 @@ def test_stacked_is_a_member_of_combinations(stacked):
     assert combined.parser().forest_mbr(SENTENCE).status == PARSED
     alone = Combined((stacked,), (1.0,)).parser().posteriors(SENTENCE)
     assert alone.brackets == pytest.approx(stacked.parser().posteriors(SENTENCE).brackets)
+
+
+@pytest.mark.parametrize("decoding", ["mbr", "vote", "rerank"])
+def test_combinations_with_a_layer_keep_constraints(stacked, decoding):
+    """As in the preset `balanced`, whatever the layer thinks of them."""
+    sure = replace(stacked, layer=replace(stacked.layer, dense=np.array([0.0, 8.0, 0.0])))  # that nothing is a bracket
+    for member in (stacked, sure):
+        parser = Combined((member, model("isbn")), (0.4, 0.6), lattice=LatticeSettings()).parser(decoding=decoding)
+        free = parser.parse(SENTENCE)
+        inner = next(span for span in free.spans if span[1] - span[0] < len(SENTENCE))
+        for asked in (Constraints(forbidden=(inner,)), Constraints(required=((3, 6, "NP"),))):
+            parse = parser.parse(Query(SENTENCE, constraints=asked))
+            assert asked.allow(parse.spans)
+            assert parse.status == PARSED
 
 
 def test_stacked_is_the_same_when_loaded(stacked, tmp_path):
