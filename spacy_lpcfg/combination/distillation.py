@@ -78,8 +78,8 @@ class Distillation:
     share (float): of the parsed sentences, those of which the teacher is most certain, by the mean posterior of a
         tree's brackets: its expected precision. 1 for all.
     n_jobs (int): threads that parse the text; the result is the same for any number.
-    temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, and of a combination
-        for that of its learner.
+    temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
+        learner of a combination, and for the one that the span layer has found of a model with one.
     RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
         that is not finite and above 0.
     """
@@ -140,7 +140,7 @@ class Distillation:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
         model = as_learned(Lessons(golds, parsed, weight, held_out, on_step).teach(self.student))
-        own = model.temperature if isinstance(model, Combined) else TAUGHT
+        own = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 
 
@@ -181,12 +181,13 @@ class Lessons:
         return Mirrored(Lessons(golds, parsed, self.weight, kept, self.on_step)._straight(student.backwards))
 
     def _straight(self, student: StraightLearner) -> Straight:
-        """A network sees the treebank as often as it would alone: it passes over all the fewer times."""
+        """A network sees the treebank as often as it would alone: it passes over all the fewer times.
+
+        A span layer is of the treebank alone, read by models that have not learned from the text.
+        """
         if isinstance(student, StackedLearner):
-            raise ValueError(
-                "Expected a student without a span layer, got a StackedLearner: put it around the distillation, as "
-                "StackedLearner(Distillation(...), jackknifed=...)."
-            )
+            model = self._straight(cast(StraightLearner, student.learner))
+            return student.over(cast(Grammar | Ensemble, model), self.golds)
         if not isinstance(student, ISBNLearner):
             learner = cast(GrammarLearner, student)
             treebank = self._treebank(learner)

@@ -45,7 +45,7 @@ def preset(
     lang (str): language of the head rules.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
-        the treebank alone. Without it, or with a text to learn from too, the balanced one has a grammar each way.
+        the treebank alone. Without it the balanced one has a grammar each way.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -71,12 +71,10 @@ def preset(
     models = Combination.both_ways(
         *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
     )
-    if text is not None:
-        return Distillation(models, models, text, n_jobs=n_jobs)
     if name == "balanced" and span_layer:
         stacked = StackedLearner(one_way[0], n_folds=_FOLDS)
-        return replace(models, learners=(stacked, network, MirroredLearner(network)))
-    return models
+        models = replace(models, learners=(stacked, network, MirroredLearner(network)))
+    return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}

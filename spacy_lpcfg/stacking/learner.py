@@ -78,7 +78,18 @@ class StackedLearner:
                 f"Expected a learner of a grammar or an ensemble below a span layer, got {shown(self.learner)}, which "
                 f"learns a {type(model).__name__}."
             )
-        learner = self.jackknifed or _of_steps(self.learner, steps)
+        return self.over(model, golds, _of_steps(self.learner, steps))
+
+    def over(
+        self, model: Grammar | Ensemble, golds: Sequence[Tree], jackknifed: StackableLearner | None = None
+    ) -> Stacked:
+        """A model that somebody else has learned, with the span layer of a treebank.
+
+        golds (sequence of Tree): normalised.
+        jackknifed (StackableLearner or None): of the models that read the folds, unless the settings name one; None for
+            `learner`.
+        """
+        learner = self.jackknifed or jackknifed or self.learner
         sentences = [sentence for fold in self._read(golds, learner) for sentence in fold]
         layer = fit_layer(sentences, self.settings)
         temperature = layer_temperature(sentences, self.settings, bracket_cost=Stacked.bracket_cost)

@@ -15,7 +15,7 @@ from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Clusters, Ensembles, LexicalSettings, TreebankPCFG
 from spacy_lpcfg.learning.treebank.skeletons import skeletons
-from spacy_lpcfg.stacking import Stacked, StackedLearner
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, escape_tokens, parse_trees, read_trees
 from spacy_lpcfg.trees.transforms import mirror
 
@@ -248,10 +248,13 @@ def test_small_treebanks_get_more_grammars(golds, monkeypatch):
     assert len(learner.fit(golds).grammars) == 2
 
 
-def test_distillation_refuses_students_with_a_span_layer():
+def test_distilled_students_have_a_span_layer_of_the_treebank():
     trees, text = list(islice(read_trees([SAMPLE / "train.mrg"]), 20)), [["We", "left", "."]]
-    learner = Distillation(TreebankPCFG(), StackedLearner(TreebankPCFG()), text)
-    with pytest.raises(ValueError, match=r"put it around the distillation, as StackedLearner\(Distillation"):
-        learner.fit(trees)
-    around = StackedLearner(Distillation(TreebankPCFG(), TreebankPCFG(), text), jackknifed=TreebankPCFG(), n_folds=2)
-    assert isinstance(around.fit(trees), Stacked)
+    plain = TreebankPCFG()
+    within = Distillation(plain, StackedLearner(plain, n_folds=2), text).fit(trees)
+    around = StackedLearner(Distillation(plain, plain, text), jackknifed=plain, n_folds=2).fit(trees)
+    assert replace(within.model, temperature=TAUGHT).to_bytes() == around.model.to_bytes()
+    assert within.temperature == around.temperature
+    assert within.layer.to_values().keys() == around.layer.to_values().keys()
+    assert np.array_equal(within.layer.keys, around.layer.keys)
+    assert np.array_equal(within.layer.weights, around.layer.weights)
