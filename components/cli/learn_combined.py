@@ -75,7 +75,8 @@ def learn_combined(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    check_span_layer(preset, span_layer, text)
+    if span_layer is not None and preset == Preset.accurate:
+        raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
     learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)
@@ -93,14 +94,6 @@ def learn_combined(
     tell(learned.summary)
     nlp.meta["fit"] = values_of_steps(told)
     save_measured(nlp, output, learned.parser, held_out, force=force)
-
-
-def check_span_layer(preset: Preset, span_layer: bool | None, text: Path | None) -> None:
-    """RAISES (BadParameter): For the option of a span layer, if the preset has none."""
-    if span_layer is not None and (preset == Preset.accurate or (preset == Preset.balanced and text)):
-        name = f"{preset.value} with a text" if text else preset.value
-        message = f"{name} has no use for it, only fast, and balanced without a text"
-        raise typer.BadParameter(message, param_hint="--span-layer")
 
 
 def n_models(learner: "Learner") -> int | None:

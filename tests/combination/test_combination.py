@@ -360,7 +360,7 @@ def test_presets():
     assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
     assert fast.text is text
     taught = preset("balanced", text=text)
-    assert taught.teacher.learners == taught.student.learners == balanced
+    assert taught.teacher.learners == taught.student.learners == preset("balanced").learners
     assert [*TEMPERATURES] == [*PRESETS]
     for name in PRESETS:
         assert preset(name, text=text, span_layer=False).temperature == (TEMPERATURES[name] if name == "fast" else None)
