@@ -1,8 +1,9 @@
 """Make the grammar of a pipeline the one that comes with the package for its language.
 
-    python scripts/bundle.py MODEL TREES
+    python scripts/bundle.py MODEL TREES [OTHERS...]
 
 MODEL is a folder that spacy.load opens, with an lpcfg_parser in it; TREES are gold trees that it did not learn from.
+OTHERS are more of them, such as the same trees before they were mended; of these there is F1 alone.
 Writes spacy_lpcfg/models/LANG.grammar, without any loss, and the table of the model card LANG.md: how it was learned,
 its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times
 are CPU seconds, taken in a process of its own.
@@ -61,6 +62,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("model", type=Path, metavar="MODEL")
     arguments.add_argument("trees", type=Path, metavar="TREES")
+    arguments.add_argument("others", type=Path, nargs="*", metavar="OTHERS")
     args = arguments.parse_args()
     nlp = spacy.load(args.model)
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
@@ -74,6 +76,7 @@ def main() -> None:
         **file_rows(path),
         **cost_rows(nlp.lang),
         **scores(parser.ready_parser(), args.trees, parser.grammar.temperature),
+        **other_rows(parser.ready_parser(), args.others),
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
     card = path.with_suffix(".md")
@@ -121,6 +124,17 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
         "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
+
+
+def other_rows(parser: TextParser, files: list[Path]) -> dict[str, str]:
+    """F1 on other gold trees, and how many sentences that is of."""
+    rows = {}
+    for path in files:
+        golds = [tree for tree in map(clean, read_trees(path)) if tree is not None]
+        total = evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).total()
+        rows[f"F1 on `{path.as_posix()}`"] = f"{total.brackets.fmeasure:.2f}"
+        rows[f"sentences scored of `{path.as_posix()}`"] = f"{total.n_valid:,}"
+    return rows
 
 
 def _calibration_error(scores: np.ndarray, right: np.ndarray, temperature: float) -> str:
