@@ -8,10 +8,14 @@ all words. A model backs off from one to the next until it knows one.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
+Both look at a word as it is in text: `-RRB-.` is a bracket and a full stop, and no word in capitals.
+
 Saved models hold the names of signatures, so that a change of a name is a change of their format.
 """
 
 from __future__ import annotations
+
+from spacy_lpcfg.trees.transforms import unescape_token
 
 UNKNOWN = "<form>"
 """The signature of all words."""
@@ -70,7 +74,8 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
     names = [word]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
-    case, shape, suffix = letter_case(word, sentence_initial), token_shape(word), _suffix(word.lower())
+    plain = unescape_token(word)
+    case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
     for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
         name = "<" + " ".join(("form", *filter(None, parts))) + ">"
         if name not in (names[-1], UNKNOWN):
@@ -90,9 +95,10 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
     sentence_initial (bool): whether it opens its sentence, where a capital says little.
     RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
     """
-    lower = word.lower()
-    kind = f"{letter_case(word, sentence_initial)} {token_shape(word)}"
-    longest = min(MAX_SUFFIX, len(word) - 1)
+    plain = unescape_token(word)
+    lower = plain.lower()
+    kind = f"{letter_case(plain, sentence_initial)} {token_shape(plain)}"
+    longest = min(MAX_SUFFIX, len(plain) - 1)
     return ["", kind, *(f"{kind}{_SUFFIX_MARK}{lower[-length:]}" for length in range(1, longest + 1))]
 
 

@@ -20,6 +20,9 @@ from spacy_lpcfg.words.signatures import MAX_SUFFIX, UNKNOWN, shorter_signature,
         ("...", True, ["...", "<form punct low>", "<form punct>", "<form>"]),
         ("ing", False, ["ing", "<form low>", "<form>"]),  # too short for its suffix
         ("", False, ["", "<form punct low>", "<form punct>", "<form>"]),
+        ("-RRB-.", False, ["-RRB-.", "<form punct low>", "<form punct>", "<form>"]),
+        (":-RRB-", True, [":-RRB-", "<form punct low>", "<form punct>", "<form>"]),
+        ("walk-LRB-s-RRB-", False, ["walk-LRB-s-RRB-", "<form low>", "<form>"]),
     ],
 )
 def test_signature_backoff_goes_from_the_word_to_the_signature_of_all(word, sentence_initial, names):
@@ -50,6 +53,7 @@ def test_suffix_signatures_from_short_to_long():
     assert suffix_signatures("Walked", False) == ["", "Cap ", "Cap  -d", "Cap  -ed", "Cap  -ked", "Cap  -lked"]
     assert suffix_signatures("3.5", True) == ["", " num", " num -5", " num -.5"]
     assert suffix_signatures("", False)[0] == ""
+    assert suffix_signatures("-RRB-.", False) == ["", " punct", " punct -."]
 
 
 @given(st.text(), st.booleans())
