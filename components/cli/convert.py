@@ -50,14 +50,14 @@ def convert(
     mend: Annotated[
         Mend | None, typer.Option(help="Mend what this treebank does otherwise than the Penn Treebank.")
     ] = None,
-    copies: Annotated[
+    noise: Annotated[
         float,
         typer.Option(
             metavar="SHARE",
             min=0,
             max=1,
-            help="After trees, copies in capitals, in headline case, in lower case, with curly quotes, and without "
-            "final punctuation: of each, of this share of the trees.",
+            help="Copy this share of the trees in capitals and in headline case, and change it to lower case, to curly "
+            "quotes, and to no final punctuation.",
         ),
     ] = 0.0,
     seed: Seed = 0,
@@ -71,23 +71,23 @@ def convert(
     of these only the tree is read.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
-    subject, INTJ for interjections, and more. --copies is for trees to learn from, so that the parser knows text in
-    other letters. Which trees are copied, --seed says.
+    subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
+    other letters, too. Which trees are copied or changed, --seed says.
 
     \b
     Example:
         spacy-lpcfg convert train.mrg train.spacy
-        spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --copies 0.05
+        spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --noise 0.05
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
     """
-    from spacy_lpcfg.trees import mended_gum, with_noisy_copies, write_trees
+    from spacy_lpcfg.trees import mended_gum, with_noise, write_trees
 
     _check_output(output, force)
     errors: list[Exception] = []
     read = _read(trees, errors.append if skip_bad else None)
     mended = map(mended_gum, read) if mend else read
-    found = iter(progress(with_noisy_copies(mended, share=copies, seed=seed), "trees"))
+    found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
     if first is None:
         raise ValueError(

@@ -98,26 +98,39 @@ class Lexicon:
         """
         return self._emitter(word, sentence_initial)[0]
 
-    def terminals_of(self, words: Sequence[str]) -> np.ndarray:
-        """Ids of the terminals of a sentence, int32 (n_words,)."""
-        return np.array([self._emitter(word, i == 0)[0] for i, word in enumerate(words)], dtype=np.int32)
+    def terminals_of(self, words: Sequence[str], *, capitals_tell: bool = True) -> np.ndarray:
+        """Ids of the terminals of a sentence, int32 (n_words,). `capitals_tell` as for `look_up`."""
+        return np.array(
+            [self._emitter(word, i == 0 or not capitals_tell)[0] for i, word in enumerate(words)], dtype=np.int32
+        )
 
     def terminals_by_name(self, words: Sequence[str]) -> list[int]:
         """Ids of the terminals that are called as words are, and that of `<form>` for all others: a look-up only."""
         unknown = self._index[UNKNOWN]
         return [self._index.get(word, unknown) for word in words]
 
-    def look_up(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The `terminals_of` a sentence and their `tag_factors`."""
-        return self.terminals_of(words), self.tag_factors(words)
+    def look_up(self, words: Sequence[str], *, capitals_tell: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """The `terminals_of` a sentence and their `tag_factors`.
 
-    def tag_factors(self, words: Sequence[str]) -> np.ndarray:
-        """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags)."""
+        words (sequence of str): the words of a sentence.
+        capitals_tell (bool): whether a capital tells something of a word that is not the first. If not, all words are
+            read as the first one is, and the probabilities of words add up to 1 at no place but that.
+        """
+        factors = self.tag_factors(words, capitals_tell=capitals_tell)
+        return self.terminals_of(words, capitals_tell=capitals_tell), factors
+
+    def tag_factors(self, words: Sequence[str], *, capitals_tell: bool = True) -> np.ndarray:
+        """By which to multiply the emissions of a sentence's terminals under each tag, float64 (n_words, n_tags).
+
+        `capitals_tell` as for `look_up`.
+        """
         factors = np.ones((len(words), len(self.tags)))
         for i, word in enumerate(words):
-            terminal, rare, class_of_unknown = self._emitter(word, i == 0)
-            self._scale(factors[i], terminal, rare, is_unknown=class_of_unknown != _SEEN, sentence_initial=i == 0)
-            if class_of_unknown != _SEEN and len(self.class_shares):
+            tells_little = i == 0 or not capitals_tell
+            terminal, rare, class_of_unknown = self._emitter(word, tells_little)
+            is_unknown = class_of_unknown != _SEEN
+            self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=tells_little)
+            if is_unknown and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
         return factors
 

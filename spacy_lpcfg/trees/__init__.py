@@ -5,7 +5,7 @@ from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
-from spacy_lpcfg.trees.noise import with_noisy_copies
+from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,
@@ -52,6 +52,6 @@ __all__ = [
     "to_nltk",
     "unbinarize",
     "unescape_token",
-    "with_noisy_copies",
+    "with_noise",
     "write_trees",
 ]

@@ -1,8 +1,8 @@
-"""Copies of trees as careless or loud writers would have them, to learn from beside the trees themselves.
+"""Trees as careless or loud writers would have them, to learn from beside the trees themselves.
 
 A treebank is edited text: a grammar that has learned from it alone takes HELP ME for names. It learns better what words
-look like in capitals, in a headline, in lower case, with curly quotation marks, and without a full stop, from copies of
-some of its trees. All but the last keep the number of words, and all keep the brackets.
+look like in capitals, in a headline, in lower case, with curly quotation marks, and without a full stop, from some of
+its trees in these forms. All but the last keep the number of words, and all keep the brackets.
 """
 
 from __future__ import annotations
@@ -59,28 +59,36 @@ def without_final(tree: Tree) -> Tree:
     return tree.fold(drop) or tree
 
 
-KINDS: tuple[Callable[[Tree], Tree], ...] = (capitals, headline, lower_case, curly_quotes, without_final)
+COPIED: tuple[Callable[[Tree], Tree], ...] = (capitals, headline)
+CHANGED: tuple[Callable[[Tree], Tree], ...] = (lower_case, curly_quotes, without_final)
+KINDS = (*COPIED, *CHANGED)
 
 
-def with_noisy_copies(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
-    """The trees, each followed by its copies.
+def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
+    """The trees, of which some are in other letters.
+
+    Copies in capitals and in headline case follow their trees: nearly all of their words are others. Trees in lower
+    case, with curly quotation marks and without final punctuation are changed in place: most of their words stay, and
+    in a copy words seen once, from which learners tell what unknown words are, would be seen twice.
 
     trees (iterable of Tree): Trees of a treebank with the tags of the Penn Treebank.
-    share (float): For each of the five kinds, of what share of the trees there is a copy: with 0.1 there are half as
-        many trees again.
-    seed (int): Of which trees are copied. The same trees and seed give the same copies.
+    share (float): What share of the trees is copied, or changed, in each of the five ways.
+    seed (int): Of which trees these are. The same trees and seed give the same.
     RETURNS (iterator of Tree): The trees and the copies, but for copies that are as the tree is.
     RAISES (ValueError): If the share is not between 0 and 1.
     """
     if not 0 <= share <= 1:
-        raise ValueError(f"The share of the trees to copy is between 0 and 1, but got {share}.")
-    return _with_copies(trees, share, random.Random(seed).random)
+        raise ValueError(f"The share of the trees to copy or change is between 0 and 1, but got {share}.")
+    return _with_noise(trees, share, random.Random(seed).random)
 
 
-def _with_copies(trees: Iterable[Tree], share: float, draw: Callable[[], float]) -> Iterator[Tree]:
+def _with_noise(trees: Iterable[Tree], share: float, draw: Callable[[], float]) -> Iterator[Tree]:
     for tree in trees:
-        yield tree
-        copies = [kind(tree) for kind in KINDS if draw() < share]
+        copies = [kind(tree) for kind in COPIED if draw() < share]
+        changed = tree
+        for kind in CHANGED:
+            changed = kind(changed) if draw() < share else changed
+        yield changed
         yield from (copy for copy in copies if copy != tree)
 
 

@@ -15,11 +15,15 @@ Saved models hold the names of signatures, so that a change of a name is a chang
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from spacy_lpcfg.trees.transforms import unescape_token
 
 UNKNOWN = "<form>"
 """The signature of all words."""
 MAX_SUFFIX = 4
+_LITTLE = 3  # letters of a word that headlines may have in lower case
+_FEWEST = 3  # words of a headline
 _SUFFIX_MARK = " -"
 _SUFFIXES = sorted(
     [
@@ -117,6 +121,19 @@ def letter_case(word: str, sentence_initial: bool) -> str:
             return "CAPS"
         return "Init" if sentence_initial else "Cap"
     return "miXed" if any(char.isupper() for char in word) else ""
+
+
+def is_in_capitals(words: Sequence[str]) -> bool:
+    """Returns whether a sentence is in capitals or a headline, so that a capital says little of any word.
+
+    words (sequence of str): in capitals are at least two words with letters, and a headline has three that begin with
+        a capital, and none of more than three letters that does not.
+    """
+    alphabetic = [word for word in map(unescape_token, words) if word[:1].isalpha()]
+    if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):
+        return True
+    capitals = [word for word in alphabetic if word[0].isupper()]
+    return len(capitals) >= _FEWEST and not any(len(word) > _LITTLE and not word[0].isupper() for word in alphabetic)
 
 
 def token_shape(word: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
-from spacy_lpcfg.trees import Tree, parse_trees, with_noisy_copies
+from spacy_lpcfg.trees import Tree, parse_trees, with_noise
 from spacy_lpcfg.trees.noise import KINDS, capitals, curly_quotes, headline, lower_case, without_final
 
 TREE = """(S (`` ") (NP-SBJ (NP (PRP$ My) (NN son) (POS 's)) (-LRB- -LRB-) (NNP NATO) (-RRB- -RRB-) (NN cat))
@@ -61,24 +61,28 @@ def test_noise_keeps_brackets_of_any_tree(tree):
 
 
 @given(st.lists(trees(), max_size=5), st.integers(0, 3))
-def test_noisy_copies_follow_their_trees(some, seed):
-    noisy = list(with_noisy_copies(some, share=0.5, seed=seed))
-    assert noisy == list(with_noisy_copies(some, share=0.5, seed=seed))
-    allowed = iter(noisy)
-    for tree in some:
-        assert tree in allowed  # which goes on to the tree: the trees are there in their order
-    assert set(noisy) <= {*some, *(kind(tree) for tree in some for kind in KINDS)}
+def test_noise_comes_by_the_seed_and_after_its_trees(some, seed):
+    noisy = list(with_noise(some, share=0.5, seed=seed))
+    assert noisy == list(with_noise(some, share=0.5, seed=seed))
+    assert list(with_noise(some, share=0)) == some
+    assert len(some) <= len(noisy) <= 3 * len(some)
 
 
-def test_noisy_copies_are_as_many_as_asked_for():
+def test_noise_is_of_the_share_asked_for():
     some = [parse(TREE)] * 1000
-    assert list(with_noisy_copies(some, share=0)) == some
-    assert len(list(with_noisy_copies(some, share=1))) == 6000
-    assert 1400 < len(list(with_noisy_copies(some, share=0.1))) < 1600
-    assert list(with_noisy_copies(some, share=0.1)) != list(with_noisy_copies(some, share=0.1, seed=1))
+    noisy = list(with_noise(some, share=0.1))
+    assert 1160 < len(noisy) < 1240
+    count = {kind: sum(tree == kind(some[0]) for tree in noisy) for kind in KINDS}
+    assert all(60 < n < 130 for n in count.values()), count
+    assert noisy != list(with_noise(some, share=0.1, seed=1))
+
+
+def test_noise_of_all_trees_copies_some_kinds_and_changes_by_the_others():
+    tree = parse("(S (NP (PRP We)) (VP (VBD paid)) (. .))")
+    assert [" ".join(found.words) for found in with_noise([tree], share=1)] == ["we paid", "WE PAID .", "We Paid ."]
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
-def test_noisy_copies_refuse_a_share_that_is_none(share):
+def test_noise_refuses_a_share_that_is_none(share):
     with pytest.raises(ValueError, match="share of the trees"):
-        with_noisy_copies([], share=share)
+        with_noise([], share=share)

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_lpcfg.words.signatures import MAX_SUFFIX, UNKNOWN, shorter_signature, signature_backoff, suffix_signatures
+from spacy_lpcfg.words.signatures import (
+    MAX_SUFFIX,
+    UNKNOWN,
+    is_in_capitals,
+    shorter_signature,
+    signature_backoff,
+    suffix_signatures,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +70,24 @@ def test_shorter_signature_is_the_one_before(word, sentence_initial):
     found = suffix_signatures(word, sentence_initial)
     assert len(found) <= 2 + MAX_SUFFIX
     assert [shorter_signature(each) for each in found[1:]] == found[:-1]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("HELP ME NOW !", True),
+        ("STOP IT", True),
+        ("-LRB- STOP IT -RRB-", True),
+        ("Ferry Sinks off Coast", True),
+        ("Dog Bites Man", True),
+        ("Ann Lee", False),  # more often a name than a headline
+        ("He is OK .", False),
+        ("NATO met in Rome .", False),
+        ("GO !", False),
+        ("it rains", False),
+        ("-LRB- 1 -RRB- .", False),
+        ("", False),
+    ],
+)
+def test_signatures_know_sentences_in_capitals(sentence, expected):
+    assert is_in_capitals(sentence.split()) is expected
