@@ -73,12 +73,13 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
 
     word (str): the token.
     sentence_initial (bool): whether it opens its sentence, where a capital says little.
-    RETURNS (list[str]): the word, its lower case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
+    RETURNS (list[str]): the word, as text has it if that differs (`"` of a treebank's two-character quotes), its lower
+        case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
     """
-    names = [word]
+    plain = unescape_token(word)
+    names = [word] if plain == word else [word, plain]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
-    plain = unescape_token(word)
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
     for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
         name = "<" + " ".join(("form", *filter(None, parts))) + ">"

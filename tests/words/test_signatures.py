@@ -27,9 +27,10 @@ from spacy_lpcfg.words.signatures import (
         ("...", True, ["...", "<form punct low>", "<form punct>", "<form>"]),
         ("ing", False, ["ing", "<form low>", "<form>"]),  # too short for its suffix
         ("", False, ["", "<form punct low>", "<form punct>", "<form>"]),
-        ("-RRB-.", False, ["-RRB-.", "<form punct low>", "<form punct>", "<form>"]),
-        (":-RRB-", True, [":-RRB-", "<form punct low>", "<form punct>", "<form>"]),
-        ("walk-LRB-s-RRB-", False, ["walk-LRB-s-RRB-", "<form low>", "<form>"]),
+        ("''", True, ["''", '"', "<form punct low>", "<form punct>", "<form>"]),
+        ("-RRB-.", False, ["-RRB-.", ").", "<form punct low>", "<form punct>", "<form>"]),
+        (":-RRB-", True, [":-RRB-", ":)", "<form punct low>", "<form punct>", "<form>"]),
+        ("walk-LRB-s-RRB-", False, ["walk-LRB-s-RRB-", "walk(s)", "<form low>", "<form>"]),
     ],
 )
 def test_signature_backoff_goes_from_the_word_to_the_signature_of_all(word, sentence_initial, names):
@@ -51,8 +52,8 @@ def test_signature_backoff_of_any_text(word, sentence_initial):
     names = signature_backoff(word, sentence_initial)
     assert names[0] == word
     assert names[-1] == UNKNOWN
-    assert len(names) <= 6
-    assert all(name.startswith("<form") for name in names[2:])
+    assert len(names) <= 7
+    assert all(name.startswith("<form") for name in names[3:])
     assert len(set(names[1:])) == len(names[1:])
 
 
