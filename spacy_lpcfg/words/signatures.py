@@ -130,7 +130,7 @@ def is_in_capitals(words: Sequence[str]) -> bool:
     words (sequence of str): in capitals are at least two words with letters, and a headline has three that begin with
         a capital, and none of more than three letters that does not.
     """
-    alphabetic = [word for word in map(unescape_token, words) if word[:1].isalpha()]
+    alphabetic = [word for word in words if word[:1].isalpha()]
     if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):
         return True
     capitals = [word for word in alphabetic if word[0].isupper()]
