@@ -3,7 +3,8 @@
     python scripts/bundle.py NAME MODEL TREES... [--bits N]
 
 NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
-TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from. Writes
+TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
+such as the same trees before they were mended, there is F1 alone. Writes
 spacy_lpcfg/models/NAME.model, where networks keep N bits of the fractions of their weights (10, as half floats have;
 23 keep all), and the table of the model card NAME.md: how it was learned, its size, checksum, load time and memory, and
 scores on the words of TREES as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
@@ -84,7 +85,7 @@ def main() -> None:
         **file_rows(path),
         **cost_rows(args.name),
         **scores(text_parser, first, parser.grammar.temperature),
-        **{f"F1, {trees.parent.name}/{trees.name}": scores(text_parser, trees, 1.0)["F1"] for trees in others},
+        **other_rows(text_parser, others),
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in {"": "", "---": "---", **rows}.items())
     card = path.with_suffix(".md")
@@ -154,6 +155,17 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
         "sentences without a tree of the grammar": str(sum(not parse.is_parsed for parse in parses)),
         "sentences per CPU second": f"{len(golds) / seconds:.0f}",
     }
+
+
+def other_rows(parser: TextParser, files: list[Path]) -> dict[str, str]:
+    """F1 on other gold trees, and how many sentences that is of."""
+    rows = {}
+    for path in files:
+        golds = [tree for tree in map(clean, read_trees(path)) if tree is not None]
+        total = evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).total()
+        rows[f"F1 on `{path.as_posix()}`"] = f"{total.brackets.fmeasure:.2f}"
+        rows[f"sentences scored of `{path.as_posix()}`"] = f"{total.n_valid:,}"
+    return rows
 
 
 def _calibration_error(scores: np.ndarray, right: np.ndarray, temperature: float) -> str:

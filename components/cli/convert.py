@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
+from spacy_lpcfg.components.cli.pipelines import Seed
 from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 
 _BINARY, _JSON = ".spacy", ".jsonl"
 _SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz")
+
+
+class Mend(str, Enum):
+    """Treebanks whose habits `convert --mend` knows."""
+
+    gum = "gum"
 
 
 @reporting_errors
@@ -39,6 +47,20 @@ def convert(
         Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg or .mrg.gz file.")
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
+    mend: Annotated[
+        Mend | None, typer.Option(help="Mend what this treebank does otherwise than the Penn Treebank.")
+    ] = None,
+    noise: Annotated[
+        float,
+        typer.Option(
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Copy this share of the trees in capitals and in headline case, and change it to lower case, to curly "
+            "quotes, and to no final punctuation.",
+        ),
+    ] = 0.0,
+    seed: Seed = 0,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -48,17 +70,24 @@ def convert(
     left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
     of these only the tree is read.
 
+    --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
+    subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
+    other letters, too. Which trees are copied or changed, --seed says.
+
     \b
     Example:
         spacy-lpcfg convert train.mrg train.spacy
+        spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --noise 0.05
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
     """
-    from spacy_lpcfg.trees import write_trees
+    from spacy_lpcfg.trees import mended_gum, with_noise, write_trees
 
     _check_output(output, force)
     errors: list[Exception] = []
-    found = iter(progress(_read(trees, errors.append if skip_bad else None), "trees"))
+    read = _read(trees, errors.append if skip_bad else None)
+    mended = map(mended_gum, read) if mend else read
+    found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
     if first is None:
         raise ValueError(

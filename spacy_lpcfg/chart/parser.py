@@ -41,6 +41,7 @@ from spacy_lpcfg.parsing.result import (
 )
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Span, Tree
+from spacy_lpcfg.words.signatures import is_in_capitals
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -284,9 +285,13 @@ class Parser(SentenceParser):
         return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
     def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]:
-        """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each."""
+        """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each.
+
+        A sentence in capitals, or a headline, is read as if each of its words opened it. `surprisal` and
+        `log_probability`, by which the probabilities of all sentences add up to 1, do not read it so.
+        """
         lexicon = self.grammar.lexicon
-        terminals, tag_factors = lexicon.look_up(query.words)
+        terminals, tag_factors = lexicon.look_up(query.words, capitals_tell=not is_in_capitals(query.words))
         no_tags = np.full(len(query.words), NO_TAG, dtype=np.int32)
         given = no_tags if query.tags is None or query.tag_weight == 1 else lexicon.tags_of(query.tags)
         context = self._context.context(

@@ -111,14 +111,20 @@ class Lexicon:
         unknown = self._index[UNKNOWN]
         return [self._index.get(word, unknown) for word in words]
 
-    def look_up(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The `terminals_of` a sentence and their `tag_factors`."""
-        found = [self._emitter(word, i == 0) for i, word in enumerate(words)]
+    def look_up(self, words: Sequence[str], *, capitals_tell: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """The `terminals_of` a sentence and their `tag_factors`.
+
+        words (sequence of str): the words of a sentence.
+        capitals_tell (bool): whether a capital tells something of a word that is not the first. If not, all words are
+            read as the first one is, and the probabilities of words add up to 1 at no place but that.
+        """
+        tell_little = [i == 0 or not capitals_tell for i in range(len(words))]
+        found = [self._emitter(word, tells_little) for word, tells_little in zip(words, tell_little, strict=True)]
         factors = np.ones((len(words), len(self.tags)))
         for i, (terminal, rare, class_of_unknown) in enumerate(found):
             is_unknown = class_of_unknown != _SEEN
-            if i == 0 or rare != _NOT_RARE:
-                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=i == 0)
+            if tell_little[i] or rare != _NOT_RARE:
+                self._scale(factors[i], terminal, rare, is_unknown=is_unknown, sentence_initial=tell_little[i])
             if is_unknown and len(self.class_shares):
                 factors[i] *= self.class_shares[class_of_unknown]
         return np.array([terminal for terminal, _, _ in found], dtype=np.int32), factors

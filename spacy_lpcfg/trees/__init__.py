@@ -2,8 +2,10 @@
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
 from spacy_lpcfg.trees.files import TreeFiles
+from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
+from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,
@@ -38,6 +40,7 @@ __all__ = [
     "from_nltk",
     "head_rules",
     "lexical_heads",
+    "mended_gum",
     "normalize",
     "normalize_rooted",
     "parse_trees",
@@ -49,5 +52,6 @@ __all__ = [
     "to_nltk",
     "unbinarize",
     "unescape_token",
+    "with_noise",
     "write_trees",
 ]

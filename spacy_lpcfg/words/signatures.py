@@ -8,14 +8,22 @@ all words. A model backs off from one to the next until it knows one.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
+Both look at a word as it is in text: `-RRB-.` is a bracket and a full stop, and no word in capitals.
+
 Saved models hold the names of signatures, so that a change of a name is a change of their format.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from spacy_lpcfg.trees.transforms import unescape_token
+
 UNKNOWN = "<form>"
 """The signature of all words."""
 MAX_SUFFIX = 4
+_LITTLE = 3  # letters of a word that headlines may have in lower case
+_FEWEST = 3  # words of a headline
 _SUFFIX_MARK = " -"
 _SUFFIXES = sorted(
     [
@@ -65,12 +73,14 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
 
     word (str): the token.
     sentence_initial (bool): whether it opens its sentence, where a capital says little.
-    RETURNS (list[str]): the word, its lower case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
+    RETURNS (list[str]): the word, as text has it if that differs (`"` of a treebank's two-character quotes), its lower
+        case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
     """
-    names = [word]
+    plain = unescape_token(word)
+    names = [word] if plain == word else [word, plain]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
-    case, shape, suffix = letter_case(word, sentence_initial), token_shape(word), _suffix(word.lower())
+    case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
     for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
         name = "<" + " ".join(("form", *filter(None, parts))) + ">"
         if name not in (names[-1], UNKNOWN):
@@ -90,9 +100,10 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
     sentence_initial (bool): whether it opens its sentence, where a capital says little.
     RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
     """
-    lower = word.lower()
-    kind = f"{letter_case(word, sentence_initial)} {token_shape(word)}"
-    longest = min(MAX_SUFFIX, len(word) - 1)
+    plain = unescape_token(word)
+    lower = plain.lower()
+    kind = f"{letter_case(plain, sentence_initial)} {token_shape(plain)}"
+    longest = min(MAX_SUFFIX, len(plain) - 1)
     return ["", kind, *(f"{kind}{_SUFFIX_MARK}{lower[-length:]}" for length in range(1, longest + 1))]
 
 
@@ -111,6 +122,19 @@ def letter_case(word: str, sentence_initial: bool) -> str:
             return "CAPS"
         return "Init" if sentence_initial else "Cap"
     return "miXed" if any(char.isupper() for char in word) else ""
+
+
+def is_in_capitals(words: Sequence[str]) -> bool:
+    """Returns whether a sentence is in capitals or a headline, so that a capital says little of any word.
+
+    words (sequence of str): in capitals are at least two words with letters, and a headline has three that begin with
+        a capital, and none of more than three letters that does not.
+    """
+    alphabetic = [word for word in words if word[:1].isalpha()]
+    if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):
+        return True
+    capitals = [word for word in alphabetic if word[0].isupper()]
+    return len(capitals) >= _FEWEST and not any(len(word) > _LITTLE and not word[0].isupper() for word in alphabetic)
 
 
 def token_shape(word: str) -> str:

@@ -22,7 +22,7 @@ from spacy_lpcfg.learning import Pivot, Spectral, TreebankPCFG
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
-from spacy_lpcfg.trees import normalize, read_trees, split_chain
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees, split_chain
 
 SAMPLE = ROOT / "assets" / "sample"
 SEEDS = pytest.mark.parametrize("seed", range(5))
@@ -474,3 +474,18 @@ def test_most_probable_tree_needs_one_proper_grammar(golds):
     for model in (spectral, Ensemble((spectral,))):
         with pytest.raises(ValueError, match=r"got 'most-probable'. The most probable tree needs one proper grammar"):
             model.parser(decoding="most-probable")
+
+
+def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():
+    """All words of a sentence in capitals are unknown, and those of a headline look like names."""
+    lines = [
+        *["(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT the) (NN cat))))"] * 5,
+        *["(S (NP (DT the) (NN cat)) (VP (VBD ran)))"] * 5,
+        *[f"(S (NP (NNP {name}) (NNP {name})) (VP (VBD ran)))" for name in ("Ann", "Bob", "Eve", "IBM", "NATO")],
+    ]
+    parser = Parser(TreebankPCFG().fit(parse_trees("\n".join(lines))))
+    plain = parser.parse(["the", "dog", "saw", "the", "cat"]).tree
+    for words in ("THE DOG SAW THE CAT", "The Dog Saw the Cat"):
+        tree = parser.parse(words.split()).tree
+        assert (tree.words, tree.tags, tree.spans()) == (words.split(), plain.tags, plain.spans())
+    assert parser.parse(["the", "dog", "saw", "Eve", "Eve"]).tree.tags == ["DT", "NN", "VBD", "NNP", "NNP"]

@@ -19,7 +19,7 @@ from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import normalize, read_trees
+from spacy_lpcfg.trees import normalize, read_trees, with_noise
 
 pytestmark = pytest.mark.slow
 
@@ -498,6 +498,27 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
     run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
+
+
+def test_cli_convert_mends_gum_and_adds_noise(tmp_path):
+    gum, out = tmp_path / "gum.mrg", tmp_path / "out.mrg"
+    gum.write_text("(ROOT (S (NP-SBJ (NP (NN man)) (SBAR (NP-SBJ (WP who)) (S (VP (VBD ran))))) (VP (VBD fell))))")
+    run("convert", gum, out, "--mend", "gum")
+    mended = "(ROOT (S (NP (NP (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD ran))))) (VP (VBD fell))))\n"
+    assert out.read_text("utf-8") == mended
+    run("convert", gum, out, "--mend", "gum", "--noise", "1", "--force")
+    words = ["man who ran fell", "MAN WHO RAN FELL", "Man Who Ran Fell"]
+    assert [" ".join(tree.words) for tree in read_trees(out)] == words
+    run("convert", gum, out, "--force")
+    assert "(NP (WP who))" in out.read_text("utf-8")
+    assert "gum" in run("convert", gum, out, "--mend", "other", "--force", code=2).stderr
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_cli_convert_adds_noise_by_the_seed(folder, tmp_path, seed):
+    run("convert", folder / "dev.mrg", tmp_path / "copies.mrg", "--noise", "0.2", "--seed", seed)
+    trees = list(read_trees(folder / "dev.mrg"))
+    assert list(read_trees(tmp_path / "copies.mrg")) == list(with_noise(trees, share=0.2, seed=seed))
 
 
 def test_cli_convert_names_what_it_cannot_read_and_replaces_only_by_force(raw, tmp_path):

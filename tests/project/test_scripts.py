@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import zipfile
 
 import pytest
 from paths import ROOT
+
+from spacy_lpcfg import load
 
 SCRIPTS = ROOT / "scripts"
 SPLITS = """# Splits
@@ -126,3 +129,16 @@ def test_scripts_open_text_takes_sentences_of_words(tmp_path):
 def test_a_sentence_enters_each_module_once():
     """The count that the script tells: no module is entered twice, and none that is still at work."""
     assert re.search(r"\d\d modules, at most 1 visits, 0 upwards$", run("module_visits.py").strip())
+
+
+def test_scripts_bundle_scores_on_other_trees(tmp_path):
+    rooted, flat = tmp_path / "rooted.mrg", tmp_path / "flat.mrg"
+    rooted.write_text("(ROOT (S (NP (PRP It)) (VP (VBZ rains)) (. .)))\n", encoding="utf-8")
+    flat.write_text("(S (PRP It) (VBZ rains) (. .))\n(S (PRP It) (VBZ rains) (NN .))\n", encoding="utf-8")
+    other_rows = runpy.run_path(str(SCRIPTS / "bundle.py"))["other_rows"]
+    assert other_rows(load("en").parser(), [rooted, flat]) == {
+        f"F1 on `{rooted.as_posix()}`": "100.00",
+        f"sentences scored of `{rooted.as_posix()}`": "1",
+        f"F1 on `{flat.as_posix()}`": "50.00",
+        f"sentences scored of `{flat.as_posix()}`": "1",
+    }

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spacy_lpcfg.words.signatures import MAX_SUFFIX, UNKNOWN, shorter_signature, signature_backoff, suffix_signatures
+from spacy_lpcfg.words.signatures import (
+    MAX_SUFFIX,
+    UNKNOWN,
+    is_in_capitals,
+    shorter_signature,
+    signature_backoff,
+    suffix_signatures,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,10 @@ from spacy_lpcfg.words.signatures import MAX_SUFFIX, UNKNOWN, shorter_signature,
         ("...", True, ["...", "<form punct low>", "<form punct>", "<form>"]),
         ("ing", False, ["ing", "<form low>", "<form>"]),  # too short for its suffix
         ("", False, ["", "<form punct low>", "<form punct>", "<form>"]),
+        ("''", True, ["''", '"', "<form punct low>", "<form punct>", "<form>"]),
+        ("-RRB-.", False, ["-RRB-.", ").", "<form punct low>", "<form punct>", "<form>"]),
+        (":-RRB-", True, [":-RRB-", ":)", "<form punct low>", "<form punct>", "<form>"]),
+        ("walk-LRB-s-RRB-", False, ["walk-LRB-s-RRB-", "walk(s)", "<form low>", "<form>"]),
     ],
 )
 def test_signature_backoff_goes_from_the_word_to_the_signature_of_all(word, sentence_initial, names):
@@ -41,8 +52,8 @@ def test_signature_backoff_of_any_text(word, sentence_initial):
     names = signature_backoff(word, sentence_initial)
     assert names[0] == word
     assert names[-1] == UNKNOWN
-    assert len(names) <= 6
-    assert all(name.startswith("<form") for name in names[2:])
+    assert len(names) <= 7
+    assert all(name.startswith("<form") for name in names[3:])
     assert len(set(names[1:])) == len(names[1:])
 
 
@@ -50,6 +61,7 @@ def test_suffix_signatures_from_short_to_long():
     assert suffix_signatures("Walked", False) == ["", "Cap ", "Cap  -d", "Cap  -ed", "Cap  -ked", "Cap  -lked"]
     assert suffix_signatures("3.5", True) == ["", " num", " num -5", " num -.5"]
     assert suffix_signatures("", False)[0] == ""
+    assert suffix_signatures("-RRB-.", False) == ["", " punct", " punct -."]
 
 
 @given(st.text(), st.booleans())
@@ -59,3 +71,24 @@ def test_shorter_signature_is_the_one_before(word, sentence_initial):
     found = suffix_signatures(word, sentence_initial)
     assert len(found) <= 2 + MAX_SUFFIX
     assert [shorter_signature(each) for each in found[1:]] == found[:-1]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("HELP ME NOW !", True),
+        ("STOP IT", True),
+        ("-LRB- STOP IT -RRB-", True),
+        ("Ferry Sinks off Coast", True),
+        ("Dog Bites Man", True),
+        ("Ann Lee", False),  # more often a name than a headline
+        ("He is OK .", False),
+        ("NATO met in Rome .", False),
+        ("GO !", False),
+        ("it rains", False),
+        ("-LRB- 1 -RRB- .", False),
+        ("", False),
+    ],
+)
+def test_signatures_know_sentences_in_capitals(sentence, expected):
+    assert is_in_capitals(sentence.split()) is expected

@@ -1,0 +1,88 @@
+"""Copies of trees in other letters."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.strategies import trees
+
+from spacy_lpcfg.trees import Tree, parse_trees, with_noise
+from spacy_lpcfg.trees.noise import KINDS, capitals, curly_quotes, headline, lower_case, without_final
+
+TREE = """(S (`` ") (NP-SBJ (NP (PRP$ My) (NN son) (POS 's)) (-LRB- -LRB-) (NNP NATO) (-RRB- -RRB-) (NN cat))
+    (VP (VBD did) (RB n't) (VP (VB go) (PP (IN to) (NP (DT the) (NN barn))))) ('' ") (. .))"""
+
+
+def parse(text: str) -> Tree:
+    (tree,) = parse_trees(text)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (capitals, "\" MY SON 'S -LRB- NATO -RRB- CAT DID N'T GO TO THE BARN \" ."),
+        (headline, "\" My Son 's -LRB- NATO -RRB- Cat Did n't Go to the Barn \" ."),
+        (lower_case, "\" my son 's -LRB- nato -RRB- cat did n't go to the barn \" ."),
+        (curly_quotes, "“ My son ’s -LRB- NATO -RRB- cat did n’t go to the barn ” ."),
+        (without_final, "\" My son 's -LRB- NATO -RRB- cat did n't go to the barn \""),
+    ],
+)
+def test_noise_changes_words_alone(kind, words):
+    copy = kind(parse(TREE))
+    assert copy.words == words.split()
+    assert copy.tags == parse(TREE).tags[: len(copy)]
+
+
+def test_noise_knows_where_quotation_marks_stand():
+    tree = parse("""(NP (`` `) (NN x) ('' ') (`` ``) (NN y) ('' '') (NNS ") (POS '))""")
+    assert curly_quotes(tree).words == ["‘", "x", "’", "“", "y", "”", '"', "’"]
+
+
+@pytest.mark.parametrize("text", ["(ROOT (NP (NN Rain)))", "(X (. .))", "(S (VP (VB Go) (. .)) (PRN so))"])
+def test_noise_drops_a_mark_at_the_end_alone(text):
+    assert without_final(parse(text)) == parse(text)
+
+
+def test_noise_drops_no_other_word_of_the_same_tag():
+    assert str(without_final(parse("(S (S (VB Go) (. .)) (S (VB Run) (. .)))"))) == "(S (S (VB Go) (. .)) (S (VB Run)))"
+
+
+def test_noise_drops_phrases_that_it_empties():
+    assert str(without_final(parse("(S (VB Go) (X (. !)))"))) == "(S (VB Go))"
+
+
+@given(trees())
+def test_noise_keeps_brackets_of_any_tree(tree):
+    for kind in KINDS[:-1]:
+        assert kind(tree).spans() == tree.spans()
+        assert kind(kind(tree)) == kind(tree)
+
+
+@given(st.lists(trees(), max_size=5), st.integers(0, 3))
+def test_noise_comes_by_the_seed_and_after_its_trees(some, seed):
+    noisy = list(with_noise(some, share=0.5, seed=seed))
+    assert noisy == list(with_noise(some, share=0.5, seed=seed))
+    assert list(with_noise(some, share=0)) == some
+    assert len(some) <= len(noisy) <= 3 * len(some)
+
+
+def test_noise_is_of_the_share_asked_for():
+    some = [parse(TREE)] * 1000
+    noisy = list(with_noise(some, share=0.1))
+    assert 1160 < len(noisy) < 1240
+    count = {kind: sum(tree == kind(some[0]) for tree in noisy) for kind in KINDS}
+    assert all(60 < n < 130 for n in count.values()), count
+    assert noisy != list(with_noise(some, share=0.1, seed=1))
+
+
+def test_noise_of_all_trees_copies_some_kinds_and_changes_by_the_others():
+    tree = parse("(S (NP (PRP We)) (VP (VBD paid)) (. .))")
+    assert [" ".join(found.words) for found in with_noise([tree], share=1)] == ["we paid", "WE PAID .", "We Paid ."]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
+def test_noise_refuses_a_share_that_is_none(share):
+    with pytest.raises(ValueError, match="share of the trees"):
+        with_noise([], share=share)
