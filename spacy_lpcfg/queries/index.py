@@ -55,9 +55,7 @@ class TreeIndex:
         self._found: dict[LabelTest, np.ndarray] = {}
 
     @classmethod
-    def from_trees(
-        cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()
-    ) -> TreeIndex:
+    def from_trees(cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()) -> TreeIndex:
         """Trees as they stand, artificial roots, function labels and empty elements included; settings as above."""
         strings = Strings()
         return cls(codes_of_trees(trees, strings), strings, rules, scores)

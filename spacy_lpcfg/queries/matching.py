@@ -1,9 +1,9 @@
 """Which nodes of an index a pattern matches.
 
-First sets of nodes: from the rarest label of the pattern on, each relation leads from all nodes that are left to all that
-they are related to, at once. What a node stands for does not depend on other nodes unless a pattern refers back to one,
-so that these sets are the answer; Gottlob, Koch and Pichler (2005) have this of XPath. Where a pattern refers back, they
-are what may match, and where it names nodes, each match is found from there by a walk.
+First sets of nodes: from the rarest label of the pattern on, each relation leads from all nodes that are left to all
+that they are related to, at once. What a node stands for depends on no other node unless a pattern refers back to one,
+so that these sets are the answer; Gottlob, Koch and Pichler (2005) have this of XPath. Where a pattern refers back,
+they are what may match, and where it names nodes, each match is found from there by a walk.
 """
 
 from __future__ import annotations
@@ -155,8 +155,11 @@ class _Search:
             if len(targets):
                 yield bound
             return
-        for target in targets.tolist():
-            yield from self.ways(part.node, target, bound)
+        ways = (found for target in targets.tolist() for found in self.ways(part.node, target, bound))
+        if part.node.binds:
+            yield from ways
+        elif next(ways, None) is not None:
+            yield bound
 
     def _described(self, node: NodePattern, at: int, bound: Bound) -> Bound | None:
         """What is bound when a node of the tree is described, or None."""

@@ -118,8 +118,8 @@ class NodePattern:
 
     @cached_property
     def binds(self) -> bool:
-        """Whether it names nodes."""
-        return any(node.name for node in self.nodes())
+        """Whether it names nodes, or what is in their labels."""
+        return any(node.name or node.groups for node in self.nodes())
 
     def nodes(self) -> Iterator[NodePattern]:
         """The node, and those that it is related to."""
@@ -441,7 +441,8 @@ def _tokens(text: str) -> list[_Token]:
     found, place = [], 0
     while not found or found[-1].kind != "end":
         match = _TOKENS.match(text, place)
-        assert match is not None and match.lastgroup is not None  # any character is at least a mark
+        assert match is not None  # any character is at least a mark
+        assert match.lastgroup is not None
         found.append(_Token(match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1))
         place = match.end()
     return found
