@@ -48,9 +48,9 @@ def test_peers_tgrep_of_nltk(relation, form):
     from nltk.tree import ParentedTree
 
     pattern, theirs = form.replace("{}", relation), form.replace("{}", relation.replace("`", "'"))
+    compiled = tgrep.tgrep_compile(theirs)
     for tree in TREES:
-        parented = ParentedTree.convert(to_nltk(tree))
-        (found,) = tgrep.tgrep_nodes(theirs, [parented])
+        (found,) = tgrep.tgrep_nodes(compiled, [ParentedTree.convert(to_nltk(tree))])
         assert ours(tree, pattern) == [" ".join(str(node).split()) for node in found], (pattern, str(tree))
 
 
