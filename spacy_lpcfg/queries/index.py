@@ -90,7 +90,7 @@ class TreeIndex:
         from spacy_lpcfg.queries.matching import matches
 
         for number, names in matches(self, _compiled(pattern)):
-            yield TreeMatch(TreeNode(self, number), {name: TreeNode(self, i) for name, i in names})
+            yield TreeMatch(TreeNode(self, number), {name: TreeNode(self, i) for name, i in names.items()})
 
     def nodes(self, pattern: str | TreePattern) -> np.ndarray:
         """The nodes that a pattern matches, in pre-order, whatever it names: much faster than `search`.
@@ -139,6 +139,10 @@ class TreeIndex:
     def n_of_label(self) -> np.ndarray:
         """How many nodes have each of the strings."""
         return np.bincount(self.label, minlength=len(self.strings))
+
+    def string(self, node: int) -> str:
+        """The label or word of a node."""
+        return self.strings[self.label[node]]
 
     def tree_of(self, ids: np.ndarray) -> np.ndarray:
         """The tree that each node is of."""

@@ -1,21 +1,15 @@
-"""The nodes that some nodes are related to, for all relations: each by arrays of nodes, sorted and without repetition.
-
-Only one direction of each relation is defined by what it leads to; the other is that of its converse.
-"""
+"""The nodes that some nodes are related to, all at once: each relation on sets of nodes, which are sorted arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
 from spacy_lpcfg.queries.index import NONE, TreeIndex
-from spacy_lpcfg.queries.pattern import CONVERSES, Relation
+from spacy_lpcfg.queries.pattern import Relation
 
 Ids = np.ndarray
-Step = Callable[[TreeIndex, Ids], Ids]
-"""From each of some nodes to one other, or NONE."""
 _MANY = 32  # one node in so many is enough to mark them in an array of all
 
 
@@ -23,19 +17,11 @@ def image(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
     """The nodes B for which A relation B holds, for any A of some nodes."""
     if not len(ids):
         return ids
-    if relation.through is not None:
-        return _through(index, relation, ids)
+    if relation.symbol in _CHAINS:
+        return _chain(index, relation, ids)
     if relation.number:
         return unique(index, _NUMBERED[relation.symbol](index, ids, relation.number))
-    return unique(index, _IMAGES[relation.symbol](index, ids))
-
-
-def preimage(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
-    """The nodes A for which A relation B holds, for any B of some nodes."""
-    return image(index, Relation(CONVERSES[relation.symbol], relation.number, relation.through), ids)
-
-
-# Sets of nodes -----------------------------------------------------------------------------------
+    return unique(index, _RELATED[relation.symbol](index, ids))
 
 
 def unique(index: TreeIndex, ids: Ids) -> Ids:
@@ -62,116 +48,72 @@ def both(ids: Ids, others: Ids) -> Ids:
 
 def _ranges(starts: Ids, stops: Ids) -> Ids:
     """All numbers of some half-open ranges, one after the other."""
-    lengths = np.maximum(stops - starts, 0)
+    lengths = stops - starts
     ends = np.cumsum(lengths)
     return np.arange(lengths.sum()) + np.repeat(starts - ends + lengths, lengths)
 
 
-# Steps to one node, or NONE ----------------------------------------------------------------------
+def _chain(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
+    """What one comes to by one step or more; from node to node of those that the relation goes through, if it says."""
+    step, found, new = _CHAINS[relation.symbol], [], ids
+    while len(new):
+        new = image(index, step, new)
+        found.append(new)
+        new = new[~is_among(new, ids)]  # the others have gone their way from the beginning
+        new = index.where(relation.through, new) if relation.through else new
+    return unique(index, np.concatenate(found))
 
 
-def _go(to: np.ndarray, ids: Ids) -> Ids:
-    return np.where(ids == NONE, NONE, to[ids])
+_CHAINS = {
+    "<+": Relation("<"),
+    ">+": Relation(">"),
+    ".+": Relation("."),
+    ",+": Relation(","),
+    ">>": Relation(">"),
+    "<<:": Relation("<:"),
+    ">>:": Relation(">:"),
+    "<<,": Relation("<i", 1),
+    ">>,": Relation(">i", 1),
+    "<<-": Relation("<i", -1),
+    ">>-": Relation(">i", -1),
+    "<<#": Relation("<#"),
+    ">>#": Relation(">#"),
+    "$++": Relation("$+"),
+    "$--": Relation("$-"),
+}
+"""The steps of relations that are chains."""
 
 
-def _parent(index: TreeIndex, ids: Ids) -> Ids:
-    return index.parent[ids]
-
-
-def _right(index: TreeIndex, ids: Ids) -> Ids:
-    return index.right[ids]
-
-
-def _left(index: TreeIndex, ids: Ids) -> Ids:
-    return index.left[ids]
+# Relations one by one ----------------------------------------------------------------------------
 
 
 def _first(index: TreeIndex, ids: Ids) -> Ids:
     return np.where(index.end[ids] > ids + 1, ids + 1, NONE)
 
 
-def _last(index: TreeIndex, ids: Ids) -> Ids:
-    return index.last[ids]
+def _children(index: TreeIndex, ids: Ids) -> Ids:
+    first = unique(index, _first(index, ids))
+    return np.append(first, image(index, Relation("$++"), first))
 
 
-def _head(index: TreeIndex, ids: Ids) -> Ids:
-    return index.heads(ids)
+def _below(index: TreeIndex, ids: Ids) -> Ids:
+    ends = index.end[ids]
+    is_highest = ids >= np.maximum.accumulate(np.append(0, ends[:-1]))
+    return _ranges(ids[is_highest] + 1, ends[is_highest])
 
 
-def _only(index: TreeIndex, ids: Ids) -> Ids:
-    last = index.last[ids]
-    return np.where(last == ids + 1, last, NONE)
+def _words(index: TreeIndex, ids: Ids) -> Ids:
+    return ids[index.end[ids] == ids + 1]
 
 
-def _parent_of_only(index: TreeIndex, ids: Ids) -> Ids:
-    return np.where(index.left[ids] == NONE, _parent_of_last(index, ids), NONE)
-
-
-def _parent_of_last(index: TreeIndex, ids: Ids) -> Ids:
-    return np.where(index.right[ids] == NONE, index.parent[ids], NONE)
-
-
-def _parent_of_head(index: TreeIndex, ids: Ids) -> Ids:
+def _parents_of_heads(index: TreeIndex, ids: Ids) -> Ids:
     ids = ids[index.parent[ids] != NONE]
     parents = index.parent[ids]
     return np.where(index.heads(parents) == ids, parents, NONE)
 
 
-def _closure(step: Step, index: TreeIndex, ids: Ids) -> Ids:
-    """All that one comes to by one step or more."""
-    found = [ids[:0]]
-    while len(ids):
-        ids = unique(index, step(index, ids))
-        found.append(ids)
-    return np.concatenate(found)
-
-
-# Relations to any number -------------------------------------------------------------------------
-
-
-def _children(index: TreeIndex, ids: Ids) -> Ids:
-    if len(ids) * _MANY > len(index.label):
-        is_in = np.zeros(len(index.label) + 1, bool)
-        is_in[ids] = True
-        return np.flatnonzero(is_in[index.parent])
-    first = unique(index, _first(index, ids))
-    return np.append(first, _closure(_right, index, first))
-
-
-def _highest(index: TreeIndex, ids: Ids) -> Ids:
-    """Those nodes that are below none of the others."""
-    ends = index.end[ids]
-    return ids[ids >= np.maximum.accumulate(np.append(0, ends[:-1]))]
-
-
-def _below(index: TreeIndex, ids: Ids) -> Ids:
-    ids = _highest(index, ids)
-    return _ranges(ids + 1, index.end[ids])
-
-
-def _leftmost_below(index: TreeIndex, ids: Ids) -> Ids:
-    return _ranges(ids + 1, index.first_at[index.start[ids] + 1])
-
-
-def _above_leftmost(index: TreeIndex, ids: Ids) -> Ids:
-    return _ranges(index.first_at[index.start[ids]], ids)
-
-
 def _sisters(index: TreeIndex, ids: Ids) -> Ids:
-    ids = ids[index.parent[ids] != NONE]
-    parents, own, n_ids = np.unique(index.parent[ids], return_inverse=True, return_counts=True)
-    children = unique(index, _children(index, parents.astype(np.int64)))
-    return children[~is_among(children, ids[n_ids[own] == 1])]
-
-
-def _right_sisters(index: TreeIndex, ids: Ids) -> Ids:
-    _, leftmost = np.unique(index.parent[ids], return_index=True)
-    return _closure(_right, index, ids[leftmost])
-
-
-def _left_sisters(index: TreeIndex, ids: Ids) -> Ids:
-    _, rightmost = np.unique(index.parent[ids[::-1]], return_index=True)
-    return _closure(_left, index, ids[::-1][rightmost])
+    return np.append(image(index, Relation("$++"), ids), image(index, Relation("$--"), ids))
 
 
 def _right_after(index: TreeIndex, ids: Ids) -> Ids:
@@ -180,14 +122,10 @@ def _right_after(index: TreeIndex, ids: Ids) -> Ids:
 
 
 def _right_before(index: TreeIndex, ids: Ids) -> Ids:
-    return _ending(index, np.unique(index.start[ids]))
-
-
-def _ending(index: TreeIndex, stops: np.ndarray) -> Ids:
-    """The nodes that end before some words, in their trees."""
-    words = index.first_at[stops] - 1
-    words = words[(words != NONE) & (index.stop[words] == stops)]
-    return np.append(words, _closure(_parent_of_last, index, words))
+    starts = np.unique(index.start[ids])
+    words = index.first_at[starts] - 1
+    words = words[(words != NONE) & (index.stop[words] == starts)]  # others are of the tree before
+    return np.append(words, image(index, Relation(">>-"), words))
 
 
 def _after(index: TreeIndex, ids: Ids) -> Ids:
@@ -209,21 +147,12 @@ def _same_tree(index: TreeIndex, ids: Ids) -> Ids:
     return _ranges(index.roots[trees], index.roots[trees + 1])
 
 
-def _words_at(index: TreeIndex, positions: np.ndarray) -> Ids:
-    return index.first_at[positions + 1] - 1
-
-
-def _words_below(index: TreeIndex, ids: Ids) -> Ids:
-    ids = _highest(index, ids)
-    ids = ids[index.end[ids] > ids + 1]
-    return _words_at(index, _ranges(index.start[ids], index.stop[ids]))
-
-
-def _above_words(index: TreeIndex, ids: Ids) -> Ids:
-    return _closure(_parent, index, ids[index.end[ids] == ids + 1])
-
-
-# Relations with a number, or with nodes between --------------------------------------------------
+def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
+    """Where so many steps lead; NONE where there are not so many."""
+    while n_steps and (ids != NONE).any():
+        ids = np.where(ids == NONE, NONE, to[ids])
+        n_steps -= 1
+    return ids
 
 
 def _child(index: TreeIndex, ids: Ids, number: int) -> Ids:
@@ -237,81 +166,44 @@ def _parent_of_child(index: TreeIndex, ids: Ids, number: int) -> Ids:
     return np.where((first != NONE) & (back[first] == NONE), index.parent[ids], NONE)
 
 
-def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
-    """Where so many steps lead; NONE where there are not so many."""
-    while n_steps and (ids != NONE).any():
-        ids = _go(to, ids)
-        n_steps -= 1
-    return ids
-
-
-def _word_below(index: TreeIndex, ids: Ids, number: int) -> Ids:
-    ids = ids[index.end[ids] > ids + 1]
+def _word(index: TreeIndex, ids: Ids, number: int) -> Ids:
+    """The word of that number below each node, or NONE."""
     start, stop = index.start[ids].astype(np.int64), index.stop[ids].astype(np.int64)
-    positions = start + number - 1 if number > 0 else stop + number
-    return _words_at(index, positions[(start <= positions) & (positions < stop)])
+    places = start + number - 1 if number > 0 else stop + number
+    is_below = (start <= places) & (places < stop) & (index.end[ids] > ids + 1)
+    return np.where(is_below, index.first_at[np.where(is_below, places, 0) + 1] - 1, NONE)
 
 
 def _above_word(index: TreeIndex, ids: Ids, number: int) -> Ids:
-    positions = index.start[ids[index.end[ids] == ids + 1]].astype(np.int64)
-    if number > 0:
-        starts = positions - number + 1
-        starts = starts[starts >= 0]
-        found = _ranges(index.first_at[starts], index.first_at[starts + 1])
-    else:
-        stops = positions - number
-        found = _ending(index, stops[stops < len(index.first_at) - 1])
-    found = found[index.end[found] > found + 1]
-    return found[index.stop[found] - index.start[found] >= abs(number)]
+    found = image(index, Relation(">>"), _words(index, ids))
+    return found[is_among(_word(index, found, number), ids)]
 
 
-def _through(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
-    assert relation.through is not None
-    step = Relation(relation.symbol[:-1])
-    found = new = image(index, step, ids)
-    while len(new):
-        reached = image(index, step, index.where(relation.through, new))
-        new = reached[~is_among(reached, found)]
-        found = unique(index, np.append(found, new))
-    return found
-
-
-_IMAGES: dict[str, Callable[[TreeIndex, Ids], Ids]] = {
+_RELATED: dict[str, Callable[[TreeIndex, Ids], Ids]] = {
     "<": _children,
-    ">": _parent,
+    ">": lambda index, ids: index.parent[ids],
+    "<=": lambda index, ids: np.append(ids, _children(index, ids)),
+    ">=": lambda index, ids: np.append(ids, index.parent[ids]),
     "<<": _below,
-    ">>": partial(_closure, _parent),
-    "<:": _only,
-    ">:": _parent_of_only,
-    "<<:": partial(_closure, _only),
-    ">>:": partial(_closure, _parent_of_only),
-    "<<,": _leftmost_below,
-    ">>,": _above_leftmost,
-    "<<-": partial(_closure, _last),
-    ">>-": partial(_closure, _parent_of_last),
-    "<#": _head,
-    ">#": _parent_of_head,
-    "<<#": partial(_closure, _head),
-    ">>#": partial(_closure, _parent_of_head),
+    "<:": lambda index, ids: np.where(index.last[ids] == ids + 1, ids + 1, NONE),
+    ">:": lambda index, ids: np.where((index.left[ids] == NONE) & (index.right[ids] == NONE), index.parent[ids], NONE),
+    "<<<": lambda index, ids: _words(index, _below(index, ids)),
+    ">>>": lambda index, ids: image(index, Relation(">>"), _words(index, ids)),
+    "<#": lambda index, ids: index.heads(ids),
+    ">#": _parents_of_heads,
     "$": _sisters,
-    "$+": _right,
-    "$-": _left,
-    "$++": _right_sisters,
-    "$--": _left_sisters,
+    "$+": lambda index, ids: index.right[ids],
+    "$-": lambda index, ids: index.left[ids],
     ".": _right_after,
     ",": _right_before,
     "..": _after,
     ",,": _before,
-    "<<<": _words_below,
-    ">>>": _above_words,
     "==": lambda index, ids: ids,
-    "<=": lambda index, ids: np.append(ids, _children(index, ids)),
-    ">=": lambda index, ids: np.append(ids, index.parent[ids]),
     ":": _same_tree,
 }
 _NUMBERED: dict[str, Callable[[TreeIndex, Ids, int], Ids]] = {
     "<i": _child,
     ">i": _parent_of_child,
-    "<<<i": _word_below,
+    "<<<i": _word,
     ">>>i": _above_word,
 }

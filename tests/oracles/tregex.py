@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from spacy_lpcfg.queries import TreePattern
-from spacy_lpcfg.queries.pattern import LabelTest, NodePattern, Part, Relation
+from spacy_lpcfg.queries.pattern import LabelTest, Part, Relation
 from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree
 
 
@@ -163,7 +163,7 @@ def holds(test: LabelTest, node: Node) -> bool:
     return found != test.is_negated
 
 
-def match(pattern: NodePattern, node: Node, nodes: list[Node], bound: dict, rules: HeadRules) -> Iterator[dict]:
+def match(pattern: Part, node: Node, nodes: list[Node], bound: dict, rules: HeadRules) -> Iterator[dict]:
     """What is bound in each way in which a node is that of a pattern."""
     if pattern.same:
         is_one = pattern.same in bound and (bound[pattern.same] is node) != pattern.test.is_negated
@@ -184,14 +184,14 @@ def match(pattern: NodePattern, node: Node, nodes: list[Node], bound: dict, rule
                 return
     if pattern.name:
         bound[pattern.name] = node
-    yield from [bound] if pattern.part is None else condition(pattern.part, node, nodes, bound, rules)
+    yield from condition(Part("all", pattern.parts), node, nodes, bound, rules)
 
 
 def condition(part: Part, node: Node, nodes: list[Node], bound: dict, rules: HeadRules) -> Iterator[dict]:
     if part.kind == "step":
         for other in nodes:
             if related(part.relation, node, other, nodes, rules):
-                yield from match(part.node, other, nodes, bound, rules)
+                yield from match(part.parts[0], other, nodes, bound, rules)
     elif part.kind == "all":
         ways = [bound]
         for each in part.parts:

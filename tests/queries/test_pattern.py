@@ -9,7 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.queries import PatternError, TreeIndex, TreePattern
-from spacy_lpcfg.queries.pattern import CONVERSES, MAX_NESTING, MAX_NODES, SYMBOLS
+from spacy_lpcfg.queries.pattern import _CONVERSES as CONVERSES
+from spacy_lpcfg.queries.pattern import MAX_NESTING, MAX_NODES, SYMBOLS
 from spacy_lpcfg.trees import parse_trees
 
 TREES = list(parse_trees("(S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (PRP it))))\n(A (B b))"))
@@ -86,16 +87,10 @@ def _shape(text: str) -> list:
     """What a pattern consists of, conjunctions as one."""
 
     def of_part(part) -> list:
-        if part is None:
-            return []
-        if part.kind == "all":
-            return [each for inner in part.parts for each in of_part(inner)]
-        return [(part.kind, part.relation, _of_node(part.node), [of_part(each) for each in part.parts])]
+        below = [each for inner in part.parts for each in of_part(inner)]
+        return below if part.kind == "all" else [(part.kind, part.relation, part.test, below)]
 
-    def _of_node(node) -> tuple:
-        return (node.test, of_part(node.part))
-
-    return [_of_node(root) for root in TreePattern(text).roots]
+    return [of_part(root) for root in TreePattern(text).roots]
 
 
 def _found(text: str) -> list[int]:
