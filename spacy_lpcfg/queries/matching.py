@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from spacy_lpcfg.queries.index import TreeIndex
+from spacy_lpcfg.queries.arrays import TreeArrays
 from spacy_lpcfg.queries.pattern import Part, TreePattern
 from spacy_lpcfg.queries.relations import Ids, both, image, is_among, unique
 from spacy_lpcfg.trees.transforms import basic_category
@@ -22,7 +22,7 @@ Bound = dict[str, int | str]
 _FEW = 8  # times as few nodes are worth following down before what is below them is known
 
 
-def matching_nodes(index: TreeIndex, pattern: TreePattern) -> Ids:
+def matching_nodes(index: TreeArrays, pattern: TreePattern) -> Ids:
     """The nodes that a pattern matches, in pre-order."""
     found = []
     for root in pattern.roots:
@@ -33,25 +33,23 @@ def matching_nodes(index: TreeIndex, pattern: TreePattern) -> Ids:
     return unique(index, np.concatenate(found))
 
 
-def matches(index: TreeIndex, pattern: TreePattern) -> Iterator[tuple[int, dict[str, int]]]:
+def matches(index: TreeArrays, pattern: TreePattern) -> Iterator[tuple[int, dict[str, int]]]:
     """Each node that a pattern matches, with each choice of the nodes that it names."""
     searches = [(root, _Search(index)) for root in pattern.roots]
     found = [search.candidates(root) for root, search in searches]
     for i in unique(index, np.concatenate(found)).tolist():
-        seen: set[tuple] = set()
+        seen: set[tuple[tuple[str, int], ...]] = set()
         for (root, search), ids in zip(searches, found, strict=True):
-            is_candidate = is_among(np.array([i]), ids)[0]
-            for bound in search.ways(root, i, {}) if is_candidate and (root.binds or not root.is_closed) else [{}]:
-                names = {name: node for name, node in bound.items() if isinstance(node, int)}
-                if is_candidate and tuple(names.items()) not in seen:
-                    seen.add(tuple(names.items()))
-                    yield i, names
+            for names in search.names(root, i) if is_among(np.array([i]), ids)[0] else ():
+                if names not in seen:
+                    seen.add(names)
+                    yield i, dict(names)
 
 
 class _Search:
     """A pattern, or one of its alternatives, and the nodes of an index that its parts may match."""
 
-    def __init__(self, index: TreeIndex) -> None:
+    def __init__(self, index: TreeArrays) -> None:
         self.index = index
         self.sets: dict[Part, Ids] = {}
 
@@ -98,6 +96,12 @@ class _Search:
         return ids
 
     # Walks
+
+    def names(self, root: Part, at: int) -> Iterator[tuple[tuple[str, int], ...]]:
+        """The named nodes of each match of a candidate."""
+        is_sure = root.is_closed and not root.binds
+        for bound in [{}] if is_sure else self.ways(root, at, {}):
+            yield tuple((name, i) for name, i in bound.items() if isinstance(i, int))
 
     def ways(self, part: Part, at: int, bound: Bound) -> Iterator[Bound]:
         """What is bound in each way in which a node of a tree may be that of the pattern, or a condition hold of it."""

@@ -25,11 +25,7 @@ _SHOWN = 50  # characters of a pattern that an error shows on each side of the m
 
 
 class PatternError(ValueError):
-    """A text that is no pattern.
-
-    pattern (str): The text.
-    column (int): Where the mistake is, from 1.
-    """
+    """A text, `pattern`, that is none; `column` is where the mistake is, from 1."""
 
     def __init__(self, message: str, pattern: str, column: int) -> None:
         super().__init__(message, pattern, column)
@@ -90,22 +86,25 @@ class Relation(NamedTuple):
         return self._replace(symbol=_CONVERSES[self.symbol])
 
 
+SELF = Relation("==")
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """A part of a pattern: a node, or a condition on one.
 
     kind (str): "node"; "step" to a node in some relation; "all", "any", "not" or "optional" of other conditions.
-    parts (tuple of Part): Of a node the condition on it, if there is one; of a step its node; else the other conditions.
+    parts (tuple of Part): Of a node the condition on it, if any; of a step its node; else the other conditions.
     relation (Relation): Of a step.
     test (LabelTest): Of a node; where it has `same` or `like`, `is_negated` and `is_basic` alone count.
-    name, same, like (str or None): What a node is called, as in NP=x; the name of the node that it is, as in =x, or that
-        has the same label, as in ~x.
+    name, same, like (str or None): What a node is called, as in NP=x; the name of the node that it is, as in =x, or
+        that has the same label, as in ~x.
     groups (tuple of (int, str)): Groups of the regular expression, and the variables that hold what they match.
     """
 
     kind: str
     parts: tuple[Part, ...] = ()
-    relation: Relation = Relation("==")
+    relation: Relation = SELF
     test: LabelTest = LabelTest(ANY)
     name: str | None = None
     same: str | None = None
@@ -142,16 +141,17 @@ class TreePattern:
 
 # Reading -----------------------------------------------------------------------------------------
 
-_PAIRS = "< > <= >= << >> <i >i <: >: <<: >>: <<, >>, <<- >>- <# ># <<# >># <+ >+ <<< >>> <<<i >>>i".split()
-_PAIRS += ". , .. ,, .+ ,+ $+ $- $++ $-- $ $ == == : :".split()
-_CONVERSES = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
+_CONVERSES = {
+    "<": ">", "<=": ">=", "<<": ">>", "<i": ">i", "<:": ">:", "<<:": ">>:", "<<,": ">>,", "<<-": ">>-", "<#": ">#",
+    "<<#": ">>#", "<+": ">+", "<<<": ">>>", "<<<i": ">>>i", ".": ",", "..": ",,", ".+": ",+", "$+": "$-", "$++": "$--",
+    "$": "$", "==": "==", ":": ":",
+}  # fmt: skip
 _CONVERSES |= {other: own for own, other in _CONVERSES.items()}
 _ALIASES = {
     "<,": ("<i", 1), "<-": ("<i", -1), "<`": ("<i", -1), ">,": (">i", 1), ">-": (">i", -1), ">`": (">i", -1),
     "<<`": ("<<-", 0), ">>`": (">>-", 0), "$..": ("$++", 0), "$,,": ("$--", 0), "$.": ("$+", 0), "$,": ("$-", 0),
 }  # fmt: skip
-_NOT_WRITTEN = {">>>", ">>>i", ">=", "<i", ">i", "<<<i"}
-SYMBOLS = sorted({*_CONVERSES, *_ALIASES} - _NOT_WRITTEN, key=lambda symbol: (-len(symbol), symbol))
+SYMBOLS = sorted({*_CONVERSES, *_ALIASES} - {">>>", ">>>i", ">=", "<i", ">i", "<<<i"}, key=len, reverse=True)
 """All symbols of relations, longest first, but for those with numbers."""
 _RESERVED = r"\s(/|@!#%&)=?\[\]><~.,$:{};"
 _TOKENS = re.compile(
@@ -172,9 +172,7 @@ _CONDITION = "a relation such as < or $+"
 
 
 class _Token(NamedTuple):
-    """kind (str): a group of `_TOKENS`, or of a mark itself; column (int): where it begins, from 1."""
-
-    kind: str
+    kind: str  # a group of _TOKENS; of a mark itself
     text: str
     column: int
 

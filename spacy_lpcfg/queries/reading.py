@@ -31,23 +31,17 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarr
     rest = iter(trees)
     while some := list(islice(rest, _N_TREES)):
         codes: list[int] = []
-        for tree in some:
-            _add_codes(codes, tree, strings)
+        stack: list[Tree | None] = some[::-1]  # None closes a bracket
+        while stack:
+            node = stack.pop()
+            if node is None:
+                codes.append(CLOSE)
+            elif node.word is not None:
+                codes += (OPEN, strings[node.label], strings[node.word], CLOSE)
+            else:
+                codes += (OPEN, strings[node.label])
+                stack += (None, *node.children[::-1])
         yield np.array(codes, np.int32)
-
-
-def _add_codes(codes: list[int], tree: Tree, strings: Strings) -> None:
-    stack: list[Tree | None] = [tree]
-    while stack:
-        node = stack.pop()
-        if node is None:
-            codes.append(CLOSE)
-        elif node.word is not None:
-            codes += (OPEN, strings[node.label], strings[node.word], CLOSE)
-        else:
-            codes += (OPEN, strings[node.label])
-            stack.append(None)
-            stack += node.children[::-1]
 
 
 # Files -------------------------------------------------------------------------------------------
@@ -72,11 +66,7 @@ class _Tokens(dict[bytes, int]):
 def codes_of_file(
     path: str, strings: Strings, on_error: Callable[[TreebankError], None] | None
 ) -> Iterator[np.ndarray]:
-    """The codes of the trees that `read_trees` would read, several times faster.
-
-    path (str): A bracketed file, gzipped or not; on_error (callable or None): as of `read_trees`.
-    RAISES (TreebankError): As of `read_trees`.
-    """
+    """The codes of the trees that `read_trees` would read, several times faster; arguments and errors are its own."""
     try:
         return iter(list(_regular_codes(path, strings)))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
@@ -91,43 +81,34 @@ def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
         data = file.read(_BLOCK).removeprefix(_BYTE_ORDER_MARK)
         while data:
             line = file.readline(LONGEST_LINE)
-            if len(line) == LONGEST_LINE:
+            found = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
+            codes = np.append(rest, np.fromiter(map(tokens.__getitem__, found), np.int32, len(found)))
+            depth = np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
+            ends = np.append(-1, np.flatnonzero(depth == 0))
+            if len(line) == LONGEST_LINE or np.diff(ends, append=len(codes)).max() > MAX_NODES:
                 raise _Irregular
-            data += line
-            found = data.replace(b"(", b" ( ").replace(b")", b" ) ").split()
-            codes = np.fromiter(map(tokens.__getitem__, found), np.int32, len(found))
-            whole, rest = _split(np.concatenate([rest, codes]))
-            yield _checked(whole, strings)
-            data = file.read(_BLOCK)
+            whole = ends[-1] + 1
+            yield _labelled(codes[:whole], depth[:whole], strings)
+            rest, data = codes[whole:], file.read(_BLOCK)
     if len(rest):
         raise _Irregular
 
 
-def _split(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The codes up to the end of the last whole tree, and the rest."""
-    depth = np.cumsum(np.where(codes == OPEN, 1, np.where(codes == CLOSE, -1, 0)))
-    ends = np.flatnonzero(depth == 0)
-    n_whole = int(ends[-1]) + 1 if len(ends) else 0
-    if depth.min(initial=0) < 0 or len(codes) - n_whole > MAX_NODES:
-        raise _Irregular
-    return codes[:n_whole], codes[n_whole:]
-
-
-def _checked(codes: np.ndarray, strings: Strings) -> np.ndarray:
-    """Codes of whole trees, with an empty label for each root that has none."""
-    before = np.append(CLOSE, codes[:-1])
+def _labelled(codes: np.ndarray, depth: np.ndarray, strings: Strings) -> np.ndarray:
+    """Codes of whole trees, with an empty label for each root that has none; errors as above."""
+    before = np.append(CLOSE, codes)[:-1]
     is_text = codes >= FIRST
-    depth = np.cumsum(np.where(codes == OPEN, 1, np.where(codes == CLOSE, -1, 0)))
     is_word = is_text & (before >= FIRST)
-    unlabelled = (codes == OPEN) & (before == OPEN)
+    after_word = np.append(False, is_word)[:-1]
+    is_unlabelled = (codes == OPEN) & (before == OPEN)
     names = [code for name in TREE_NAMES if (code := strings.get(name)) is not None]
     is_wrong = (
         (is_text & (before == CLOSE))  # a word beside nodes, or outside
-        | (np.append(False, is_word[:-1]) & (codes != CLOSE))  # two words, or a node beside a word
-        | ((codes == CLOSE) & (before != CLOSE) & ~np.append(False, is_word[:-1]))  # nothing in a node
-        | (unlabelled & (depth != 2))
+        | (after_word & (codes != CLOSE))  # two words, or a node beside a word
+        | ((codes == CLOSE) & (before != CLOSE) & ~after_word)  # nothing in a node
+        | (is_unlabelled & (depth != 2))
         | (is_text & (depth == 2) & np.isin(codes, names))  # maybe the name of a tree
     )
-    if is_wrong.any() or np.diff(np.flatnonzero(depth == 0), prepend=-1).max(initial=0) > MAX_NODES:
+    if is_wrong.any() or depth.min(initial=0) < 0:
         raise _Irregular
-    return np.insert(codes, np.flatnonzero(unlabelled), strings[""]) if unlabelled.any() else codes
+    return np.insert(codes, np.flatnonzero(is_unlabelled), strings[""]) if is_unlabelled.any() else codes

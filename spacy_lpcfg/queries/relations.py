@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spacy_lpcfg.queries.index import NONE, TreeIndex
+from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.pattern import Relation
 
 Ids = np.ndarray
 _MANY = 32  # one node in so many is enough to mark them in an array of all
 
 
-def image(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
+def image(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
     """The nodes B for which A relation B holds, for any A of some nodes."""
     if not len(ids):
         return ids
@@ -24,7 +24,7 @@ def image(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
     return unique(index, _RELATED[relation.symbol](index, ids))
 
 
-def unique(index: TreeIndex, ids: Ids) -> Ids:
+def unique(index: TreeArrays, ids: Ids) -> Ids:
     """The set of some nodes, NONE left out."""
     if len(ids) * _MANY < len(index.label):
         found = np.unique(ids)
@@ -53,7 +53,7 @@ def _ranges(starts: Ids, stops: Ids) -> Ids:
     return np.arange(lengths.sum()) + np.repeat(starts - ends + lengths, lengths)
 
 
-def _chain(index: TreeIndex, relation: Relation, ids: Ids) -> Ids:
+def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
     """What one comes to by one step or more; from node to node of those that the relation goes through, if it says."""
     step, found, new = _CHAINS[relation.symbol], [], ids
     while len(new):
@@ -87,54 +87,54 @@ _CHAINS = {
 # Relations one by one ----------------------------------------------------------------------------
 
 
-def _first(index: TreeIndex, ids: Ids) -> Ids:
+def _first(index: TreeArrays, ids: Ids) -> Ids:
     return np.where(index.end[ids] > ids + 1, ids + 1, NONE)
 
 
-def _children(index: TreeIndex, ids: Ids) -> Ids:
+def _children(index: TreeArrays, ids: Ids) -> Ids:
     first = unique(index, _first(index, ids))
     return np.append(first, image(index, Relation("$++"), first))
 
 
-def _below(index: TreeIndex, ids: Ids) -> Ids:
+def _below(index: TreeArrays, ids: Ids) -> Ids:
     ends = index.end[ids]
     is_highest = ids >= np.maximum.accumulate(np.append(0, ends[:-1]))
     return _ranges(ids[is_highest] + 1, ends[is_highest])
 
 
-def _words(index: TreeIndex, ids: Ids) -> Ids:
+def _words(index: TreeArrays, ids: Ids) -> Ids:
     return ids[index.end[ids] == ids + 1]
 
 
-def _parents_of_heads(index: TreeIndex, ids: Ids) -> Ids:
+def _parents_of_heads(index: TreeArrays, ids: Ids) -> Ids:
     ids = ids[index.parent[ids] != NONE]
     parents = index.parent[ids]
     return np.where(index.heads(parents) == ids, parents, NONE)
 
 
-def _sisters(index: TreeIndex, ids: Ids) -> Ids:
+def _sisters(index: TreeArrays, ids: Ids) -> Ids:
     return np.append(image(index, Relation("$++"), ids), image(index, Relation("$--"), ids))
 
 
-def _right_after(index: TreeIndex, ids: Ids) -> Ids:
+def _right_after(index: TreeArrays, ids: Ids) -> Ids:
     stops = np.unique(index.stop[ids])
     return _ranges(index.first_at[stops], index.first_at[stops + 1])
 
 
-def _right_before(index: TreeIndex, ids: Ids) -> Ids:
+def _right_before(index: TreeArrays, ids: Ids) -> Ids:
     starts = np.unique(index.start[ids])
     words = index.first_at[starts] - 1
     words = words[(words != NONE) & (index.stop[words] == starts)]  # others are of the tree before
     return np.append(words, image(index, Relation(">>-"), words))
 
 
-def _after(index: TreeIndex, ids: Ids) -> Ids:
+def _after(index: TreeArrays, ids: Ids) -> Ids:
     trees, places = np.unique(index.tree_of(ids), return_index=True)
     stops = np.minimum.reduceat(index.stop[ids], places)
     return _ranges(index.first_at[stops], index.roots[trees + 1])
 
 
-def _before(index: TreeIndex, ids: Ids) -> Ids:
+def _before(index: TreeArrays, ids: Ids) -> Ids:
     trees, places = np.unique(index.tree_of(ids), return_index=True)
     starts = index.start[ids[np.append(places[1:], len(ids)) - 1]]  # of the last in each tree
     begin, end = index.roots[trees], index.first_at[starts]
@@ -142,7 +142,7 @@ def _before(index: TreeIndex, ids: Ids) -> Ids:
     return found[index.stop[found] <= np.repeat(starts, end - begin)]
 
 
-def _same_tree(index: TreeIndex, ids: Ids) -> Ids:
+def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
     trees = np.unique(index.tree_of(ids))
     return _ranges(index.roots[trees], index.roots[trees + 1])
 
@@ -155,18 +155,18 @@ def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
     return ids
 
 
-def _child(index: TreeIndex, ids: Ids, number: int) -> Ids:
+def _child(index: TreeArrays, ids: Ids, number: int) -> Ids:
     found = _first(index, ids) if number > 0 else index.last[ids]
     return _along(index.right if number > 0 else index.left, found, abs(number) - 1)
 
 
-def _parent_of_child(index: TreeIndex, ids: Ids, number: int) -> Ids:
+def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
     back = index.left if number > 0 else index.right
     first = _along(back, ids, abs(number) - 1)
     return np.where((first != NONE) & (back[first] == NONE), index.parent[ids], NONE)
 
 
-def _word(index: TreeIndex, ids: Ids, number: int) -> Ids:
+def _word(index: TreeArrays, ids: Ids, number: int) -> Ids:
     """The word of that number below each node, or NONE."""
     start, stop = index.start[ids].astype(np.int64), index.stop[ids].astype(np.int64)
     places = start + number - 1 if number > 0 else stop + number
@@ -174,12 +174,12 @@ def _word(index: TreeIndex, ids: Ids, number: int) -> Ids:
     return np.where(is_below, index.first_at[np.where(is_below, places, 0) + 1] - 1, NONE)
 
 
-def _above_word(index: TreeIndex, ids: Ids, number: int) -> Ids:
+def _above_word(index: TreeArrays, ids: Ids, number: int) -> Ids:
     found = image(index, Relation(">>"), _words(index, ids))
     return found[is_among(_word(index, found, number), ids)]
 
 
-_RELATED: dict[str, Callable[[TreeIndex, Ids], Ids]] = {
+_RELATED: dict[str, Callable[[TreeArrays, Ids], Ids]] = {
     "<": _children,
     ">": lambda index, ids: index.parent[ids],
     "<=": lambda index, ids: np.append(ids, _children(index, ids)),
@@ -201,7 +201,7 @@ _RELATED: dict[str, Callable[[TreeIndex, Ids], Ids]] = {
     "==": lambda index, ids: ids,
     ":": _same_tree,
 }
-_NUMBERED: dict[str, Callable[[TreeIndex, Ids, int], Ids]] = {
+_NUMBERED: dict[str, Callable[[TreeArrays, Ids, int], Ids]] = {
     "<i": _child,
     ">i": _parent_of_child,
     "<<<i": _word,

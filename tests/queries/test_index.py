@@ -84,16 +84,16 @@ BROKEN = [
 def test_index_reads_what_is_strange_as_others_do(tmp_path, text):
     path = tmp_path / "strange.mrg"
     path.write_bytes(b"(S (A a))\n" + text.encode("utf-8").replace("\ufffd".encode(), b"\xff") + b"\n(S (A a))\n")
-    errors, ours = [], []
-    try:
-        expected = list(read_trees(path, on_error=errors.append))
-    except TreebankError as error:
-        with pytest.raises(TreebankError) as caught:
-            TreeIndex.read(path, on_error=ours.append)
-        assert str(caught.value) == str(error)
-        return
-    assert trees_of(TreeIndex.read(path, on_error=ours.append)) == expected
-    assert list(map(str, ours)) == list(map(str, errors))
+
+    def read(reader) -> tuple[list[Tree] | str, list[str]]:
+        errors: list[TreebankError] = []
+        try:
+            return reader(errors.append), list(map(str, errors))
+        except TreebankError as error:
+            return str(error), []
+
+    expected, errors = read(lambda on_error: list(read_trees(path, on_error=on_error)))
+    assert read(lambda on_error: trees_of(TreeIndex.read(path, on_error=on_error))) == (expected, errors)
     if errors:
         with pytest.raises(TreebankError, match=r"strange.mrg:\d"):
             TreeIndex.read(path)
