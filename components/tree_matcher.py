@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import srsly
 from spacy.tokens import Doc, Span
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.constituents import Constituency, Constituent, doc_constituency, span_constituency
+from spacy_lpcfg.components.constituents import Constituent, doc_constituency, span_constituency
 from spacy_lpcfg.components.tree_group import group_at
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
 from spacy_lpcfg.queries.index import Scores
@@ -21,15 +20,13 @@ from spacy_lpcfg.trees import HeadRules, Tree, head_rules
 OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
 
 
-@dataclass(frozen=True)
-class DocTreeMatch:
+class DocTreeMatch(NamedTuple):
     """A match of a pattern in a Doc.
 
     key (str): What the patterns were added as.
     span (Span): The words below the node, with its label, its tag, or the word as its label.
     names (dict of str to Span): The nodes that the pattern names, in the same way.
-    probability (float or None): The least posterior probability of the brackets and tags of these nodes; None where
-        nothing is known.
+    probability (float or None): The least posterior probability of these nodes' brackets and tags; None if unknown.
     """
 
     key: str
@@ -88,24 +85,24 @@ class TreeMatcher:
     def __call__(self, doclike: Doc | Span) -> list[DocTreeMatch]:
         """The matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
 
-        doclike (Doc or Span): With trees; a Span that is a constituent, such as a sentence, of which only what is below
-            it is looked at.
+        doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
         RAISES (ValueError): If it has no trees, or the Span is no constituent.
         """
+        docs = IndexedDocs([doclike], self.rules or head_rules(self.vocab.lang), self.spans_key)
+        found = [
+            DocTreeMatch(
+                key, docs.span(match.node), {n: docs.span(i) for n, i in match.names.items()}, match.probability
+            )
+            for key, patterns in self._patterns.items()
+            for pattern in patterns
+            for match in docs.index.search(pattern)
+        ]
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
-        indexed = IndexedDocs([doclike], self.rules or head_rules(self.vocab.lang), self.spans_key)
-        found = [match for key in self._patterns for match in self._matches(key, indexed)]
         for i, match in enumerate(found):
-            on_match = self._callbacks.get(match.key)
+            on_match = self._callbacks[match.key]
             if on_match is not None:
                 on_match(self, doc, i, found)
         return found
-
-    def _matches(self, key: str, indexed: IndexedDocs) -> Iterator[DocTreeMatch]:
-        for pattern in self._patterns[key]:
-            for match in indexed.index.search(pattern):
-                names = {name: indexed.span(node) for name, node in match.names.items()}
-                yield DocTreeMatch(key, indexed.span(match.node), names, match.probability)
 
     # Saving
 
@@ -121,12 +118,11 @@ class TreeMatcher:
         """
         try:
             saved = srsly.msgpack_loads(data)
-            patterns = {key: [TreePattern(text) for text in own] for key, own in saved["patterns"].items()}
+            patterns = {key: list(map(TreePattern, texts)) for key, texts in saved["patterns"].items()}
             spans_key = saved["spans_key"]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"Expected what `TreeMatcher.to_bytes` made, but it is damaged: {error}") from error
-        self._patterns, self.spans_key = patterns, spans_key
-        self._callbacks = dict.fromkeys(patterns)
+        self._patterns, self._callbacks, self.spans_key = patterns, dict.fromkeys(patterns), spans_key
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -143,12 +139,11 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """The trees of Docs in an index, and where they stand.
+    """The trees of Docs in an index, and where they stand; errors as of `TreeMatcher`.
 
     docs (iterable of Doc or Span): With trees.
     rules (HeadRules): Of their language.
     spans_key (str or None): Key of `doc.spans`; None for the first that a Doc has.
-    RAISES (ValueError): For one without trees, and a Span that is no constituent.
     """
 
     def __init__(self, docs: Iterable[Doc | Span], rules: HeadRules, spans_key: str | None = None) -> None:
@@ -158,21 +153,20 @@ class IndexedDocs:
 
     def span(self, node: TreeNode) -> Span:
         """The words below a node, with its label."""
-        words = self.roots[node.tree_number].leaves
-        return Span(words[0].doc, words[node.start].i, words[node.end - 1].i + 1, node.label)
+        words = self.roots[node.tree_number].leaves[node.start : node.end]
+        return Span(words[0].doc, words[0].i, words[-1].i + 1, node.label)
 
 
-def _roots(doclike: Doc | Span, spans_key: str | None) -> Constituency:
+def _roots(doclike: Doc | Span, spans_key: str | None) -> Iterable[Constituent]:
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)
-    root = span_constituency(doclike, spans_key)
-    return Constituency([root] if root is not None else [])
+    return filter(None, [span_constituency(doclike, spans_key)])
 
 
 def _rooted(node: Constituent) -> tuple[Tree, Scores]:
-    """A tree below the artificial root of its treebank, if it is a whole one and there is one, and its scores."""
-    doc, (brackets, tags) = node.leaves[0].doc, node.scores
-    label = group_at(doc, node._sentence.key).attrs.get("root", "")
-    if not label or node.parent is not None:
+    """The tree and scores of a node; of a root, below the artificial one if its treebank had that."""
+    brackets, tags = node.scores
+    label = "" if node.parent else group_at(node.leaves[0].doc, node._sentence.key).attrs.get("root", "")
+    if not label:
         return node.tree, (brackets, tags)
     return Tree(label, [node.tree]), (None if brackets is None else [nan, *brackets], tags)

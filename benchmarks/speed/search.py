@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def many(treebank: Path, n_trees: int, n_words: int) -> list[Tree]:
-    """Trees of a treebank, again and again, of a quarter more or fewer words at most, each with a last word of its own."""
+    """Trees of a treebank, again and again, of about so many words, each with a last word of its own."""
     trees = [tree for tree in read_trees(treebank) if abs(len(tree) - n_words) <= n_words / 4]
     return [
         Tree.from_spans([*tree.words[:-1], f"w{number}"], tree.tags, tree.spans())

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.console import (
-    STDIN,
     begun,
     check_output,
-    is_text,
     log,
     log_skipped,
     progress,
@@ -59,7 +57,7 @@ class Searched(NamedTuple):
 
     name: str
     n_before: int
-    index: "TreeIndex"
+    trees: "TreeIndex"
 
 
 @reporting_errors
@@ -95,6 +93,7 @@ def search(
         spacy-lpcfg search 'NP $+ VP' text.txt --model model/ --format brackets
     """
     from spacy_lpcfg.queries import PatternError, TreePattern
+    from spacy_lpcfg.trees import head_rules
 
     check_output(output)
     try:
@@ -105,7 +104,7 @@ def search(
         if not os.path.isdir(file):
             check_usage(file, kind, None)
     errors: list[Exception] = []
-    searched = _Corpora(kind, model, component, lang, errors if skip_bad else None).read(files)
+    searched = _Reader(kind, model, component, head_rules(lang), errors if skip_bad else None).read(files)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
     of_matches = _match_rows(searched, pattern, form, is_one=is_one)
     rows = _count_rows(searched, pattern) if form == SearchFormat.counts else of_matches
@@ -118,67 +117,54 @@ def search(
 # Reading -----------------------------------------------------------------------------------------
 
 
-class _Corpora:
-    """What the options say of the files.
+class _Reader(NamedTuple):
+    """What the options say of files; errors (list or None): of broken trees, None if they are to be raised."""
 
-    errors (list or None): For those of broken trees, that are left out; None if they are to be raised.
-    """
+    kind: Input | None
+    model: str
+    component: str | None
+    rules: "HeadRules"
+    errors: list[Exception] | None
 
-    def __init__(
-        self, kind: Input | None, model: str, component: str | None, lang: str, errors: list[Exception] | None
-    ) -> None:
-        from spacy_lpcfg.trees import head_rules
-
-        self.kind, self.model, self.component = kind, model, component
-        self.on_error = None if errors is None else errors.append
-        self.rules: HeadRules = head_rules(lang)
-
-    def read(self, files: Sequence[str]) -> Iterator[Searched]:
+    def read(self, paths: Sequence[str]) -> Iterator[Searched]:
         from spacy_lpcfg.trees.files import files_of
 
-        for path in files:
-            for file in files_of(path, _SUFFIXES) if os.path.isdir(path) else [path]:
-                kind = self.kind or kind_by_name(file) or Input.text
-                if kind == Input.trees:
-                    yield Searched(_name(file), 0, self._treebank(file))
-                else:
-                    yield from self._docs(file, kind)
+        for file in chain.from_iterable(files_of(path, _SUFFIXES) if os.path.isdir(path) else [path] for path in paths):
+            source = Source(file, self.kind or kind_by_name(file) or Input.text, None)
+            if source.kind == Input.trees:
+                yield Searched(source.name, 0, self._treebank(source))
+            else:
+                yield from self._docs(source)
 
-    def _treebank(self, file: str) -> "TreeIndex":
+    def _treebank(self, source: Source) -> "TreeIndex":
         from spacy_lpcfg.queries import TreeIndex
         from spacy_lpcfg.trees import parse_trees
 
-        if os.path.isfile(file):
-            return TreeIndex.read(file, self.rules, on_error=self.on_error)
-        lines = Source(file, Input.trees, None).lines()
-        return TreeIndex.from_trees(parse_trees(lines, path=_name(file), on_error=self.on_error), self.rules)
+        on_error = None if self.errors is None else self.errors.append
+        if os.path.isfile(source.file):
+            return TreeIndex.read(source.file, self.rules, on_error=on_error)
+        return TreeIndex.from_trees(parse_trees(source.lines(), path=source.name, on_error=on_error), self.rules)
 
-    def _docs(self, file: str, kind: Input) -> Iterator[Searched]:
+    def _docs(self, source: Source) -> Iterator[Searched]:
+        from spacy.vocab import Vocab
+
         from spacy_lpcfg.components.tree_matcher import IndexedDocs
 
         n_before = 0
-        docs = iter(progress(self._with_trees(file) if kind == Input.spacy else self._parsed(file), "documents"))
+        found = docs_of_source(source, Vocab()) if source.kind == Input.spacy else self._parsed(source.file)
+        docs = iter(progress(found, "documents"))
         while some := list(islice(docs, _N_DOCS)):
             try:
                 index = IndexedDocs(some, self.rules).index
             except ValueError as error:
-                raise ValueError(f"{_name(file)}: {error}") from error
-            yield Searched(_name(file), n_before, index)
+                raise ValueError(f"{source.name}: {error}") from error
+            yield Searched(source.name, n_before, index)
             n_before += len(index)
-
-    def _with_trees(self, file: str) -> "Iterator[Doc]":
-        from spacy.vocab import Vocab
-
-        return docs_of_source(Source(file, Input.spacy, None), Vocab())
 
     def _parsed(self, file: str) -> "Iterator[Doc]":
         nlp = load_pipeline(self.model)
         parser = find_parser(nlp, self.component)
         return (doc for doc, _ in run_pipeline(nlp, parser, source_of(nlp, parser, file, self.kind, None)))
-
-
-def _name(file: str) -> str:
-    return "<stdin>" if file == STDIN else "<text>" if is_text(file) else file
 
 
 # Writing -----------------------------------------------------------------------------------------
@@ -188,9 +174,11 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
     """A row for each file: matches, trees with any, and all trees; one for all, if there are several."""
     counts: dict[str, list[int]] = {}
     for name, _, index in searched:
-        trees = [match.node.tree_number for match in index.search(pattern)]
+        matching = [match.node.tree_number for match in index.search(pattern)]
         of_file = counts.setdefault(name, [0, 0, 0])
-        counts[name] = [n + more for n, more in zip(of_file, (len(trees), len({*trees}), len(index)), strict=True)]
+        counts[name] = [
+            n + more for n, more in zip(of_file, (len(matching), len({*matching}), len(index)), strict=True)
+        ]
     if len(counts) > 1:
         counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
     yield "file\tmatches\tmatching\ttrees"
@@ -206,7 +194,7 @@ def _match_rows(
     if form == SearchFormat.tsv:
         yield "\t".join((*_COLUMNS, *pattern.names))
     for part in searched:
-        for match in part.index.search(pattern):
+        for match in part.trees.search(pattern):
             is_empty = False
             number = part.n_before + match.node.tree_number + 1
             place = str(number) if is_one else f"{part.name}:{number}"

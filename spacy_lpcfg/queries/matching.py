@@ -61,7 +61,7 @@ class _Search:
         rarest = min((part for part in rest if part.kind == "step"), key=self._rarity, default=None)
         if within is None and rarest is not None and self._rarity(rarest) < self._count(node):
             rest.remove(rarest)
-            within = image(self.index, rarest.relation.converse, self.candidates(*rarest.parts))
+            within = image(self.index, rarest.relation.converse, self.candidates(rarest.parts[0]))
         if node.same or node.like:  # and the test is not of its own label
             ids = np.arange(len(self.index.label)) if within is None else within
         else:
@@ -86,7 +86,7 @@ class _Search:
         if part.kind == "step":
             is_few = len(ids) * _FEW < self._rarity(part)
             within = image(self.index, part.relation, ids) if is_few else None
-            return both(ids, image(self.index, part.relation.converse, self.candidates(*part.parts, within)))
+            return both(ids, image(self.index, part.relation.converse, self.candidates(part.parts[0], within)))
         if part.kind == "any":
             return unique(self.index, np.concatenate([self._restricted(each, ids) for each in part.parts]))
         if part.kind == "not" and part.is_closed:

@@ -31,7 +31,7 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarr
     rest = iter(trees)
     while some := list(islice(rest, _N_TREES)):
         codes: list[int] = []
-        stack: list[Tree | None] = some[::-1]  # None closes a bracket
+        stack: list[Tree | None] = [*some[::-1]]  # None closes a bracket
         while stack:
             node = stack.pop()
             if node is None:

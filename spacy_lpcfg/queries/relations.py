@@ -64,23 +64,9 @@ def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
     return unique(index, np.concatenate(found))
 
 
-_CHAINS = {
-    "<+": Relation("<"),
-    ">+": Relation(">"),
-    ".+": Relation("."),
-    ",+": Relation(","),
-    ">>": Relation(">"),
-    "<<:": Relation("<:"),
-    ">>:": Relation(">:"),
-    "<<,": Relation("<i", 1),
-    ">>,": Relation(">i", 1),
-    "<<-": Relation("<i", -1),
-    ">>-": Relation(">i", -1),
-    "<<#": Relation("<#"),
-    ">>#": Relation(">#"),
-    "$++": Relation("$+"),
-    "$--": Relation("$-"),
-}
+_STEPS = {"<+": "<", ">+": ">", ".+": ".", ",+": ",", ">>": ">", "<<:": "<:", ">>:": ">:", "<<#": "<#", ">>#": ">#"}
+_CHAINS = {symbol: Relation(step) for symbol, step in {**_STEPS, "$++": "$+", "$--": "$-"}.items()}
+_CHAINS |= {f"{up}{up}{mark}": Relation(f"{up}i", n) for up in "<>" for mark, n in ((",", 1), ("-", -1))}
 """The steps of relations that are chains."""
 
 
@@ -201,9 +187,4 @@ _RELATED: dict[str, Callable[[TreeArrays, Ids], Ids]] = {
     "==": lambda index, ids: ids,
     ":": _same_tree,
 }
-_NUMBERED: dict[str, Callable[[TreeArrays, Ids, int], Ids]] = {
-    "<i": _child,
-    ">i": _parent_of_child,
-    "<<<i": _word,
-    ">>>i": _above_word,
-}
+_NUMBERED = {"<i": _child, ">i": _parent_of_child, "<<<i": _word, ">>>i": _above_word}
