@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -32,8 +34,10 @@ from spacy_lpcfg.components.cli.pipelines import Component, Lang, find_parser, l
 from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
+    from spacy.language import Language
     from spacy.tokens import Doc
 
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
     from spacy_lpcfg.trees import HeadRules
 
@@ -41,7 +45,6 @@ _SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
 _CONTEXT = 40  # characters on each side of a match
 _COLUMNS = ("file", "sentence", "start", "end", "label", "probability", "text")
 _N_DOCS = 500  # that are looked through at a time
-_NO_MATCH = "No match."
 _NO_HEAD = " <# is the head child of a node, such as its IN; <<# is the word as well."
 
 
@@ -106,10 +109,10 @@ def search(
     errors: list[Exception] = []
     searched = _Reader(kind, model, component, head_rules(lang), errors if skip_bad else None).read(files)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
-    of_matches = _match_rows(searched, pattern, form, is_one=is_one)
-    rows = _count_rows(searched, pattern) if form == SearchFormat.counts else of_matches
     with writing(output) as out:
-        for row in begun(rows):
+        for row in begun(
+            _count_rows(searched, pattern) if form == "counts" else _rows(searched, pattern, form, is_one)
+        ):
             out.write(row + "\n")
     log_skipped(errors)
 
@@ -117,7 +120,8 @@ def search(
 # Reading -----------------------------------------------------------------------------------------
 
 
-class _Reader(NamedTuple):
+@dataclass(frozen=True)
+class _Reader:
     """What the options say of files; errors (list or None): of broken trees, None if they are to be raised."""
 
     kind: Input | None
@@ -161,10 +165,14 @@ class _Reader(NamedTuple):
             yield Searched(source.name, n_before, index)
             n_before += len(index)
 
-    def _parsed(self, file: str) -> "Iterator[Doc]":
+    @cached_property
+    def _pipeline(self) -> "tuple[Language, ParsingPipe]":
         nlp = load_pipeline(self.model)
-        parser = find_parser(nlp, self.component)
-        return (doc for doc, _ in run_pipeline(nlp, parser, source_of(nlp, parser, file, self.kind, None)))
+        return nlp, find_parser(nlp, self.component)
+
+    def _parsed(self, file: str) -> "Iterator[Doc]":
+        source = source_of(*self._pipeline, file, self.kind, None)
+        return (doc for doc, _ in run_pipeline(*self._pipeline, source))
 
 
 # Writing -----------------------------------------------------------------------------------------
@@ -175,10 +183,8 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
     counts: dict[str, list[int]] = {}
     for name, _, index in searched:
         matching = [match.node.tree_number for match in index.search(pattern)]
-        of_file = counts.setdefault(name, [0, 0, 0])
-        counts[name] = [
-            n + more for n, more in zip(of_file, (len(matching), len({*matching}), len(index)), strict=True)
-        ]
+        of_part = (len(matching), len({*matching}), len(index))
+        counts[name] = [n + more for n, more in zip(counts.get(name, (0, 0, 0)), of_part, strict=True)]
     if len(counts) > 1:
         counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
     yield "file\tmatches\tmatching\ttrees"
@@ -186,9 +192,7 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
         yield "\t".join(map(str, (name, *of_file)))
 
 
-def _match_rows(
-    searched: Iterable[Searched], pattern: "TreePattern", form: SearchFormat, *, is_one: bool
-) -> Iterator[str]:
+def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchFormat, is_one: bool) -> Iterator[str]:
     """A row for each match; is_one (bool): whether all trees are of one file, which needs no name."""
     is_empty = True
     if form == SearchFormat.tsv:
@@ -203,7 +207,7 @@ def _match_rows(
             else:
                 yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
     if is_empty:
-        log(_NO_MATCH + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
+        log("No match." + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
 
 
 def _in_context(place: str, match: "TreeMatch") -> str:

@@ -97,7 +97,7 @@ class TreeArrays:
     def _labels_of(self, test: LabelTest) -> np.ndarray:
         """Which of the strings a test holds of: bool (n_strings,)."""
         if test not in self._found:
-            self._found[test] = np.fromiter(map(test.holds, self.strings), bool, len(self.strings))
+            self._found[test] = np.fromiter(test.holds(self.strings), bool, len(self.strings))
         return self._found[test]
 
     def count(self, test: LabelTest) -> int:

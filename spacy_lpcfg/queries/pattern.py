@@ -1,13 +1,12 @@
-"""Patterns of trees in Tregex's language: what they consist of, and how they are read.
+"""Patterns of trees in the language of Tregex (Levy and Andrew 2006): what they consist of, and how they are read.
 
-Levy and Andrew (2006), "Tregex and Tsurgeon"; relations and precedence as in the documentation of Stanford's
-TregexPattern. docs/search.md has all relations, and what differs.
+Relations and precedence are those of the documentation of Stanford's TregexPattern; docs/search.md has what differs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, TypeVar
@@ -57,15 +56,12 @@ class LabelTest:
     def regex(self) -> re.Pattern[str] | None:
         return re.compile(self.text[1:-1]) if self.text.startswith("/") else None
 
-    @cached_property
-    def labels(self) -> frozenset[str]:
-        return frozenset(self.text.split("|"))
-
-    def holds(self, label: str) -> bool:
-        """Whether a label is one of them; whether a node is a root has to be asked besides."""
-        label = basic_category(label) if self.is_basic else label
-        is_one = self.regex.search(label) is not None if self.regex else label in self.labels or self.text == ANY
-        return is_one != self.is_negated
+    def holds(self, labels: Iterable[str]) -> Iterator[bool]:
+        """Whether each label is one of them; whether a node is a root has to be asked besides."""
+        regex, wanted = self.regex, {*self.text.split("|")}
+        for label in map(basic_category, labels) if self.is_basic else labels:
+            is_one = regex.search(label) is not None if regex else label in wanted or self.text == ANY
+            yield is_one != self.is_negated
 
 
 class Relation(NamedTuple):
@@ -134,9 +130,6 @@ class TreePattern:
         parser = _Parser(text)
         self.roots: tuple[Part, ...] = tuple(parser.pattern())
         self.names: tuple[str, ...] = tuple(dict.fromkeys(parser.all_names))
-
-    def __repr__(self) -> str:
-        return f"TreePattern({self.text!r})"
 
 
 # Reading -----------------------------------------------------------------------------------------
@@ -279,20 +272,20 @@ class _Parser:
     def _new_name(self) -> str | None:
         if not self._has("="):
             return None
-        token = self._expect("label", "a name after =")
-        if token.text in self.known:
-            raise self._error("a name that no other node has: refer to the other one by = without a label", token)
+        name = self._expect("label", "a name after =")
+        if name.text in self.known:
+            raise self._error("a name that no other node has: refer to the other one by = without a label", name)
         if self.n_negated:
-            raise self._error("no name below a negation, where no node is found", token)
-        self.known.add(token.text)
-        self.all_names.append(token.text)
-        return token.text
+            raise self._error("no name below a negation, where no node is found", name)
+        self.known.add(name.text)
+        self.all_names.append(name.text)
+        return name.text
 
     def _known_name(self) -> str:
-        token = self._expect("label", "a name after = or ~")
-        if token.text not in self.known:
-            raise self._error("the name of a node before this one", token)
-        return token.text
+        name = self._expect("label", "a name after = or ~")
+        if name.text not in self.known:
+            raise self._error("the name of a node before this one", name)
+        return name.text
 
     # Conditions
 
@@ -324,16 +317,15 @@ class _Parser:
         parts = [self._part()]
         while self._has("&") or self._begins_part():
             parts.append(self._part())
-        return parts[0] if len(parts) == 1 else Part("all", tuple(parts))
+        return Part("all", tuple(parts))
 
     def _part(self) -> Part:
-        if self._kind == "!":
-            return self._negation()
-        return Part("optional", (self._positive(),)) if self._has("?") else self._positive()
-
-    def _negation(self) -> Part:
+        if self._has("?"):
+            return Part("optional", (self._positive(),))
+        if self._kind != "!":
+            return self._positive()
         self.n_negated += 1
-        negated = self._within(lambda: self._negation() if self._kind == "!" else self._positive())
+        negated = self._within(lambda: self._part() if self._kind == "!" else self._positive())
         self.n_negated -= 1
         return Part("not", (negated,))
 
