@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from paths import ROOT
 
 from spacy_lpcfg.queries import PatternError, TreeIndex, TreePattern
 from spacy_lpcfg.queries.pattern import _CONVERSES as CONVERSES
@@ -105,6 +106,14 @@ def test_pattern_knows_the_symbols_of_the_documentation():
     assert {*documented.split()} <= {*SYMBOLS}
     assert {*SYMBOLS} - {*documented.split()} == {"<<`", ">>`"}
     assert all(CONVERSES[CONVERSES[symbol]] == symbol for symbol in CONVERSES)
+
+
+def test_pattern_symbols_are_in_the_table_of_the_page():
+    """Those to what is above A are named by those to what is below."""
+    page = (ROOT / "docs" / "search.md").read_text("utf-8")
+    table = page[page.index("| A to B |") : page.index("## What differs")]
+    named = {code.strip().removesuffix("(C)") for pair in re.findall(r"``(.+?)``|`([^`]+)`", table) for code in pair}
+    assert {symbol for symbol in SYMBOLS if not {symbol, symbol.replace(">", "<")} & named} == set()
 
 
 @given(st.text("NP <>$.,:=!?@|&#%~()[]{};_/1-+`x", max_size=30) | st.text(max_size=10))
