@@ -1,4 +1,4 @@
-"""Targets that take values of Python: trees of NLTK, and constraints on the tree of a sentence."""
+"""Targets that take values of Python: trees of NLTK, constraints on the tree of a sentence, and patterns of trees."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import UNCONSTRAINED
-from spacy_lpcfg.trees import from_nltk, to_nltk
+from spacy_lpcfg.queries import PatternError, TreeIndex, TreePattern
+from spacy_lpcfg.trees import Tree, from_nltk, to_nltk
 
 LABELS = [ANY, "NP", "S", "VP", "no such label"]
 WORDS = ["The", "ferry", "was", "late", ".", "xyzzy"]
@@ -93,7 +94,33 @@ def check_constraints(case: dict[str, Any]) -> None:
         expect(all(0 <= p <= 1 for p in kept.values()), "brackets of no probability")
 
 
+# Patterns ----------------------------------------------------------------------------------------
+
+PIECES = ["NP", "/N(.)/#1%v", "__=x", "@a", "=x", "~x", "<", " >>", "$++", "<2", ",+(!a)", "!", "?", "|", "&", "(", ")"]
+TREE = Tree("S", [Tree("NP", [Tree("NN", word="a")]), Tree("VP", word="a")])
+
+
+def pattern_case(choices: Choices) -> str:
+    """Pieces of patterns, and any text."""
+    return "".join(choices.one_of(PIECES) for _ in range(choices.number(1, 9))) + choices.text(2)
+
+
+def check_pattern(case: str) -> None:
+    """The same nodes in both ways of asking, or an error with the column."""
+    index = TreeIndex.from_trees([TREE, TREE])
+    try:
+        pattern = TreePattern(case)
+    except PatternError as error:
+        expect(
+            error.message.startswith("Expected ") and 1 <= error.column <= len(case) + 1, f"what, and where? {error!r}"
+        )
+        return
+    found = [match.node.number for match in index.search(pattern)]
+    expect(sorted({*found}) == index.nodes(pattern).tolist(), "other nodes")
+
+
 TARGETS = {
+    "patterns": Target(pattern_case, check_pattern),
     "exchange": Target(nltk_case, check_nltk),
     "constraints": Target(constraints_case, check_constraints),
 }

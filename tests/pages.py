@@ -38,6 +38,7 @@ VALUES = {
     "TAGGED": "tagged.txt",
     "NAME": "name",
     "CODE": "en",
+    **{label: label for label in ("PRP", "SBAR")},  # of patterns, which search.md has
 }
 """What stands for the words in capitals that a reader puts something of his own for."""
 SMALL = {"SPACY_CONFIG_OVERRIDES": "--training.max_steps 40 --vars.states 8"}
@@ -83,8 +84,10 @@ def runnable(code: str) -> str:
     for line in code.replace("\\\n", " ").splitlines():
         kept = [part for part in line.split("&&") if not part.strip().startswith(tuple(LEFT_OUT))]
         filled = re.sub(r"\b[A-Z]{3,}\b", lambda word: VALUES.get(word[0], word[0]), "&&".join(kept))
-        if unknown := re.findall(r"\b[A-Z]{3,}\b", filled.partition("#")[0]):
-            raise ValueError(f"Expected a value for {', '.join(unknown)} in tests/pages.py, VALUES, to run {line!r}.")
+        if unknown := set(re.findall(r"\b[A-Z]{3,}\b", filled.partition("#")[0])) - {*VALUES}:
+            raise ValueError(
+                f"Expected a value for {', '.join(sorted(unknown))} in tests/pages.py, VALUES, to run {line!r}."
+            )
         lines.append(filled.strip())
     return "\n".join(lines)
 

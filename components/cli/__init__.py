@@ -26,6 +26,7 @@ from spacy_lpcfg.components.cli.parse import parse
 from spacy_lpcfg.components.cli.perplexity import perplexity
 from spacy_lpcfg.components.cli.render import render
 from spacy_lpcfg.components.cli.sample import sample
+from spacy_lpcfg.components.cli.search import search
 from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.streams import Commands, settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
@@ -74,6 +75,7 @@ for command in (
     surprisal,
     sample,
     inspect,
+    search,
     render,
     serve,
     bracketing_table,

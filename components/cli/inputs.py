@@ -20,6 +20,7 @@ from spacy_lpcfg.components.cli.streams import stdin
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
+    from spacy.vocab import Vocab
 
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
@@ -255,13 +256,17 @@ def _is_tree(line: str) -> bool:
         return False
 
 
-def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:
+def docs_of_source(source: Source, vocab: Vocab) -> Iterator[Doc]:
+    """The Docs of a `.spacy` file, or of stdin; errors are those of `docs_of`."""
     from spacy_lpcfg.components.corpus import docs_of, read_docs
     from spacy_lpcfg.storage.container import read_stream
 
     is_file = source.file != STDIN
-    docs = read_docs(source.file, nlp.vocab) if is_file else docs_of(read_stream(stdin()), source.name, nlp.vocab)
-    for doc in docs:
+    return read_docs(source.file, vocab) if is_file else docs_of(read_stream(stdin()), source.name, vocab)
+
+
+def _read_docs(nlp: Language, source: Source) -> Iterator[tuple[Doc, None]]:
+    for doc in docs_of_source(source, nlp.vocab):
         yield doc, None
 
 

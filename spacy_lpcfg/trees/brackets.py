@@ -17,9 +17,10 @@ import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Protocol
+from typing import BinaryIO, Protocol, cast
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike, replacing
@@ -31,7 +32,7 @@ LONGEST_LINE = 2**26
 MAX_NODES = 2**20
 """The most nodes of a tree, for the same."""
 _END = ""  # the token that says: here a tree must be complete
-_TREE_NAMES = frozenset({"ID", "METADATA"})
+TREE_NAMES = frozenset({"ID", "METADATA"})
 
 
 class TreebankError(ValueError):
@@ -343,17 +344,24 @@ _NO_LABEL = (
 
 def _without_names(tree: Tree) -> Tree | None:
     """Drop `(ID ...)` and the like beside the tree in an unlabelled outermost bracket."""
-    if tree.label != "" or all(child.label not in _TREE_NAMES for child in tree.children):
+    if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
-    children = [child for child in tree.children if child.label not in _TREE_NAMES]
+    children = [child for child in tree.children if child.label not in TREE_NAMES]
     return Tree("", children) if children else None
 
 
 def read_lines(path: PathLike) -> Iterator[str]:
     """The lines of a UTF-8 file, plain or compressed with gzip (told by the content); same errors as `decode_lines`."""
+    with opened(path) as file:
+        yield from decode_lines(file, os.fspath(path))
+
+
+@contextmanager
+def opened(path: PathLike) -> Iterator[BinaryIO]:
+    """A file to read in bytes, decompressed if it is one of gzip."""
     with open(path, "rb") as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
-        yield from decode_lines(gzip.GzipFile(fileobj=file) if is_zipped else file, os.fspath(path))
+        yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_zipped else file
 
 
 class Readable(Protocol):

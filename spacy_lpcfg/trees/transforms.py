@@ -150,10 +150,15 @@ def strip_functions(tree: Tree) -> Tree:
     def strip(node: Tree, children: list[Tree]) -> Tree:
         if node.is_leaf:
             return node
-        label = node.label.partition("-")[0].partition("=")[0] or node.label
+        label = basic_category(node.label)
         return _with_children(node, children) if label == node.label else Tree(label, children)
 
     return tree.fold(strip)
+
+
+def basic_category(label: str) -> str:
+    """A label without function labels and indices; one that begins with a hyphen stays, as -LRB-."""
+    return label.partition("-")[0].partition("=")[0] or label
 
 
 def remove_empty(tree: Tree) -> Tree | None:

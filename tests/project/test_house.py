@@ -76,7 +76,17 @@ def test_house_core_does_not_load_spacy(tmp_path):
     assert not loaded & {"spacy", "thinc", "sklearn", "pandas", "matplotlib", "nltk", "dask", "requests"}
 
 
-BELOW_GRAMMARS = ("storage", "trees", "evaluation", "words", "parsing", "isbn", "bracketing", "language_model")
+BELOW_GRAMMARS = (
+    "storage",
+    "trees",
+    "evaluation",
+    "words",
+    "parsing",
+    "queries",
+    "isbn",
+    "bracketing",
+    "language_model",
+)
 
 
 @pytest.mark.parametrize("folder", BELOW_GRAMMARS)

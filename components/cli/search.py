@@ -1,0 +1,227 @@
+"""`spacy-lpcfg search`: patterns of trees in treebanks, in Docs, and in text that is parsed."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from spacy_lpcfg.components.cli.console import (
+    begun,
+    check_output,
+    log,
+    log_skipped,
+    progress,
+    reporting_errors,
+    writing,
+)
+from spacy_lpcfg.components.cli.inputs import (
+    Input,
+    Kind,
+    Source,
+    check_usage,
+    docs_of_source,
+    kind_by_name,
+    run_pipeline,
+    source_of,
+)
+from spacy_lpcfg.components.cli.pipelines import Component, Lang, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.treebanks import SkipBad
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+    from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
+    from spacy_lpcfg.trees import HeadRules
+
+_SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
+_CONTEXT = 40  # characters on each side of a match
+_COLUMNS = ("file", "sentence", "start", "end", "label", "probability", "text")
+_N_DOCS = 500  # that are looked through at a time
+_NO_HEAD = " <# is the head child of a node, such as its IN; <<# is the word as well."
+
+
+class SearchFormat(str, Enum):
+    kwic = "kwic"
+    brackets = "brackets"
+    tsv = "tsv"
+    counts = "counts"
+
+
+class Searched(NamedTuple):
+    """Trees of a file, and how many of it come before them."""
+
+    name: str
+    n_before: int
+    trees: "TreeIndex"
+
+
+@reporting_errors
+def search(
+    text: Annotated[str, typer.Argument(metavar="PATTERN", help="In Tregex's language: 'NP < (PP <<# of)'.")],
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
+    ],
+    form: Annotated[
+        SearchFormat, typer.Option("--format", help="Matches in context, as trees, or in a table; or how many.")
+    ] = SearchFormat.kwic,
+    kind: Kind = None,
+    model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
+    component: Component = None,
+    lang: Lang = "en",
+    skip_bad: SkipBad = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+) -> None:
+    """Find a pattern in trees.
+
+    FILE is a treebank by its name (.mrg, .ptb, .parsed, .gz or not), Docs with trees (.spacy), and else text, which
+    the model parses. Trees are searched as they stand, with their roots, function labels and empty elements.
+
+    Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
+    of the tree. The table is apart by tabs, with a column for the words of each name; words count from 0, up to `end`.
+
+    \b
+    Example:
+        spacy-lpcfg search 'NP < (PP <<# of)' train.mrg
+        spacy-lpcfg search 'VP < /^VB/=verb < (NP=object !$ NP)' train.mrg --format tsv
+        spacy-lpcfg search 'SBAR !< IN' *.mrg corpus.spacy --format counts
+        spacy-lpcfg search 'NP $+ VP' text.txt --model model/ --format brackets
+    """
+    from spacy_lpcfg.queries import PatternError, TreePattern
+    from spacy_lpcfg.trees import head_rules
+
+    check_output(output)
+    try:
+        pattern = TreePattern(text)
+    except PatternError as error:
+        raise typer.BadParameter(str(error), param_hint="PATTERN") from error
+    for file in files:
+        if not os.path.isdir(file):
+            check_usage(file, kind, None)
+    errors: list[Exception] = []
+    searched = _Reader(kind, model, component, head_rules(lang), errors if skip_bad else None).read(files)
+    is_one = len(files) == 1 and not os.path.isdir(files[0])
+    with writing(output) as out:
+        for row in begun(
+            _count_rows(searched, pattern) if form == "counts" else _rows(searched, pattern, form, is_one)
+        ):
+            out.write(row + "\n")
+    log_skipped(errors)
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """What the options say of files; errors (list or None): of broken trees, None if they are to be raised."""
+
+    kind: Input | None
+    model: str
+    component: str | None
+    rules: "HeadRules"
+    errors: list[Exception] | None
+
+    def read(self, paths: Sequence[str]) -> Iterator[Searched]:
+        from spacy_lpcfg.trees.files import files_of
+
+        for file in chain.from_iterable(files_of(path, _SUFFIXES) if os.path.isdir(path) else [path] for path in paths):
+            source = Source(file, self.kind or kind_by_name(file) or Input.text, None)
+            if source.kind == Input.trees:
+                yield Searched(source.name, 0, self._treebank(source))
+            else:
+                yield from self._docs(source)
+
+    def _treebank(self, source: Source) -> "TreeIndex":
+        from spacy_lpcfg.queries import TreeIndex
+        from spacy_lpcfg.trees import parse_trees
+
+        on_error = None if self.errors is None else self.errors.append
+        if os.path.isfile(source.file):
+            return TreeIndex.read(source.file, self.rules, on_error=on_error)
+        return TreeIndex.from_trees(parse_trees(source.lines(), path=source.name, on_error=on_error), self.rules)
+
+    def _docs(self, source: Source) -> Iterator[Searched]:
+        from spacy.vocab import Vocab
+
+        from spacy_lpcfg.components.tree_matcher import IndexedDocs
+
+        n_before = 0
+        found = docs_of_source(source, Vocab()) if source.kind == Input.spacy else self._parsed(source.file)
+        docs = iter(progress(found, "documents"))
+        while some := list(islice(docs, _N_DOCS)):
+            try:
+                index = IndexedDocs(some, self.rules).index
+            except ValueError as error:
+                raise ValueError(f"{source.name}: {error}") from error
+            yield Searched(source.name, n_before, index)
+            n_before += len(index)
+
+    @cached_property
+    def _pipeline(self) -> "tuple[Language, ParsingPipe]":
+        nlp = load_pipeline(self.model)
+        return nlp, find_parser(nlp, self.component)
+
+    def _parsed(self, file: str) -> "Iterator[Doc]":
+        source = source_of(*self._pipeline, file, self.kind, None)
+        return (doc for doc, _ in run_pipeline(*self._pipeline, source))
+
+
+# Writing -----------------------------------------------------------------------------------------
+
+
+def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterator[str]:
+    """A row for each file: matches, trees with any, and all trees; one for all, if there are several."""
+    counts: dict[str, list[int]] = {}
+    for name, _, index in searched:
+        matching = [match.node.tree_number for match in index.search(pattern)]
+        of_part = (len(matching), len({*matching}), len(index))
+        counts[name] = [n + more for n, more in zip(counts.get(name, (0, 0, 0)), of_part, strict=True)]
+    if len(counts) > 1:
+        counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    yield "file\tmatches\tmatching\ttrees"
+    for name, of_file in counts.items():
+        yield "\t".join(map(str, (name, *of_file)))
+
+
+def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchFormat, is_one: bool) -> Iterator[str]:
+    """A row for each match; is_one (bool): whether all trees are of one file, which needs no name."""
+    is_empty = True
+    if form == SearchFormat.tsv:
+        yield "\t".join((*_COLUMNS, *pattern.names))
+    for part in searched:
+        for match in part.trees.search(pattern):
+            is_empty = False
+            number = part.n_before + match.node.tree_number + 1
+            place = str(number) if is_one else f"{part.name}:{number}"
+            if form == SearchFormat.tsv:
+                yield "\t".join(_cells(part.name, number, match, pattern))
+            else:
+                yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
+    if is_empty:
+        log("No match." + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
+
+
+def _in_context(place: str, match: "TreeMatch") -> str:
+    """Where a tree is, and the words of a match in brackets between those around it."""
+    words, node = match.node.root.words, match.node
+    before, after = " ".join(words[: node.start]), " ".join(words[node.end :])
+    left = before[-_CONTEXT:] if len(before) <= _CONTEXT else f"...{before[3 - _CONTEXT :]}"
+    right = after if len(after) <= _CONTEXT else f"{after[: _CONTEXT - 3]}..."
+    return f"{place:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
+
+
+def _cells(file: str, number: int, match: "TreeMatch", pattern: "TreePattern") -> Iterator[str]:
+    node, p = match.node, match.probability
+    named = (match.names.get(name) for name in pattern.names)
+    texts = ("" if each is None else " ".join(each.words) for each in chain([node], named))
+    own = (file, number, node.start, node.end, node.label, "" if p is None else f"{p:.6g}")
+    return (" ".join(str(cell).split()) for cell in chain(own, texts))

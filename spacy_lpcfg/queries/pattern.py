@@ -1,0 +1,364 @@
+"""Patterns of trees in the language of Tregex (Levy and Andrew 2006): what they consist of, and how they are read.
+
+Relations and precedence are those of the documentation of Stanford's TregexPattern; docs/search.md has what differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, TypeVar
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.trees.transforms import basic_category
+
+Found = TypeVar("Found")
+
+MAX_NODES = 64
+MAX_NESTING = 40
+"""The most nodes of a pattern, and the most brackets and negations around a part of it."""
+ANY, ROOT = "__", "_ROOT_"
+_SHOWN = 50  # characters of a pattern that an error shows on each side of the mistake
+
+
+class PatternError(ValueError):
+    """A text, `pattern`, that is none; `column` is where the mistake is, from 1."""
+
+    def __init__(self, message: str, pattern: str, column: int) -> None:
+        super().__init__(message, pattern, column)
+        self.message, self.pattern, self.column = message, pattern, column
+
+    def __str__(self) -> str:
+        begin = max(self.column - 1 - _SHOWN, 0)
+        line = re.sub(r"\s", " ", self.pattern[begin : self.column + _SHOWN])
+        return f"{self.message} at column {self.column}:\n  {line}\n  {' ' * (self.column - 1 - begin)}^"
+
+
+# What a pattern consists of ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LabelTest:
+    """Which labels a description is of.
+
+    text (str): Labels with | between them, /a regular expression/, __ for any label, or _ROOT_ for that of any root.
+    is_negated (bool): Whether it is of all other labels.
+    is_basic (bool): Whether the category alone counts, without the -SBJ of NP-SBJ.
+    """
+
+    text: str
+    is_negated: bool = False
+    is_basic: bool = False
+
+    @cached_property
+    def regex(self) -> re.Pattern[str] | None:
+        return re.compile(self.text[1:-1]) if self.text.startswith("/") else None
+
+    def holds(self, labels: Iterable[str]) -> Iterator[bool]:
+        """Whether each label is one of them; whether a node is a root has to be asked besides."""
+        regex, wanted = self.regex, {*self.text.split("|")}
+        for label in map(basic_category, labels) if self.is_basic else labels:
+            is_one = regex.search(label) is not None if regex else label in wanted or self.text == ANY
+            yield is_one != self.is_negated
+
+
+class Relation(NamedTuple):
+    """How a node is related to another.
+
+    symbol (str): Of several for one relation the first in docs/search.md; "<i" stands for all like <2 and <-1.
+    number (int): Which child, or word.
+    through (LabelTest or None): What the nodes between them are, in the brackets of <+(C).
+    """
+
+    symbol: str
+    number: int = 0
+    through: LabelTest | None = None
+
+    @property
+    def converse(self) -> Relation:
+        """The relation of B to A where A has this one to B."""
+        return self._replace(symbol=_CONVERSES[self.symbol])
+
+
+SELF = Relation("==")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A part of a pattern: a node, or a condition on one.
+
+    kind (str): "node"; "step" to a node in some relation; "all", "any", "not" or "optional" of other conditions.
+    parts (tuple of Part): Of a node the condition on it, if any; of a step its node; else the other conditions.
+    relation (Relation): Of a step.
+    test (LabelTest): Of a node; where it has `same` or `like`, `is_negated` and `is_basic` alone count.
+    name, same, like (str or None): What a node is called, as in NP=x; the name of the node that it is, as in =x, or
+        that has the same label, as in ~x.
+    groups (tuple of (int, str)): Groups of the regular expression, and the variables that hold what they match.
+    """
+
+    kind: str
+    parts: tuple[Part, ...] = ()
+    relation: Relation = SELF
+    test: LabelTest = LabelTest(ANY)
+    name: str | None = None
+    same: str | None = None
+    like: str | None = None
+    groups: tuple[tuple[int, str], ...] = ()
+
+    @cached_property
+    def is_closed(self) -> bool:
+        """Whether it depends on no other part of the pattern which nodes match."""
+        return not (self.same or self.like or self.groups) and all(part.is_closed for part in self.parts)
+
+    @cached_property
+    def binds(self) -> bool:
+        """Whether it names nodes, or what is in their labels."""
+        return bool(self.name or self.groups) or any(part.binds for part in self.parts)
+
+
+class TreePattern:
+    """A pattern, such as NP < (PP <# IN).
+
+    text (str): In Tregex's language.
+    RAISES (PatternError): With the column, for a text that is no pattern.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        parser = _Parser(text)
+        self.roots: tuple[Part, ...] = tuple(parser.pattern())
+        self.names: tuple[str, ...] = tuple(dict.fromkeys(parser.all_names))
+
+
+# Reading -----------------------------------------------------------------------------------------
+
+_CONVERSES = {
+    "<": ">", "<=": ">=", "<<": ">>", "<i": ">i", "<:": ">:", "<<:": ">>:", "<<,": ">>,", "<<-": ">>-", "<#": ">#",
+    "<<#": ">>#", "<+": ">+", "<<<": ">>>", "<<<i": ">>>i", ".": ",", "..": ",,", ".+": ",+", "$+": "$-", "$++": "$--",
+    "$": "$", "==": "==", ":": ":",
+}  # fmt: skip
+_CONVERSES |= {other: own for own, other in _CONVERSES.items()}
+_ALIASES = {
+    "<,": ("<i", 1), "<-": ("<i", -1), "<`": ("<i", -1), ">,": (">i", 1), ">-": (">i", -1), ">`": (">i", -1),
+    "<<`": ("<<-", 0), ">>`": (">>-", 0), "$..": ("$++", 0), "$,,": ("$--", 0), "$.": ("$+", 0), "$,": ("$-", 0),
+}  # fmt: skip
+SYMBOLS = sorted({*_CONVERSES, *_ALIASES} - {">>>", ">>>i", ">=", "<i", ">i", "<<<i"}, key=len, reverse=True)
+"""All symbols of relations, longest first, but for those with numbers."""
+_RESERVED = r"\s(/|@!#%&)=?\[\]><~.,$:{};"
+_TOKENS = re.compile(
+    rf"""\s*(?:
+    (?P<numbered> (?:<<<|<|>)\s*-?[0-9]+ )
+  | (?P<exactly> <\.\.\. )
+  | (?P<relation> {"|".join(map(re.escape, SYMBOLS))} )
+  | (?P<regex> /(?:\\.|[^/\\])*/ )
+  | (?P<label> (?:__|_ROOT_)(?![^{_RESERVED}]) | [^{_RESERVED}_0-9][^{_RESERVED}]*(?:\|[^{_RESERVED}]+)* )
+  | (?P<number> [0-9]+ )
+  | (?P<mark> . )
+  | (?P<end> \Z )
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_NODE = "a node such as NP, NP|VP, /^NP/, @NP, __, =x or ~x"
+_CONDITION = "a relation such as < or $+"
+
+
+class _Token(NamedTuple):
+    kind: str  # a group of _TOKENS; of a mark itself
+    text: str
+    column: int
+
+
+class _Parser:
+    """Reads a pattern by recursive descent, a token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        found = [(match, match.lastgroup or "") for match in _TOKENS.finditer(text)]
+        self.tokens = [
+            _Token(match[kind] if kind == "mark" else kind, match[kind], match.start(kind) + 1) for match, kind in found
+        ]
+        self.at = 0
+        self.known: set[str] = set()
+        self.all_names: list[str] = []
+        self.n_nodes = self.n_open = self.n_negated = 0
+
+    def pattern(self) -> Iterator[Part]:
+        """Nodes of which any may match."""
+        yield from self._alternatives(self._sub_node, lambda: True)
+        self._expect("end", f"{_CONDITION}, | or the end of the pattern")
+
+    @property
+    def _kind(self) -> str:
+        return self.tokens[self.at].kind
+
+    def _has(self, mark: str) -> bool:
+        """Whether a mark comes next; it is taken."""
+        found = self._kind == mark
+        self.at += found
+        return found
+
+    def _expect(self, kinds: str, expected: str) -> _Token:
+        """The next token, of one of some kinds."""
+        if self._kind not in kinds.split():
+            raise self._error(expected)
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def _error(self, expected: str, token: _Token | None = None) -> PatternError:
+        token = token or self.tokens[self.at]
+        got = "the end" if token.kind == "end" else shown(token.text)
+        return PatternError(f"Expected {expected}, got {got}", self.text, token.column)
+
+    def _within(self, read: Callable[[], Found], closing: str = "") -> Found:
+        """What is read after a bracket or negation, which comes next, up to the closing bracket."""
+        token = self.tokens[self.at]
+        self.at += 1
+        self.n_open += 1
+        if self.n_open > MAX_NESTING:
+            raise self._error(f"at most {MAX_NESTING} brackets and negations within each other", token)
+        found = read()
+        if closing:
+            self._expect(closing, f"{_CONDITION}, or {closing} for the {token.text} of column {token.column}")
+        self.n_open -= 1
+        return found
+
+    # Nodes
+
+    def _node(self) -> Part:
+        """What a relation leads to: a description alone, or with all that holds of it in brackets."""
+        return self._within(self._sub_node, ")") if self._kind == "(" else self._description()
+
+    def _sub_node(self) -> Part:
+        """A node and what holds of it, without brackets or with more after them."""
+        node = self._node()
+        if not self._begins_part():
+            return node
+        part = self._any()
+        return replace(node, parts=(Part("all", (*node.parts, part)),))
+
+    def _description(self) -> Part:
+        self.n_nodes += 1
+        if self.n_nodes > MAX_NODES:
+            raise self._error(f"at most {MAX_NODES} nodes in a pattern")
+        is_negated, is_basic = self._has("!"), self._has("@")
+        if self._has("="):
+            return Part("node", test=LabelTest(ANY, is_negated), same=self._known_name())
+        if self._has("~"):
+            test = LabelTest(ANY, is_negated, is_basic)
+            return Part("node", test=test, like=self._known_name(), name=self._new_name())
+        test = self._test(is_negated, is_basic)
+        return Part("node", test=test, groups=tuple(self._groups(test)), name=self._new_name())
+
+    def _test(self, is_negated: bool, is_basic: bool) -> LabelTest:
+        token = self._expect("label regex", _NODE)
+        test = LabelTest(token.text, is_negated, is_basic)
+        try:
+            test.regex  # noqa: B018
+        except (re.error, OverflowError, RecursionError) as error:
+            raise self._error(f"a regular expression of Python's ({error})", token) from error
+        return test
+
+    def _groups(self, test: LabelTest) -> Iterator[tuple[int, str]]:
+        n_groups = test.regex.groups if test.regex and not test.is_negated else 0
+        while self._has("#"):
+            number = self._expect("number", "the number of a group")
+            if len(number.text) > 3 or int(number.text) > n_groups:
+                raise self._error(f"a group of the {n_groups} of the regular expression", number)
+            self._expect("%", "% and a variable")
+            yield int(number.text), self._expect("label", "the name of a variable").text
+
+    def _new_name(self) -> str | None:
+        if not self._has("="):
+            return None
+        name = self._expect("label", "a name after =")
+        if name.text in self.known:
+            raise self._error("a name that no other node has: refer to the other one by = without a label", name)
+        if self.n_negated:
+            raise self._error("no name below a negation, where no node is found", name)
+        self.known.add(name.text)
+        self.all_names.append(name.text)
+        return name.text
+
+    def _known_name(self) -> str:
+        name = self._expect("label", "a name after = or ~")
+        if name.text not in self.known:
+            raise self._error("the name of a node before this one", name)
+        return name.text
+
+    # Conditions
+
+    def _begins_part(self) -> bool:
+        return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
+
+    def _alternatives(self, read: Callable[[], Found], may_go_on: Callable[[], bool]) -> list[Found]:
+        """What is read between |; none knows the names of the others, and what follows knows all."""
+        before, found = set(self.known), [read()]
+        known = self.known
+        while self._kind == "|" and may_go_on():
+            self.at += 1
+            self.known = set(before)
+            found.append(read())
+            known = known | self.known
+        self.known = known
+        return found
+
+    def _is_bar_of_conditions(self) -> bool:
+        """Whether the | that comes next is between conditions, and not between whole patterns."""
+        after = next(token.kind for token in self.tokens[self.at + 1 :] if token.kind not in ("!", "(", "[", "?"))
+        return after in ("relation", "numbered", "exactly")
+
+    def _any(self) -> Part:
+        parts = self._alternatives(self._all, self._is_bar_of_conditions)
+        return parts[0] if len(parts) == 1 else Part("any", tuple(parts))
+
+    def _all(self) -> Part:
+        parts = [self._part()]
+        while self._has("&") or self._begins_part():
+            parts.append(self._part())
+        return Part("all", tuple(parts))
+
+    def _part(self) -> Part:
+        if self._has("?"):
+            return Part("optional", (self._positive(),))
+        if self._kind != "!":
+            return self._positive()
+        self.n_negated += 1
+        negated = self._within(lambda: self._part() if self._kind == "!" else self._positive())
+        self.n_negated -= 1
+        return Part("not", (negated,))
+
+    def _positive(self) -> Part:
+        if self._kind in ("[", "("):
+            return self._within(self._any, "]" if self._kind == "[" else ")")
+        if self._has("exactly"):
+            return self._exactly()
+        relation = self._relation()
+        return Part("step", (self._node(),), relation)
+
+    def _exactly(self) -> Part:
+        """<... { B ; C }: these children and no others."""
+        self._expect("{", "{ after <...")
+        nodes = [] if self._kind == "}" else [self._node()]
+        while self._has(";"):
+            nodes.append(self._node())
+        self._expect("}", "; or }")
+        steps = [Part("step", (node,), Relation("<i", i)) for i, node in enumerate([*nodes, Part("node")], start=1)]
+        return Part("all", (*steps[:-1], Part("not", (steps[-1],))))
+
+    def _relation(self) -> Relation:
+        token = self._expect("relation numbered", _CONDITION)
+        if token.kind == "numbered":
+            number = token.text.lstrip("<>")
+            if len(number) > 9 or int(number) == 0:
+                raise self._error("a number from 1, or from -1 for the last", token)
+            return Relation(f"{token.text.removesuffix(number)}i", int(number))
+        if token.text.endswith("+") and "$" not in token.text:
+            closing = {"(": ")", "[": "]"}.get(self._kind)
+            through = self._within(self._through, closing) if closing else self._through()
+            return Relation(token.text, through=through)
+        return Relation(*_ALIASES.get(token.text, (token.text,)))
+
+    def _through(self) -> LabelTest:
+        return self._test(self._has("!"), self._has("@"))

@@ -1,0 +1,139 @@
+"""`spacy-lpcfg search`: what it prints of treebanks, Docs and text."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+from commands import BROKEN, SAMPLE, run
+
+from spacy_lpcfg.components.cli.pipelines import load_pipeline
+from spacy_lpcfg.queries import TreeIndex
+from spacy_lpcfg.trees import read_trees
+
+search = import_module("spacy_lpcfg.components.cli.search")  # of which the package has the command
+DEV = SAMPLE / "dev.mrg"
+OF = "NP < (PP=pp <<# of) $+ VP"
+TREES = "(S (NP (DT The) (NN price)) (VP (VBD fell)))\n(S (NP (PRP It)) (VP (VBD rose)))\n"
+
+
+@pytest.fixture
+def trees(tmp_path):
+    path = tmp_path / "some.mrg"
+    path.write_text(TREES, encoding="utf-8")
+    return path
+
+
+def test_cli_search_shows_matches_in_context(trees):
+    lines = run("search", "VP|DT", trees).stdout.splitlines()
+    assert lines == [
+        f"{1:>6}  {'':>40} [The] price fell",
+        f"{1:>6}  {'The price':>40} [fell]",
+        f"{2:>6}  {'It':>40} [rose]",
+    ]
+    for line in run("search", OF, DEV).stdout.splitlines():
+        assert (line.index("["), line[48]) == (49, " ")
+
+
+def test_cli_search_shortens_long_context(tmp_path):
+    path = tmp_path / "long.mrg"
+    path.write_text(f"(S {'(A aaa) ' * 20}(B b){' (A aaa)' * 20})", encoding="utf-8")
+    (line,) = run("search", "B", path).stdout.splitlines()
+    before, after = line.split(" [b] ")
+    assert before == f"{1:>6}  ...{('aaa ' * 20).strip()[-37:]}"
+    assert after == f"{('aaa ' * 20)[:37]}..."
+
+
+def test_cli_search_has_brackets_tables_and_counts(trees):
+    assert run("search", "NP", trees, "--format", "brackets").stdout == (
+        "1\t(NP (DT The) (NN price))\n2\t(NP (PRP It))\n"
+    )
+    assert run("search", "NP ?< DT=d $+ (VP=v < VBD)", trees, "--format", "tsv").stdout == (
+        "file\tsentence\tstart\tend\tlabel\tprobability\ttext\td\tv\n"
+        f"{trees}\t1\t0\t2\tNP\t\tThe price\tThe\tfell\n"
+        f"{trees}\t2\t0\t1\tNP\t\tIt\t\trose\n"
+    )
+    assert run("search", "__ < __", trees, "--format", "counts").stdout == (
+        f"file\tmatches\tmatching\ttrees\n{trees}\t11\t2\t2\n"
+    )
+    both = run("search", "NP << price", trees, "-", "--input", "trees", "--format", "counts", text=TREES * 2).stdout
+    assert both.splitlines()[1:] == [f"{trees}\t1\t1\t2", "<stdin>\t2\t2\t4", "total\t3\t3\t6"]
+
+
+def test_cli_search_names_files_if_there_are_several(trees, tmp_path):
+    assert run("search", "DT", trees, trees, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n" * 2
+    assert run("search", "DT", tmp_path, "--format", "brackets").stdout == f"{trees}:1\t(DT The)\n"
+
+
+def test_cli_search_of_docs_is_that_of_their_trees(tmp_path):
+    docs = tmp_path / "dev.spacy"
+    run("convert", DEV, docs, "--n-sents", 3)
+    for form in ("kwic", "brackets"):
+        assert run("search", OF, docs, "--format", form).stdout == run("search", OF, DEV, "--format", form).stdout
+    piped = run("search", "DT", tmp_path, "--format", "counts").stdout.splitlines()[-1].split("\t")
+    index = TreeIndex.from_trees(read_trees(DEV))
+    assert piped == [str(docs), str(len(index.nodes("DT"))), piped[2], "100"]
+
+
+def test_cli_search_parses_text(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("The ferry sank. It left.\n\nWho left?\n", encoding="utf-8")
+    rows = [line.split("\t") for line in run("search", "VP < VBD=v", path, "--format", "tsv").stdout.splitlines()]
+    assert [(row[1], row[6], row[7]) for row in rows[1:]] == [
+        ("1", "sank", "sank"),
+        ("2", "left", "left"),
+        ("3", "left", "left"),
+    ]
+    assert all(0.5 < float(row[5]) <= 1 for row in rows[1:])
+    assert "[It]" in run("search", "NP <: PRP", "It left.").stdout
+    run("search", "_ROOT_ << Who", path, "--format", "brackets", "--model", "en", "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_text("utf-8").startswith("3\t(")
+
+
+def test_cli_search_loads_the_model_once(tmp_path, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(search, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
+    path = tmp_path / "text.txt"
+    path.write_text("It left.", encoding="utf-8")
+    found = run("search", "NP <: PRP", path, "It sank.", path, "--format", "tsv").stdout.splitlines()[1:]
+    assert [row.split("\t")[0] for row in found] == [str(path), "<text>", str(path)]
+    assert loaded == ["en"]
+
+
+def test_cli_search_uses_head_rules_of_the_language(trees):
+    def heads(lang: str) -> list[str]:
+        found = run("search", "__ !< __ >># S", trees, "--format", "tsv", "--lang", lang).stdout
+        return [line.split("\t")[6] for line in found.splitlines()[1:]]
+
+    assert heads("en") == ["fell", "rose"]
+    assert heads("de") == ["The", "It"]
+
+
+def test_cli_search_says_where_a_pattern_is_wrong(trees):
+    message = run("search", "NP < (PP", trees, code=2).stderr
+    assert (
+        "Error: Invalid value for PATTERN: Expected a relation such as < or $+, or ) for the ( of column 6" in message
+    )
+    assert message.endswith("  NP < (PP\n          ^\n")
+
+
+def test_cli_search_without_a_match_says_so(trees):
+    result = run("search", "NP < XX", trees)
+    assert (result.stdout, result.stderr) == ("", "No match.\n")
+    assert "<<# is the word as well" in run("search", "NP <# price", trees).stderr
+    assert "<<#" not in run("search", "NP <<# xx", trees).stderr
+
+
+def test_cli_search_of_bad_input(tmp_path, trees):
+    broken = tmp_path / "broken.mrg"
+    broken.write_text(BROKEN + TREES, encoding="utf-8")
+    error = run("search", "NP", broken, code=1).stderr
+    assert f"{broken}:1: " in error
+    assert "--skip-bad" in error
+    skipped = run("search", "DT", broken, "--skip-bad", "--format", "brackets")
+    assert skipped.stdout == "1\t(DT The)\n"
+    assert "1 broken trees were skipped" in skipped.stderr
+    assert "there is no file" in run("search", "NP", tmp_path / "absent.mrg", code=2).stderr
+    assert "use --input trees" in run("search", "NP", "-", text=TREES, code=1).stderr
+    (tmp_path / "none.spacy").write_bytes(b"no Docs")
+    assert f"Error: {tmp_path / 'none.spacy'}" in run("search", "NP", tmp_path / "none.spacy", code=1).stderr

@@ -1,0 +1,130 @@
+"""An index has the trees that it was made of, whichever way they came."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.strategies import trees
+from paths import ROOT
+
+from spacy_lpcfg.queries import TreeIndex, TreeNode, reading
+from spacy_lpcfg.trees import HeadRules, Tree, TreebankError, lexical_heads, parse_trees, read_trees
+
+SAMPLE = ROOT / "assets" / "sample" / "dev.mrg"
+
+
+def trees_of(index: TreeIndex) -> list[Tree]:
+    return [TreeNode(index, int(root)).tree for root in index.roots[:-1]]
+
+
+@given(st.lists(trees(), max_size=4))
+def test_index_has_the_trees(trees):
+    index = TreeIndex.from_trees(trees)
+    assert trees_of(index) == trees
+    assert len(index) == len(trees)
+    nodes = [TreeNode(index, i) for i in range(len(index.label))]
+    assert [node.label for node in nodes if not node.is_word] == [node.label for tree in trees for node in tree.nodes()]
+    of_roots = [
+        (root.root, root.tree_number, root.start, root.end, root.words)
+        for root in map(_root, [index] * 9, index.roots[:-1])
+    ]
+    assert of_roots == [
+        (TreeNode(index, int(index.roots[i])), i, 0, len(tree), tree.words) for i, tree in enumerate(trees)
+    ]
+
+
+def _root(index: TreeIndex, number: int) -> TreeNode:
+    return TreeNode(index, int(number))
+
+
+@settings(max_examples=50)
+@given(st.lists(trees(), min_size=1, max_size=3), st.sampled_from(["left", "right"]))
+def test_index_heads_are_those_of_the_rules(trees, side):
+    rules = HeadRules(side=side)
+    index = TreeIndex.from_trees(trees, rules)
+    heads = [TreeNode(index, i) for i in index.nodes("__ !< __ >># _ROOT_").tolist()]
+    assert [word.start for word in heads] == [lexical_heads(tree, rules)[0] for tree in trees]
+
+
+@pytest.mark.parametrize("size", [2**22, 100])
+def test_index_reads_files_as_others_do(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(reading, "_BLOCK", size)
+    text = SAMPLE.read_text("utf-8")
+    rooted = "".join(f"( {tree} )\n\n" for tree in parse_trees(text))
+    files = {
+        "a.mrg": text.encode(),
+        "b.mrg": b"\xef\xbb\xbf" + rooted.encode(),
+        "c.mrg.gz": gzip.compress(text.encode()),
+    }
+    files["d.mrg"] = text.replace(" (", "\n\x0b(").replace("the", "th\u00a0\u2028e").encode()
+    files["e.mrg"] = b""
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+        assert trees_of(TreeIndex.read(tmp_path / name)) == list(read_trees(tmp_path / name))
+    assert len(TreeIndex.read(tmp_path)) == 400
+
+
+def test_index_reads_regular_files_without_making_trees(monkeypatch):
+    monkeypatch.setattr(reading, "read_trees", None)
+    assert len(TreeIndex.read(SAMPLE)) == 100
+
+
+BROKEN = [
+    "(S (NP a)) )", "(S (NP a)", "(S ())", "(S)", "(S (NP a b))", "(S (NP a) b)", "(S a (NP b))", "word (S (A a))",
+    "(S (A a)) word", "(S ((A a)))", "((A a))", "((ID 7) (S (A a)))", "( (METADATA (ID x)) (S (A a)))", "(ID 7)",
+    "( (S (A a)) (X (B b)))", "()", "(( (A a)))", "(A a)(B b) ( (C c))", "(S (ID x))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*BROKEN, "(S (A \ufffd\ufffd))"])
+def test_index_reads_what_is_strange_as_others_do(tmp_path, text):
+    path = tmp_path / "strange.mrg"
+    path.write_bytes(b"(S (A a))\n" + text.encode("utf-8").replace("\ufffd".encode(), b"\xff") + b"\n(S (A a))\n")
+
+    def read(reader) -> tuple[list[Tree] | str, list[str]]:
+        errors: list[TreebankError] = []
+        try:
+            return reader(errors.append), list(map(str, errors))
+        except TreebankError as error:
+            return str(error), []
+
+    expected, errors = read(lambda on_error: list(read_trees(path, on_error=on_error)))
+    assert read(lambda on_error: trees_of(TreeIndex.read(path, on_error=on_error))) == (expected, errors)
+    if errors:
+        with pytest.raises(TreebankError, match=r"strange.mrg:\d"):
+            TreeIndex.read(path)
+
+
+def test_index_of_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        TreeIndex.read(tmp_path / "absent.mrg")
+
+
+def test_index_of_a_deep_tree():
+    tree = Tree("X", word="x")
+    for _ in range(2**16 + 10):
+        tree = Tree("A", [tree])
+    index = TreeIndex.from_trees([tree, tree])
+    assert trees_of(index) == [tree, tree]
+    assert len(index.nodes("A <<: x")) == 2 * (2**16 + 10)
+
+
+def test_index_matches_have_the_least_probability_of_their_nodes():
+    trees = list(parse_trees("(S (NP (PRP it)) (VP (VBZ works)))\n(A (B b))\n(S (NP (PRP she)) (VP (VBZ works)))"))
+    scores = [([0.9, 0.5, 0.7], [0.4, 0.8]), (None, [0.2]), ([np.nan, 0.6, 0.3], None)]
+    index = TreeIndex.from_trees(trees, scores=scores)
+
+    def found(pattern: str) -> list[float | None]:
+        return [match.probability for match in index.search(pattern)]
+
+    assert found("S") == [0.9, None]
+    assert found("S < NP=n") == [0.5, 0.6]
+    assert found("S < NP < VP") == [0.9, None]
+    assert found("S << PRP=p < VP=v") == [0.4, 0.3]
+    assert found("A << b=w") == [None]
+    assert found("B") == [0.2]
+    assert [match.probability for match in TreeIndex.from_trees(trees).search("S")] == [None, None]
