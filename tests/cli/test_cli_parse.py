@@ -17,9 +17,9 @@ from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import read_trees
 
-TEXT = "Lena opened the (old) gate. Did you see it?\n\nIt rained.\n"
+TEXT = "The shop (open every day) sells tools. Did you see it?\n\nIt rained.\n"
 WORDS = [
-    ["Lena", "opened", "the", "(", "old", ")", "gate", "."],
+    ["The", "shop", "(", "open", "every", "day", ")", "sells", "tools", "."],
     ["Did", "you", "see", "it", "?"],
     ["It", "rained", "."],
 ]

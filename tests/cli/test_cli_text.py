@@ -119,7 +119,7 @@ def test_cli_sample_takes_its_number_by_a_long_name():
 
 
 def test_cli_says_that_a_language_has_no_grammar():
-    assert "No grammar for the language 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
+    assert "No model 'de' comes with spacy-lpcfg" in run("parse", "de", "Hallo Welt", code=1).stderr
 
 
 def test_cli_evaluates_a_model(tmp_path):
