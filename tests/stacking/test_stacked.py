@@ -202,9 +202,8 @@ def test_stacked_is_a_member_of_combinations(stacked):
 @pytest.mark.parametrize("decoding", ["mbr", "vote", "rerank"])
 def test_combinations_with_a_layer_keep_constraints(stacked, decoding):
     """As in the preset `balanced`, whatever the layer thinks of them."""
-    sure = replace(
-        stacked, layer=replace(stacked.layer, dense=np.outer([1.0, 1.0], [0.0, 8.0, 0.0]))
-    )  # that nothing is a bracket
+    dense = np.outer([1.0, 1.0], [0.0, 8.0, 0.0])
+    sure = replace(stacked, layer=replace(stacked.layer, dense=dense))  # that nothing is a bracket
     for member in (stacked, sure):
         parser = Combined((member, model("isbn")), (0.4, 0.6), lattice=LatticeSettings()).parser(decoding=decoding)
         free = parser.parse(SENTENCE)
