@@ -132,7 +132,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     result = CliRunner().invoke(lpcfg_cli, arguments)
     assert result.exit_code == 0, result.output
     parser = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
-    assert len(parser.grammar.members) == 4
+    assert len(parser.grammar.members) == 3
     assert parser.grammar.temperature == TEMPERATURES["balanced"]
     for part in (parser.learner.teacher, parser.learner.student):
         assert part.learners == preset("balanced", span_layer=False).learners
