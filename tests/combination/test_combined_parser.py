@@ -135,7 +135,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert len(parser.grammar.members) == 3
     assert parser.grammar.temperature == TEMPERATURES["balanced"]
     for part in (parser.learner.teacher, parser.learner.student):
-        assert part.learners == preset("balanced", span_layer=False).learners
+        assert part.learners == preset("balanced").learners
     assert next(iter(parser.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 
