@@ -34,7 +34,7 @@ from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, values_of_steps
-from spacy_lpcfg.models import pretrained_model, pretrained_names
+from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits
@@ -103,7 +103,7 @@ def make_lpcfg_parser(
     lang = nlp.lang or ""
     if pretrained is not None:
         check_one_of("pretrained to be the name of a model of the package", pretrained, pretrained_names())
-    taken = pretrained or (lang if lang in pretrained_names() else None)
+    taken = pretrained or (lang if has_pretrained(lang) else None)
     model = grammar_model(None if taken is None else partial(pretrained_model, taken))
     return LPCFGParser(
         nlp.vocab,

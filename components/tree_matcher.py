@@ -139,7 +139,7 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """The trees of Docs in an index, and where they stand; errors as of `TreeMatcher`.
+    """The trees of Docs in an index, and where they stand; it refuses what `TreeMatcher` refuses.
 
     docs (iterable of Doc or Span): With trees.
     rules (HeadRules): Of their language.

@@ -4,10 +4,10 @@
 
 NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
-such as the same trees before they were mended, there is F1 alone. Writes
-spacy_lpcfg/models/NAME.model, where networks keep N bits of the fractions of their weights (10, as half floats have;
-23 keep all), and the table of the model card NAME.md: how it was learned, its size, checksum, load time and memory, and
-scores on the words of TREES as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
+such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model, where networks
+keep N bits of the fractions of their weights (10, as half floats have; 23 keep all), and the table of the model card
+NAME.md: how it was learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has
+them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def cost_rows(name: str) -> dict[str, str]:
 
 def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str]:
     """Scores of a parser on gold trees, from their words alone, and whether its own are right as often as they say."""
-    golds = [tree for tree in map(clean, read_trees(trees)) if tree is not None]
+    golds = read_gold(trees)
     start = time.process_time()
     parses = [parser.parse(gold.words) for gold in golds]
     seconds = time.process_time() - start
@@ -157,11 +157,16 @@ def scores(parser: TextParser, trees: Path, temperature: float) -> dict[str, str
     }
 
 
+def read_gold(path: Path) -> list[Tree]:
+    """The trees of a file as scoring sees them."""
+    return [tree for tree in map(clean, read_trees(path)) if tree is not None]
+
+
 def other_rows(parser: TextParser, files: list[Path]) -> dict[str, str]:
     """F1 on other gold trees, and how many sentences that is of."""
     rows = {}
     for path in files:
-        golds = [tree for tree in map(clean, read_trees(path)) if tree is not None]
+        golds = read_gold(path)
         total = evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).total()
         rows[f"F1 on `{path.as_posix()}`"] = f"{total.brackets.fmeasure:.2f}"
         rows[f"sentences scored of `{path.as_posix()}`"] = f"{total.n_valid:,}"

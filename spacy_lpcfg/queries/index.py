@@ -49,7 +49,8 @@ class TreeIndex(TreeArrays):
     ) -> TreeIndex:
         """The trees of bracketed files, folders of them, or patterns; several times faster than `read_trees`.
 
-        RAISES (TreebankError): As of `read_trees`. (FileNotFoundError): As of `TreeFiles.of`.
+        RAISES (TreebankError): For a broken tree, as `read_trees` does.
+            (FileNotFoundError): For a path that is nothing of these, or where no file is.
         """
         strings = Strings()
         files = (codes_of_file(path, strings, on_error) for path in files_of(paths))

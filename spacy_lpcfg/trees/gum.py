@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from itertools import groupby
 
-from spacy_lpcfg.trees.transforms import ROOT_LABELS, strip_root
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category, strip_root
 from spacy_lpcfg.trees.tree import Tree
 
 _WH = {"NP": "WHNP", "NX": "WHNP", "ADVP": "WHADVP", "ADJP": "WHADJP", "PP": "WHPP"}
@@ -163,7 +163,7 @@ HABITS = (
 
 def _category(node: Tree) -> str:
     """A phrase's label without functions, a leaf's tag."""
-    return node.label if node.is_leaf else node.label.partition("-")[0].partition("=")[0] or node.label
+    return node.label if node.is_leaf else basic_category(node.label)
 
 
 def _is_wh(category: str, children: list[Tree]) -> bool:
