@@ -51,14 +51,13 @@ class ForestReading(SentenceReading):
     grammar (Grammar): whose symbols are the forest's; labels (LabelTable): of the grammar.
     words (sequence of str): of the sentence.
     forest (Forest): with a tree.
-    log_probability (float), status (str): of the sentence's parses, as in `Parse`.
+    status (str): of the sentence's parses, as in `Parse`.
     """
 
     grammar: Grammar
     labels: LabelTable
     words: Sequence[str]
     forest: Forest
-    log_probability: float
     status: str
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:

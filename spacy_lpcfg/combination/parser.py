@@ -74,11 +74,18 @@ class CombinedParser(BackedParser):
     @cached_property
     def backing(self) -> SentenceParser | None:
         """A parser by the first proper grammar that reads from left to right: a member's, or one of its own."""
+        if self._teller is not None:
+            return self._parsers[self._teller]
         grammar = listing_model(self.combined.members)
-        for member, parser in zip(self.combined.members, self._parsers, strict=True):
-            if grammar in member.single_models() and "distribution" in parser.answers:
-                return parser
         return None if grammar is None else grammar.parser(chart=self._chart)
+
+    @cached_property
+    def _teller(self) -> int | None:
+        """The member that is the first proper grammar that reads from left to right, if it is alone in a member."""
+        grammar = listing_model(self.combined.members)
+        members = zip(self.combined.members, self._parsers, strict=True)
+        own = (grammar in member.single_models() and "distribution" in parser.answers for member, parser in members)
+        return next((i for i, is_it in enumerate(own) if is_it), None)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
@@ -114,17 +121,22 @@ class CombinedParser(BackedParser):
         """The tree that the models choose, as `decoding` says.
 
         If no model has a tree that satisfies the constraints, it is that without them, of status "unconstrained".
-        RETURNS (Parse): its scores are the means of the posteriors; its log-probability is nan.
+        RETURNS (Parse): its scores are the means of the posteriors; its log-probability is that of the member that
+            `backing` is, nan without one.
         RAISES (ValueError): As `Query`.
         """
         query = Query.of(query)
         if self._most_probable:
             return self._most_probable.parse(query)
-        found = self._mean(self._readings(query))
+        readings = self._readings(query)
+        found = self._mean(readings)
         spans = self._spans(query, found)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
         status = _status(spans, found, query.constraints)
-        return found.parse_of(query.words, own, spans, given=query.certain_tags, status=status)
+        log_probability = readings[self._teller].log_probability if self._teller is not None else float("nan")
+        return found.parse_of(
+            query.words, own, spans, given=query.certain_tags, log_probability=log_probability, status=status
+        )
 
     def _spans(self, query: Query, found: Posteriors) -> list[Span]:
         """The brackets of the tree."""

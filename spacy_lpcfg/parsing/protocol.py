@@ -41,10 +41,12 @@ class SentenceReading:
 
     posteriors (Posteriors): of its brackets and tags.
     parse (Parse or None): the tree that the posteriors are of, if they are of one that the parser has found.
+    log_probability (float): of the sentence, as in `Parse`; nan if the model has none.
     """
 
     posteriors: Posteriors
     parse: Parse | None = None
+    log_probability: float = float("nan")
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
         """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""

@@ -71,6 +71,7 @@ def test_a_proper_grammar_of_a_combination_answers_what_needs_a_distribution(mem
             str(each.tree) for each in own.n_best(SENTENCE, 3)
         ]
         assert parser.log_probability(SENTENCE) == own.log_probability(SENTENCE)
+        assert parser.parse(SENTENCE).log_probability == own.parse(SENTENCE).log_probability
         assert parser.tree_log_probability(tree) == own.tree_log_probability(tree)
         assert parser.tree_log_probabilities([tree]).tolist() == own.tree_log_probabilities([tree]).tolist()
         assert parser.surprisal(SENTENCE).tolist() == own.surprisal(SENTENCE).tolist()
@@ -93,6 +94,7 @@ def test_a_combination_without_a_proper_grammar_refuses_what_needs_one(members, 
             ask(SENTENCE)
     with pytest.raises(ValueError, match="log-probabilities of trees"):
         parser.tree_log_probability(trees[0])
+    assert np.isnan(parser.parse(SENTENCE).log_probability)
 
 
 def test_combination_keeps_the_order_of_labels():

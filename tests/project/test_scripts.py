@@ -96,19 +96,19 @@ def test_scripts_penn_sample_refuses_other_files(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_scripts_conllu_text_takes_sentences_in_the_order_of_files(tmp_path):
+def test_scripts_raw_text_takes_sentences_in_the_order_of_files(tmp_path):
     for name, words in (("b/two", "One  more ."), ("a/one", "It rained.")):
         path = tmp_path / "ud" / f"{name}.conllu"
         path.parent.mkdir(parents=True)
         path.write_text(f"# newdoc id = {name}\n# text = {words}\n1\tIt\tit\n\n", encoding="utf-8")
-    assert run("conllu_text.py", tmp_path / "ud", tmp_path / "out" / "raw.txt") == "2 sentences\n"
+    assert run("raw_text.py", tmp_path / "ud", tmp_path / "out" / "raw.txt") == "2 sentences\n"
     assert (tmp_path / "out" / "raw.txt").read_text("utf-8") == "It rained.\nOne more .\n"
     (tmp_path / "none").mkdir()
-    assert "found none" in run("conllu_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
+    assert "found none" in run("raw_text.py", tmp_path / "none", tmp_path / "other.txt", code=2)
     assert not (tmp_path / "other.txt").exists()
 
 
-def test_scripts_open_text_takes_sentences_of_words(tmp_path):
+def test_scripts_raw_text_reads_archives(tmp_path):
     with zipfile.ZipFile(tmp_path / "masc.zip", "w") as archive:
         kinds = {"written/b.txt": "blog", "written/c.txt": "spam", "written/wsj_0001.txt": "newspaper"}
         archive.writestr("masc_tagged/categories.txt", "".join(f"{name} {kind}\n" for name, kind in kinds.items()))
@@ -119,11 +119,20 @@ def test_scripts_open_text_takes_sentences_of_words(tmp_path):
     with zipfile.ZipFile(tmp_path / "speeches.zip", "w") as archive:
         archive.writestr("speeches/README", "No text.")
         archive.writestr("speeches/1790-One.txt", "My fellow\ncitizens! We the people.\n")
-    assert (
-        run("open_text.py", tmp_path / "masc.zip", tmp_path / "speeches.zip", tmp_path / "out.txt") == "3 sentences\n"
-    )
-    found = (tmp_path / "out.txt").read_text("utf-8").splitlines()
-    assert found == ["It 's under_score .", "My fellow citizens!", "We the people."]
+    with zipfile.ZipFile(tmp_path / "book.zip", "w") as archive:
+        chapter = "<h2>One</h2><p>“No—no.</p>\n<p>He <i>did</i> go<a epub:type='noteref'>1</a> &amp; stay.”</p>"
+        archive.writestr("book-1/src/epub/text/chapter-1.xhtml", chapter)
+        archive.writestr("book-1/src/epub/text/colophon.xhtml", "<p>Made by hand.</p>")
+    sources = [tmp_path / f"{name}.zip" for name in ("masc", "speeches", "book")]
+    assert run("raw_text.py", *sources, tmp_path / "out.txt") == "5 sentences\n"
+    assert run("raw_text.py", tmp_path, tmp_path / "folder.txt") == "5 sentences\n"
+    assert (tmp_path / "out.txt").read_text("utf-8").splitlines() == [
+        "It 's under_score .",
+        "My fellow citizens!",
+        "We the people.",
+        "No -- no.",
+        "He did go & stay.",
+    ]
 
 
 def test_a_sentence_enters_each_module_once():
