@@ -3,11 +3,11 @@
     python scripts/raw_text.py SOURCE... OUTPUT
 
 A SOURCE is a folder of treebanks of Universal Dependencies, of which every line `# text = ...` is read, and nothing
-that is annotated; or an archive, or a folder of them: `masc_tagged.zip` of NLTK's data (the Manually Annotated Sub-Corpus of the American
-National Corpus), of which the words are read, not the tags; a book of Standard Ebooks, as GitHub packs its repository;
-or texts named by years, such as `state_union.zip` and `inaugural.zip` of NLTK's data. Of MASC, the Wall Street Journal
-articles are left out, as they are in treebanks that others measure on, and so are spam and telephone calls, which are
-not written in sentences. Every sentence of two words or more is written once.
+that is annotated; or an archive, or a folder of them: `masc_tagged.zip` of NLTK's data (the Manually Annotated
+Sub-Corpus of the American National Corpus), of which the words are read, not the tags; a book of Standard Ebooks, as
+GitHub packs its repository; or texts named by years, such as `state_union.zip` and `inaugural.zip` of NLTK's data. Of
+MASC, the Wall Street Journal articles are left out, as they are in treebanks that others measure on, and so are spam
+and telephone calls, which are not written in sentences. Every sentence of two words or more is written once.
 """
 
 from __future__ import annotations
