@@ -1,4 +1,4 @@
-"""What MkDocs does with pages besides: the model card in its place, and formulas without a script or a network."""
+"""What MkDocs does with pages besides: the model cards in their place, and formulas without a script or a network."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from typing import Any
 
 from latex2mathml.converter import convert
 
-CARD = Path(__file__).parents[1] / "spacy_lpcfg" / "models" / "en.md"
+MODELS = Path(__file__).parents[1] / "spacy_lpcfg" / "models"
+CARDS = ("en", "en-fast")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
 
 
 def on_page_read_source(page: Any, config: Any) -> str | None:
-    """The text of a page: of the English grammar's the model card, of others what stands in their files."""
-    return CARD.read_text("utf-8") if page.file.src_uri == "english.md" else None
+    """The text of a page: of the English models the model cards, of others what stands in their files."""
+    return cards() if page.file.src_uri == "english.md" else None
+
+
+def cards() -> str:
+    """The model cards one after the other, with links between them as links within a page."""
+    text = "\n".join((MODELS / f"{name}.md").read_text("utf-8") for name in CARDS)
+    return text.replace("](en.md#", "](#").replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
