@@ -1,4 +1,4 @@
-"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each."""
+"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; dependencies of trees."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -19,14 +19,14 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.pipelines import Seed
+from spacy_lpcfg.components.cli.pipelines import Lang, Seed
 from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
-_BINARY, _JSON = ".spacy", ".jsonl"
-_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz")
+_BINARY, _JSON, _CONLLU = ".spacy", ".jsonl", ".conllu"
+_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz", _CONLLU)
 
 
 class Mend(str, Enum):
@@ -44,7 +44,7 @@ def convert(
         ),
     ],
     output: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg or .mrg.gz file.")
+        Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg, .mrg.gz or .conllu file.")
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     mend: Annotated[
@@ -61,6 +61,7 @@ def convert(
         ),
     ] = 0.0,
     seed: Seed = 0,
+    lang: Lang = "en",
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -68,7 +69,7 @@ def convert(
 
     Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
     left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
-    of these only the tree is read.
+    of these only the tree is read. A .conllu file has dependencies by the head rules of a language, which --lang names.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
@@ -80,6 +81,7 @@ def convert(
         spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --noise 0.05
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
+        spacy-lpcfg convert train.mrg train.conllu
     """
     from spacy_lpcfg.trees import mended_gum, with_noise, write_trees
 
@@ -97,6 +99,8 @@ def convert(
         _write_docs(output, chain([first], found), n_sents)
     elif output.suffix == _JSON:
         _write_json(output, chain([first], found))
+    elif output.suffix == _CONLLU:
+        _write_dependencies(output, chain([first], found), lang)
     else:
         write_trees(output, chain([first], found))
     log_skipped(errors)
@@ -175,3 +179,11 @@ def _write_json(output: Path, trees: Iterator["Tree"]) -> None:
     with writing(output) as file:
         for tree in trees:
             file.write(json.dumps(tree_as_json(tree), ensure_ascii=False) + "\n")
+
+
+def _write_dependencies(output: Path, trees: Iterator["Tree"], lang: str) -> None:
+    from spacy_lpcfg.trees import conllu, head_rules
+
+    with writing(output) as file:
+        for tree in trees:
+            file.write(conllu(tree, head_rules(lang)) + "\n")

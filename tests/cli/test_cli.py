@@ -500,6 +500,18 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
 
 
+@pytest.mark.parametrize(("options", "heads"), [([], "2022230"), (["--lang", "de"], "0121011")])
+def test_cli_converts_to_dependencies(tmp_path, options, heads):
+    """Of normalized trees, by the head rules of the language."""
+    (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
+    run("convert", tmp_path / "raw.mrg", tmp_path / "raw.conllu", *options)
+    first, second, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
+    assert end == ""
+    assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
+    rows = [line.split("\t") for text in (first, second) for line in text.splitlines()[1:]]
+    assert "".join(row[6] for row in rows) == heads
+
+
 def test_cli_convert_mends_gum_and_adds_noise(tmp_path):
     gum, out = tmp_path / "gum.mrg", tmp_path / "out.mrg"
     gum.write_text("(ROOT (S (NP-SBJ (NP (NN man)) (SBAR (NP-SBJ (WP who)) (S (VP (VBD ran))))) (VP (VBD fell))))")
