@@ -1,12 +1,16 @@
-"""Asking trees: patterns in Tregex's language, and an index of trees to ask them of."""
+"""Asking trees: patterns in Tregex's language, an index of trees to ask them of, phrases and clauses."""
 
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, TreeNode
 from spacy_lpcfg.queries.pattern import PatternError, TreePattern
+from spacy_lpcfg.queries.phrases import Clause, clauses, phrases
 
 __all__ = [
+    "Clause",
     "PatternError",
     "TreeIndex",
     "TreeMatch",
     "TreeNode",
     "TreePattern",
+    "clauses",
+    "phrases",
 ]
