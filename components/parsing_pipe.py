@@ -12,6 +12,7 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
+from spacy_lpcfg.components.complexity import register_complexity
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
 from spacy_lpcfg.components.model_pipe import ModelPipe
@@ -34,6 +35,7 @@ from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 register_phrases()
+register_complexity()
 
 Found = TypeVar("Found")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)

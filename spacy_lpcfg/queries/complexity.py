@@ -2,7 +2,7 @@
 
 The nine counts are those of Lu (2010), "Automatic analysis of syntactic complexity in second language writing",
 International Journal of Corpus Linguistics 15, by the patterns of the program L2SCA that goes with it, and so are the
-fourteen indices. Differs: heads are by the rules of this package.
+fourteen indices. Differs: heads are by ENGLISH, the rules of this package.
 
 Depths are those of Yngve (1960) and Frazier (1985) as Roark, Mitchell and Hollingshead (2007) compute them, punctuation
 left out. Differs: the tag of a word is not counted in its Frazier score.
@@ -18,7 +18,7 @@ import numpy as np
 
 from spacy_lpcfg.queries.index import TreeIndex
 from spacy_lpcfg.queries.pattern import TreePattern
-from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree, clean
+from spacy_lpcfg.trees import ENGLISH, Tree, clean
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 _FINITE = "MD|VBP|VBZ|VBD"
@@ -68,6 +68,11 @@ class Complexity:
 
     sums: np.ndarray
 
+    @classmethod
+    def joined(cls, parts: Iterable[Complexity]) -> Complexity:
+        """That of all sentences, one part after the other."""
+        return cls(np.concatenate([np.zeros((0, len(_MEASURED))), *(part.sums for part in parts)]))
+
     @property
     def document(self) -> Record:
         """The `COLUMNS` of all sentences together; the height is the mean."""
@@ -79,18 +84,15 @@ class Complexity:
         return [_record(row, 1) for row in self.sums]
 
 
-def complexity(
-    trees: Iterable[Tree], *, rules: HeadRules = ENGLISH, surprisals: Iterable[Sequence[float]] = ()
-) -> Complexity:
+def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] = ()) -> Complexity:
     """How complex English sentences are.
 
     trees (iterable of Tree): With the labels of the Penn Treebank; empty elements and functions are taken off first.
-    rules (HeadRules): Which children are heads.
     surprisals (iterable of sequences of float): For each tree those of its words; or none at all.
     RETURNS (Complexity): Of the trees that have words.
     """
     rooted = [_rooted(tree) for tree in map(clean, trees) if tree]
-    index = TreeIndex.from_trees(rooted, rules)
+    index = TreeIndex.from_trees(rooted, ENGLISH)
     sums = np.zeros((len(rooted), len(_MEASURED)))
     for column, patterns in enumerate(_COMPILED.values(), start=1):
         for pattern in patterns:

@@ -232,7 +232,7 @@ def test_complexity_has_the_mean_surprisal_of_words():
 
 def test_complexity_of_documents_adds_up():
     one, other = complexity(parse_trees(RAIN)), complexity(parse_trees(SAID))
-    both = Complexity(np.concatenate([one.sums, other.sums]))
+    both = Complexity.joined([one, other])
     assert both.document == complexity(parse_trees(RAIN + SAID)).document
 
 
