@@ -15,7 +15,7 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
     """How complex the sentences of a Doc are, or the constituent that a Span is.
 
     doclike (Doc or Span): With trees.
-    with_surprisal (bool): Whether surprisals count, which are computed if the Doc has none and its component knows them.
+    with_surprisal (bool): Whether to tell surprisals, which are computed where they are not known yet.
     RAISES (ValueError): If it has no trees.
     """
     roots = [*constituency_of(doclike)]

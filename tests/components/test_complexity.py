@@ -32,7 +32,7 @@ def test_complexity_of_docs_is_that_of_their_trees():
 def test_complexity_has_surprisal_where_the_model_has_it():
     nlp = pipeline_of("lpcfg_parser")
     doc = nlp("It rained. We left.")
-    first, second = doc.sents
+    _, second = doc.sents
     bits = np.array([token._.surprisal for token in doc])
     assert doc._.complexity["surprisal"] == pytest.approx(bits.mean())
     assert second._.complexity["surprisal"] == pytest.approx(bits[second.start :].mean())
