@@ -48,7 +48,17 @@ from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, senten
 from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, TAGS, group_at, key_of, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
-from spacy_lpcfg.trees import NO_HEAD, HeadRules, Tree, dependencies, escape_tokens, head_rules, strip_root, to_nltk
+from spacy_lpcfg.trees import (
+    NO_HEAD,
+    HeadRules,
+    Tree,
+    dependencies,
+    escape_tokens,
+    head_rules,
+    strip_root,
+    to_latex,
+    to_nltk,
+)
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
@@ -502,6 +512,10 @@ class Constituent:
     def to_nltk(self) -> Any:
         """The subtree as an `nltk.Tree`; needs NLTK."""
         return to_nltk(self.tree)
+
+    def latex(self, style: Literal["forest", "qtree"] = "forest") -> str:
+        """The subtree as LaTeX, for the package forest or qtree."""
+        return to_latex(self.tree, style)
 
     def svg(self) -> str:
         """A drawing of the subtree as SVG, with the probabilities that are known."""

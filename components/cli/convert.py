@@ -1,4 +1,4 @@
-"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; dependencies of trees."""
+"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -25,14 +25,19 @@ from spacy_lpcfg.components.cli.treebanks import SkipBad
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
-_BINARY, _JSON, _CONLLU = ".spacy", ".jsonl", ".conllu"
-_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz", _CONLLU)
+_BINARY, _JSON, _CONLLU, _LATEX = ".spacy", ".jsonl", ".conllu", ".tex"
+_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz", _CONLLU, _LATEX)
 
 
 class Mend(str, Enum):
     """Treebanks whose habits `convert --mend` knows."""
 
     gum = "gum"
+
+
+class LatexStyle(str, Enum):
+    forest = "forest"
+    qtree = "qtree"
 
 
 @reporting_errors
@@ -44,7 +49,8 @@ def convert(
         ),
     ],
     output: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg, .mrg.gz or .conllu file.")
+        Path,
+        typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg, .mrg.gz, .conllu or .tex file."),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     mend: Annotated[
@@ -62,6 +68,7 @@ def convert(
     ] = 0.0,
     seed: Seed = 0,
     lang: Lang = "en",
+    style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -70,6 +77,7 @@ def convert(
     Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
     left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
     of these only the tree is read. A .conllu file has dependencies by the head rules of a language, which --lang names.
+    A .tex file has drawings for \\input, each by the package forest or qtree.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
@@ -101,6 +109,8 @@ def convert(
         _write_json(output, chain([first], found))
     elif output.suffix == _CONLLU:
         _write_dependencies(output, chain([first], found), lang)
+    elif output.suffix == _LATEX:
+        _write_latex(output, chain([first], found), style)
     else:
         write_trees(output, chain([first], found))
     log_skipped(errors)
@@ -187,3 +197,12 @@ def _write_dependencies(output: Path, trees: Iterator["Tree"], lang: str) -> Non
     with writing(output) as file:
         for tree in trees:
             file.write(conllu(tree, head_rules(lang)) + "\n")
+
+
+def _write_latex(output: Path, trees: Iterator["Tree"], style: LatexStyle) -> None:
+    from spacy_lpcfg.trees import to_latex
+
+    with writing(output) as file:
+        file.write(f"% needs \\usepackage{{{style.value}}}\n")
+        for tree in trees:
+            file.write(f"\n{to_latex(tree, style.value)}\n")

@@ -5,6 +5,7 @@ from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependen
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
+from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.transforms import (
@@ -54,6 +55,7 @@ __all__ = [
     "split_chain",
     "strip_functions",
     "strip_root",
+    "to_latex",
     "to_nltk",
     "unbinarize",
     "unescape_token",

@@ -19,7 +19,7 @@ from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import normalize, read_trees, with_noise
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees, to_latex, with_noise
 
 pytestmark = pytest.mark.slow
 
@@ -510,6 +510,16 @@ def test_cli_converts_to_dependencies(tmp_path, options, heads):
     assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
     rows = [line.split("\t") for text in (first, second) for line in text.splitlines()[1:]]
     assert "".join(row[6] for row in rows) == heads
+
+
+def test_cli_converts_to_latex(tmp_path):
+    (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
+    for style in ("forest", "qtree"):
+        run("convert", tmp_path / "raw.mrg", tmp_path / "raw.tex", "--style", style, "--force")
+        first, second = GOLD.splitlines()
+        drawn = [to_latex(tree, style) for tree in parse_trees(f"{first} (ROOT {second})")]
+        expected = "\n\n".join([f"% needs \\usepackage{{{style}}}", *drawn]) + "\n"
+        assert (tmp_path / "raw.tex").read_text("utf-8") == expected
 
 
 def test_cli_convert_mends_gum_and_adds_noise(tmp_path):

@@ -30,7 +30,7 @@ from spacy_lpcfg.components.constituents import (
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
-from spacy_lpcfg.trees import DEFAULT, ENGLISH, Tree, dependencies, from_nltk, lexical_heads, parse_trees
+from spacy_lpcfg.trees import DEFAULT, ENGLISH, Tree, dependencies, from_nltk, lexical_heads, parse_trees, to_latex
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()
@@ -441,3 +441,9 @@ def test_constituents_dependencies_are_between_tokens():
     assert found == [("It", "works", "S>NP"), ("works", "works", "root"), ("now", "works", "VP>ADVP")]
     assert [each.head.i for each in root.dependencies(DEFAULT)] == [0, 0, 2]
     assert [each.head.i for each in root[1].dependencies()] == [2, 2]
+
+
+def test_constituents_as_latex():
+    (root,) = doc_of(FLIES)._.constituency
+    assert root.latex() == to_latex(tree(FLIES))
+    assert root[0].latex("qtree") == to_latex(tree(FLIES).children[0], "qtree")
