@@ -26,7 +26,7 @@ from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN
 
 _ESCAPED = re.compile(r"^[-|]|[^\w|-]")
-_CODE = re.compile(r"/([0-9a-f]*)/")
+_CODE = re.compile(r"/([0-9a-f]{0,6})/")
 _NAME = r"[\w/][\w/^<>-]*"
 _LEFT = re.compile(rf"\s*({_NAME})\s*->")
 _RIGHT = re.compile(
@@ -36,7 +36,9 @@ _RIGHT = re.compile(
 )
 _TOLERANCE = 0.01  # as NLTK has it, of what probabilities add up to
 _UNKNOWN_WEIGHT = 1e-6  # of each preterminal, where a text has no signature of all unknown words
+_END_OF_UNICODE = 0x110000
 _N_ROUNDS = 100  # levels of trees over which symbols are counted
+_LEAST_SHARE = 1e-9  # of a symbol that no tree has
 
 
 # To text -----------------------------------------------------------------------------------------
@@ -155,7 +157,14 @@ def _productions(line: str, number: int) -> Iterator[_Production]:
 
 def _symbol(name: str) -> str:
     chain = name if "<" in name else name.replace(">", "|")  # S^<VP> has its parent beside it, as NLTK writes that
-    return _CODE.sub(lambda code: chr(int(code[1], 16)) if code[1] else "", chain)
+    return _CODE.sub(_character, chain)
+
+
+def _character(code: re.Match[str]) -> str:
+    """What a code stands for; itself, if it stands for nothing."""
+    number = int(code[1] or "0", 16)
+    is_character = number < _END_OF_UNICODE and not 0xD800 <= number < 0xE000
+    return (chr(number) if code[1] else "") if is_character else code[0]
 
 
 def _check_sums(found: Iterable[_Production]) -> None:
@@ -248,4 +257,5 @@ def _shares(roots: np.ndarray, rules: np.ndarray, weights: np.ndarray) -> np.nda
         below = np.repeat(level[rules[:, 0]] * weights, 2)
         level = np.bincount(rules[:, 1:].ravel(), below, len(roots))
         total = total + level
-    return total / total.sum()
+    shares = total / total.sum() + _LEAST_SHARE
+    return shares / shares.sum()
