@@ -9,7 +9,7 @@ from itertools import takewhile
 import numpy as np
 
 from spacy_lpcfg.queries.index import TreeIndex, TreeNode
-from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
+from spacy_lpcfg.queries.pattern import TreePattern
 from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 
 FINITE = frozenset({"MD", "VBD", "VBP", "VBZ"})
@@ -25,8 +25,9 @@ def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[Tree
     label (str): A category, whatever the function labels; several with | between them.
     maximal (bool): Only those that are not within another of them.
     """
-    ids = index.where(LabelTest(label, is_basic=True))
-    ids = ids[index.end[ids] > ids + 2]
+    wanted = {*label.split("|")}
+    is_wanted = np.array([basic_category(each) in wanted for each in index.strings], dtype=bool)
+    ids = np.flatnonzero(is_wanted[index.label] & (index.end > np.arange(len(index.end)) + 2))
     if maximal:
         ids = ids[ids >= np.maximum.accumulate(np.append(0, index.end[ids]))[:-1]]
     return [TreeNode(index, i) for i in ids.tolist()]

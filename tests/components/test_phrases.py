@@ -77,6 +77,7 @@ def test_phrases_refuse_what_they_cannot_find(parsed, doc):
     with pytest.raises(ValueError, match="got 'NN'"):
         parsed._.phrases("CONJP|NN")
     assert parsed._.phrases("CONJP") == ()
+    assert [pipeline_of("lpcfg_parser")(text)._.clauses for text in ("", " \n ")] == [(), ()]
     assert doc._.phrases("XP") == ()
     with pytest.raises(ValueError, match="has no constituents"):
         doc_clauses(Doc(Vocab(), words=["Rain"]))

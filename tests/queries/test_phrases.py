@@ -28,6 +28,8 @@ def words(node) -> str:
         ("DT", False, []),
         ("it", False, []),
         ("ADJP", True, []),
+        ("/NP/", False, []),
+        ("__", False, []),
     ],
 )
 def test_phrases_have_a_category(label, maximal, expected):
@@ -115,3 +117,4 @@ def test_clauses_are_those_of_each_tree():
     index = index_of("(S (NP (NN A)) (VP (VBZ is)))", "(NP (NN B))", "(S (NP (NN C)) (VP (VBZ is)))")
     assert [each.node.tree_number for each in clauses(index)] == [0, 2]
     assert [*clauses(index_of("(NP (NN B))"))] == []
+    assert ([*clauses(index_of())], phrases(index_of(), "NP")) == ([], [])
