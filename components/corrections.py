@@ -76,11 +76,11 @@ class Corrections:
     def save(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
         """Write the tree, and all that were saved before; arguments and errors as those of `parsed`."""
         parse, brackets = self._decided(number, required, forbidden)
-        words = parse.tree.words
-        whole = not any(end - start == len(words) for start, end, _ in brackets) and len(words) > 1
-        tree = Tree.from_spans(words, parse.tags, [(0, len(words), ""), *brackets] if whole else brackets)
-        root = self.component.root_label
-        self.saved[self.sentences[number].place] = Tree(root, [tree]) if root and not whole else tree
+        words, root = parse.tree.words, self.component.root_label
+        is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
+        top = [] if is_one and not root else [(0, len(words), root)]
+        tree = Tree.from_spans(words, parse.tags, [*top, *brackets])
+        self.saved[self.sentences[number].place] = tree
         write_trees(self.output, [self.saved[place] for place in sorted(self.saved)])
         return self.parsed(number, required, forbidden)
 

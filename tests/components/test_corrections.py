@@ -90,6 +90,15 @@ def test_corrections_are_written_in_the_order_of_the_file(corrections):
     assert "(WHNP (DT The)" in corrections.output.read_text("utf-8")
 
 
+def test_corrections_without_a_bracket_over_all_words_are_below_the_root_alone(corrections):
+    found = brackets(corrections.parsed(2, (), [(0, 3, label) for label in corrections.component.labels]))
+    assert (0, 3) not in [bracket[:2] for bracket in found]
+    corrections.save(2, (), [(0, 3, label) for label in corrections.component.labels])
+    (tree,) = read_trees(corrections.output)
+    assert tree.label == corrections.component.root_label
+    assert len(tree.children) > 1
+
+
 def test_corrections_refuse_what_is_no_tree(corrections):
     with pytest.raises(ValueError, match="Expected one of 3 sentences, got number 3"):
         corrections.parsed(3)
