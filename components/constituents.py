@@ -35,7 +35,7 @@ from functools import cached_property, partial
 from html import escape
 from itertools import compress
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
@@ -48,7 +48,17 @@ from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, senten
 from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, TAGS, group_at, key_of, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
-from spacy_lpcfg.trees import Tree, escape_tokens, strip_root, to_nltk
+from spacy_lpcfg.trees import (
+    NO_HEAD,
+    HeadRules,
+    Tree,
+    dependencies,
+    escape_tokens,
+    head_rules,
+    strip_root,
+    to_latex,
+    to_nltk,
+)
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 if TYPE_CHECKING:
@@ -337,6 +347,20 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
 # Views of a tree ---------------------------------------------------------------------------------
 
 
+class TokenDependency(NamedTuple):
+    """What a token depends on.
+
+    token (Token): A word.
+    head (Token): Its head, as `token.head`: the word itself where there is none.
+    label (str): The label of the node in which it depends on its head, and that of the largest node that it is the head
+        of, as in S>NP; "root" where there is no head.
+    """
+
+    token: Token
+    head: Token
+    label: str
+
+
 @dataclass(frozen=True, repr=False)
 class Constituent:
     """A node of a tree on a Doc: a range of words with the labels of all brackets over just it.
@@ -437,6 +461,37 @@ class Constituent:
     def __bool__(self) -> bool:
         return True
 
+    @property
+    def head_child(self) -> Constituent | None:
+        """The child that is the head, by `head_rules` of the language; None of a word."""
+        children = self.children
+        label = self.labels[-1] if self.labels else ""
+        return children[self._rules.head(label, [child.label for child in children])] if children else None
+
+    @property
+    def head(self) -> Token:
+        """The word that is the head: that of the head child, down to a word."""
+        node, below = self, self.head_child
+        while below is not None:
+            node, below = below, below.head_child
+        return node.leaves[0]
+
+    def dependencies(self, rules: HeadRules | None = None) -> list[TokenDependency]:
+        """What each word depends on, within this node.
+
+        rules (HeadRules or None): Which children are heads; None for `head_rules` of the language.
+        """
+        words = self.leaves
+        found = dependencies(self.tree, rules or self._rules)
+        return [
+            TokenDependency(word, word if each.head == NO_HEAD else words[each.head], each.label)
+            for word, each in zip(words, found, strict=True)
+        ]
+
+    @property
+    def _rules(self) -> HeadRules:
+        return head_rules(self._sentence.doc.vocab.lang)
+
     def nodes(self) -> Iterator[Constituent]:
         """This node and all below it, in pre-order, words included."""
         start, end = self._range
@@ -457,6 +512,10 @@ class Constituent:
     def to_nltk(self) -> Any:
         """The subtree as an `nltk.Tree`; needs NLTK."""
         return to_nltk(self.tree)
+
+    def latex(self, style: Literal["forest", "qtree"] = "forest") -> str:
+        """The subtree as LaTeX, for the package forest or qtree."""
+        return to_latex(self.tree, style)
 
     def svg(self) -> str:
         """A drawing of the subtree as SVG, with the probabilities that are known."""

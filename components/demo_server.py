@@ -18,7 +18,7 @@ from urllib.parse import parse_qs
 from spacy_lpcfg.components.demo_page import page
 
 HOST = "127.0.0.1"
-_HEADERS = {
+HEADERS = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'",
@@ -40,6 +40,7 @@ class DemoServer(ThreadingHTTPServer):
 
     port (int): 0 for any that is free; `server_address` tells which
     answer (callable): the page of a text, or a ValueError that says what is wrong; one thread at a time calls it
+    handler (type or None): of requests; None for `DemoHandler`
 
     No more than 16 connections are served at a time: others wait until one is closed, which a silent or slow one is
     after ten seconds. No more than four texts are parsed or wait for it: others get status 503.
@@ -49,8 +50,8 @@ class DemoServer(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int, answer: Callable[[str], str]) -> None:
-        super().__init__((HOST, port), _Handler)
+    def __init__(self, port: int, answer: Callable[[str], str], handler: type[DemoHandler] | None = None) -> None:
+        super().__init__((HOST, port), handler or DemoHandler)
         self.answer = answer
         self.lock = Lock()
         self.texts = BoundedSemaphore(_MOST_TEXTS)
@@ -110,10 +111,14 @@ class _InTime(RawIOBase):
         return self._connection.recv_into(buffer)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class DemoHandler(BaseHTTPRequestHandler):
     """A request for the page; its text is the field `text` of the query."""
 
-    server: DemoServer
+    server: Any
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        return HEADERS
 
     def setup(self) -> None:
         super().setup()
@@ -157,10 +162,10 @@ class _Handler(BaseHTTPRequestHandler):
         finally:
             self.server.texts.release()
 
-    def _send(self, status: HTTPStatus, html: str) -> None:
-        body = html.encode("utf-8", errors="replace")
+    def _send(self, status: HTTPStatus, text: str, **headers: str) -> None:
+        body = text.encode("utf-8", errors="replace")
         self.send_response(status)
-        for name, value in (*_HEADERS.items(), ("Content-Length", str(len(body)))):
+        for name, value in {**self.fixed_headers, **headers, "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.connection.settimeout(_SECONDS)
         self.end_headers()

@@ -12,10 +12,12 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 
 from spacy_lpcfg.checks import FUNCTION, TEXT, Check, instance_of, shown
+from spacy_lpcfg.components.complexity import register_complexity
 from spacy_lpcfg.components.constituents import rooted_trees, set_parses
 from spacy_lpcfg.components.constraints import ConstraintsOf, constraints_by_sentence, constraints_within
 from spacy_lpcfg.components.model_pipe import ModelPipe
 from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
+from spacy_lpcfg.components.phrases import register_phrases
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
@@ -32,6 +34,8 @@ from spacy_lpcfg.trees import Tree, escape_tokens
 from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
+register_phrases()
+register_complexity()
 
 Found = TypeVar("Found")
 ParserModel = TypeVar("ParserModel", bound=ParsingModel)

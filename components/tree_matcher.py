@@ -147,7 +147,7 @@ class IndexedDocs:
     """
 
     def __init__(self, docs: Iterable[Doc | Span], rules: HeadRules, spans_key: str | None = None) -> None:
-        self.roots = [root for doc in docs for root in _roots(doc, spans_key)]
+        self.roots = [root for doc in docs for root in constituency_of(doc, spans_key)]
         trees, scores = zip(*map(_rooted, self.roots), strict=True) if self.roots else ((), ())
         self.index = TreeIndex.from_trees(trees, rules, scores)
 
@@ -157,7 +157,8 @@ class IndexedDocs:
         return Span(words[0].doc, words[0].i, words[-1].i + 1, node.label)
 
 
-def _roots(doclike: Doc | Span, spans_key: str | None) -> Iterable[Constituent]:
+def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
+    """The roots of a Doc, or the node of a Span; arguments and errors as those of `doc_constituency`."""
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)
     return filter(None, [span_constituency(doclike, spans_key)])

@@ -1,4 +1,4 @@
-"""Targets that take values of Python: trees of NLTK, constraints on the tree of a sentence, and patterns of trees."""
+"""Targets that take values of Python: trees and grammars of NLTK, constraints on trees, and patterns of trees."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.chart import Parser
+from spacy_lpcfg.grammar import GrammarError, grammar_from_pcfg, pcfg_text
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
@@ -119,7 +120,38 @@ def check_pattern(case: str) -> None:
     expect(sorted({*found}) == index.nodes(pattern).tolist(), "other nodes")
 
 
+# Grammars of NLTK --------------------------------------------------------------------------------
+
+PRODUCTIONS = [
+    "S -> A B [1.0]",
+    "S -> A S [0.5]",
+    "| A B [.5]",
+    "A -> 'a' [1]",
+    'B -> "b" [1.0]',
+    "R -> S [1.0]\n",
+    "A",
+]
+
+
+def pcfg_case(choices: Choices) -> str:
+    """Productions, one a line or not, and any text."""
+    return "".join(choices.one_of([*PRODUCTIONS, "\n", "\n"]) for _ in range(choices.number(1, 12))) + choices.text(2)
+
+
+def check_pcfg(case: str) -> None:
+    """A grammar that parses its words, and has the text of the same grammar; or an error of one line."""
+    try:
+        grammar = grammar_from_pcfg(case)
+    except GrammarError as error:
+        expect("\n" not in str(error), f"several lines: {error}")
+        return
+    parse = Parser(grammar).parse(["a", "b"])
+    expect(parse.tree.words == ["a", "b"], "a tree of other words")
+    expect(grammar_from_pcfg(pcfg_text(grammar)).n_rules == grammar.n_rules, "another grammar is read back")
+
+
 TARGETS = {
+    "pcfg": Target(pcfg_case, check_pcfg),
     "patterns": Target(pattern_case, check_pattern),
     "exchange": Target(nltk_case, check_nltk),
     "constraints": Target(constraints_case, check_constraints),

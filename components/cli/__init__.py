@@ -14,6 +14,7 @@ import typer
 
 from spacy_lpcfg.components.cli.bracketing_table import bracketing_table
 from spacy_lpcfg.components.cli.calibrate import calibrate
+from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
@@ -76,6 +77,7 @@ for command in (
     sample,
     inspect,
     search,
+    complexity,
     render,
     serve,
     bracketing_table,

@@ -1,4 +1,4 @@
-"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each."""
+"""`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -19,20 +19,25 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.pipelines import Seed
+from spacy_lpcfg.components.cli.pipelines import Lang, Seed
 from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
 
-_BINARY, _JSON = ".spacy", ".jsonl"
-_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz")
+_BINARY, _JSON, _CONLLU, _LATEX = ".spacy", ".jsonl", ".conllu", ".tex"
+_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz", _CONLLU, _LATEX)
 
 
 class Mend(str, Enum):
     """Treebanks whose habits `convert --mend` knows."""
 
     gum = "gum"
+
+
+class LatexStyle(str, Enum):
+    forest = "forest"
+    qtree = "qtree"
 
 
 @reporting_errors
@@ -44,7 +49,8 @@ def convert(
         ),
     ],
     output: Annotated[
-        Path, typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg or .mrg.gz file.")
+        Path,
+        typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg, .mrg.gz, .conllu or .tex file."),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     mend: Annotated[
@@ -61,6 +67,8 @@ def convert(
         ),
     ] = 0.0,
     seed: Seed = 0,
+    lang: Lang = "en",
+    style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -68,7 +76,8 @@ def convert(
 
     Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
     left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
-    of these only the tree is read.
+    of these only the tree is read. A .conllu file has dependencies by the head rules of a language, which --lang names.
+    A .tex file has drawings for \\input, each by the package forest or qtree.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
@@ -80,6 +89,7 @@ def convert(
         spacy-lpcfg convert gum/train.mrg train.spacy --mend gum --noise 0.05
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
+        spacy-lpcfg convert train.mrg train.conllu
     """
     from spacy_lpcfg.trees import mended_gum, with_noise, write_trees
 
@@ -97,6 +107,10 @@ def convert(
         _write_docs(output, chain([first], found), n_sents)
     elif output.suffix == _JSON:
         _write_json(output, chain([first], found))
+    elif output.suffix == _CONLLU:
+        _write_dependencies(output, chain([first], found), lang)
+    elif output.suffix == _LATEX:
+        _write_latex(output, chain([first], found), style)
     else:
         write_trees(output, chain([first], found))
     log_skipped(errors)
@@ -175,3 +189,20 @@ def _write_json(output: Path, trees: Iterator["Tree"]) -> None:
     with writing(output) as file:
         for tree in trees:
             file.write(json.dumps(tree_as_json(tree), ensure_ascii=False) + "\n")
+
+
+def _write_dependencies(output: Path, trees: Iterator["Tree"], lang: str) -> None:
+    from spacy_lpcfg.trees import conllu, head_rules
+
+    with writing(output) as file:
+        for tree in trees:
+            file.write(conllu(tree, head_rules(lang)) + "\n")
+
+
+def _write_latex(output: Path, trees: Iterator["Tree"], style: LatexStyle) -> None:
+    from spacy_lpcfg.trees import to_latex
+
+    with writing(output) as file:
+        file.write(f"% needs \\usepackage{{{style.value}}}\n")
+        for tree in trees:
+            file.write(f"\n{to_latex(tree, style.value)}\n")

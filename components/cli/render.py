@@ -47,6 +47,8 @@ class PictureFormat(str, Enum):
     svg = "svg"
     html = "html"
     png = "png"
+    forest = "forest"
+    qtree = "qtree"
 
 
 class Drawable(NamedTuple):
@@ -66,7 +68,9 @@ _BY_SUFFIX = {
     ".htm": PictureFormat.html,
     ".txt": PictureFormat.text,
     ".png": PictureFormat.png,
+    ".tex": PictureFormat.forest,
 }
+_OF_SAME_SUFFIX = {PictureFormat.ascii: PictureFormat.text, PictureFormat.qtree: PictureFormat.forest}
 _SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
@@ -102,9 +106,10 @@ def render(
                            pipeline alone
 
     en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
-    for calibration. Trees can be text for a terminal, ascii, svg, html and png, spans are html, and all else svg, html
-    and png. An svg or png holds one picture. Trees and spans as svg and html need nothing more; text needs NLTK, and a
-    png and all other pictures need matplotlib: pip install "spacy-lpcfg[viz]".
+    for calibration. Trees can be text for a terminal, ascii, svg, html, png, and LaTeX (.tex) for the package forest or
+    qtree; spans are html, and all else svg, html and png. An svg or png holds one picture. Trees and spans as svg, html
+    and LaTeX need nothing more; text needs NLTK, and a png and all other pictures need matplotlib:
+    pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
@@ -139,7 +144,7 @@ def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -
         raise typer.BadParameter(
             f"{str(output)!r} should end in {', '.join(_BY_SUFFIX)}, or --format say what it is", param_hint="--output"
         )
-    if form and by_suffix and form != by_suffix and (form, by_suffix) != (PictureFormat.ascii, PictureFormat.text):
+    if form and by_suffix and by_suffix not in (form, _OF_SAME_SUFFIX.get(form)):
         raise typer.BadParameter(f"{str(output)!r} is no name for {form.value}", param_hint="--output")
     found = form or by_suffix or possible[0]
     if found not in possible:
@@ -233,7 +238,10 @@ def _learning(nlp: "Language", source: str) -> Iterator[Drawable]:
 
 def _draw_tree(tree: "Tree", form: PictureFormat, *scores: Any) -> str | bytes:
     from spacy_lpcfg import pictures
+    from spacy_lpcfg.trees import to_latex
 
+    if form in (PictureFormat.forest, PictureFormat.qtree):
+        return to_latex(tree, form.value)
     if form == PictureFormat.png:
         return pictures.figure_png(pictures.tree_figure(tree, *scores))
     if form == PictureFormat.svg:

@@ -1,16 +1,15 @@
 """`spacy-lpcfg search`: patterns of trees in treebanks, in Docs, and in text that is parsed."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
 from spacy_lpcfg.components.cli.console import (
     begun,
     check_output,
@@ -20,28 +19,14 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import (
-    Input,
-    Kind,
-    Source,
-    check_usage,
-    docs_of_source,
-    kind_by_name,
-    run_pipeline,
-    source_of,
-)
-from spacy_lpcfg.components.cli.pipelines import Component, Lang, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.inputs import Input, Kind, Source
+from spacy_lpcfg.components.cli.pipelines import Component, Lang
 from spacy_lpcfg.components.cli.treebanks import SkipBad
 
 if TYPE_CHECKING:
-    from spacy.language import Language
-    from spacy.tokens import Doc
-
-    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
     from spacy_lpcfg.trees import HeadRules
 
-_SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
 _CONTEXT = 40  # characters on each side of a match
 _COLUMNS = ("file", "sentence", "start", "end", "label", "probability", "text")
 _N_DOCS = 500  # that are looked through at a time
@@ -66,10 +51,7 @@ class Searched(NamedTuple):
 @reporting_errors
 def search(
     text: Annotated[str, typer.Argument(metavar="PATTERN", help="In Tregex's language: 'NP < (PP <<# of)'.")],
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
-    ],
+    files: AskedFiles,
     form: Annotated[
         SearchFormat, typer.Option("--format", help="Matches in context, as trees, or in a table; or how many.")
     ] = SearchFormat.kwic,
@@ -103,11 +85,10 @@ def search(
         pattern = TreePattern(text)
     except PatternError as error:
         raise typer.BadParameter(str(error), param_hint="PATTERN") from error
-    for file in files:
-        if not os.path.isdir(file):
-            check_usage(file, kind, None)
     errors: list[Exception] = []
-    searched = _Reader(kind, model, component, head_rules(lang), errors if skip_bad else None).read(files)
+    reader = AskedReader(kind, model, component)
+    sources = [*reader.sources(files)]
+    searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
     with writing(output) as out:
         for row in begun(
@@ -120,59 +101,39 @@ def search(
 # Reading -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """What the options say of files; errors (list or None): of broken trees, None if they are to be raised."""
+def _searched(
+    reader: AskedReader, sources: Iterable[Source], rules: "HeadRules", errors: list[Exception] | None
+) -> Iterator[Searched]:
+    """The trees of files; errors (list or None): of broken trees, None if they are to be raised."""
+    for source in sources:
+        if source.kind == Input.trees:
+            yield Searched(source.name, 0, _treebank(source, rules, errors))
+        else:
+            yield from _docs(reader, source, rules)
 
-    kind: Input | None
-    model: str
-    component: str | None
-    rules: "HeadRules"
-    errors: list[Exception] | None
 
-    def read(self, paths: Sequence[str]) -> Iterator[Searched]:
-        from spacy_lpcfg.trees.files import files_of
+def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> "TreeIndex":
+    from spacy_lpcfg.queries import TreeIndex
+    from spacy_lpcfg.trees import parse_trees
 
-        for file in chain.from_iterable(files_of(path, _SUFFIXES) if os.path.isdir(path) else [path] for path in paths):
-            source = Source(file, self.kind or kind_by_name(file) or Input.text, None)
-            if source.kind == Input.trees:
-                yield Searched(source.name, 0, self._treebank(source))
-            else:
-                yield from self._docs(source)
+    on_error = None if errors is None else errors.append
+    if os.path.isfile(source.file):
+        return TreeIndex.read(source.file, rules, on_error=on_error)
+    return TreeIndex.from_trees(parse_trees(source.lines(), path=source.name, on_error=on_error), rules)
 
-    def _treebank(self, source: Source) -> "TreeIndex":
-        from spacy_lpcfg.queries import TreeIndex
-        from spacy_lpcfg.trees import parse_trees
 
-        on_error = None if self.errors is None else self.errors.append
-        if os.path.isfile(source.file):
-            return TreeIndex.read(source.file, self.rules, on_error=on_error)
-        return TreeIndex.from_trees(parse_trees(source.lines(), path=source.name, on_error=on_error), self.rules)
+def _docs(reader: AskedReader, source: Source, rules: "HeadRules") -> Iterator[Searched]:
+    from spacy_lpcfg.components.tree_matcher import IndexedDocs
 
-    def _docs(self, source: Source) -> Iterator[Searched]:
-        from spacy.vocab import Vocab
-
-        from spacy_lpcfg.components.tree_matcher import IndexedDocs
-
-        n_before = 0
-        found = docs_of_source(source, Vocab()) if source.kind == Input.spacy else self._parsed(source.file)
-        docs = iter(progress(found, "documents"))
-        while some := list(islice(docs, _N_DOCS)):
-            try:
-                index = IndexedDocs(some, self.rules).index
-            except ValueError as error:
-                raise ValueError(f"{source.name}: {error}") from error
-            yield Searched(source.name, n_before, index)
-            n_before += len(index)
-
-    @cached_property
-    def _pipeline(self) -> "tuple[Language, ParsingPipe]":
-        nlp = load_pipeline(self.model)
-        return nlp, find_parser(nlp, self.component)
-
-    def _parsed(self, file: str) -> "Iterator[Doc]":
-        source = source_of(*self._pipeline, file, self.kind, None)
-        return (doc for doc, _ in run_pipeline(*self._pipeline, source))
+    n_before = 0
+    docs = iter(progress(reader.docs(source), "documents"))
+    while some := list(islice(docs, _N_DOCS)):
+        try:
+            index = IndexedDocs(some, rules).index
+        except ValueError as error:
+            raise ValueError(f"{source.name}: {error}") from error
+        yield Searched(source.name, n_before, index)
+        n_before += len(index)
 
 
 # Writing -----------------------------------------------------------------------------------------

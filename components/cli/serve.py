@@ -1,15 +1,25 @@
-"""`spacy-lpcfg serve`: a page on this machine to try a model."""
+"""`spacy-lpcfg serve`: a page on this machine to try a model, or to correct the trees of a file."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import busy, log, reporting_errors
-from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.console import busy, check_input, check_output, log, progress, reporting_errors
+from spacy_lpcfg.components.cli.inputs import Input, Kind, run_pipeline, source_of
+from spacy_lpcfg.components.cli.pipelines import (
+    Component,
+    Model,
+    find_parser,
+    find_parser_or_bracketer,
+    load_pipeline,
+)
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
+    from spacy_lpcfg.components.demo_server import DemoServer
 
 _WARM_UP = ("It rained.", "? ! ... - ! ?")  # a sentence, and what no treebank's grammar has a tree for
 
@@ -20,6 +30,13 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
     component: Component = None,
+    correct: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
+    ] = None,
+    kind: Kind = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="With --correct: a new file for the trees, such as trees.mrg.")
+    ] = None,
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
@@ -27,11 +44,46 @@ def serve(
     loads nothing from elsewhere and answers no other site. Ctrl-C ends it. It needs
     matplotlib: pip install "spacy-lpcfg[viz]".
 
+    With --correct the page has the sentences of FILE, those with the greatest entropy of their trees first. Brackets
+    are relabelled, added and removed by clicks and keys. What is kept is a constraint, and the rest is parsed again.
+    Trees that are saved are written to --output, in the order of FILE, and to no other file.
+
     \b
     Example:
         spacy-lpcfg serve
         spacy-lpcfg serve model/ --port 8080
+        spacy-lpcfg serve --correct text.txt --output trees.mrg
     """
+    if correct is None:
+        if output is not None or kind is not None:
+            raise typer.BadParameter("this is for --correct FILE", param_hint="--output" if output else "--input")
+        _serve(_demo(port, model, component, n_best))
+        return
+    check_input(correct, "--correct")
+    if output is None or output.exists():
+        wrong = "name a file for the trees" if output is None else f"{output} exists: name another file"
+        raise typer.BadParameter(wrong, param_hint="--output")
+    check_output(output)
+    _serve(_corrections(port, model, component, correct, kind, output))
+
+
+def _serve(server: "DemoServer") -> None:
+    with server:
+        log(f"The page is at {server.url} - Ctrl-C ends it")
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            log("ended")
+
+
+def _at(port: int, make: "Callable[[], DemoServer]") -> "DemoServer":
+    try:
+        return make()
+    except OSError as error:
+        raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
+
+
+def _demo(port: int, model: str, component: str | None, n_best: int) -> "DemoServer":
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
     from spacy_lpcfg.extras import extra
@@ -39,17 +91,22 @@ def serve(
     extra("matplotlib", "The page")
     nlp = load_pipeline(model)
     page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
-    try:
-        server = DemoServer(port, page)
-    except OSError as error:
-        raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
-    with server:
-        warm_up(page)
-        log(f"The page is at {server.url} - Ctrl-C ends it")
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            log("ended")
+    server = _at(port, lambda: DemoServer(port, page))
+    warm_up(page)
+    return server
+
+
+def _corrections(
+    port: int, model: str, component: str | None, file: str, kind: Input | None, output: Path
+) -> "DemoServer":
+    from spacy_lpcfg.components.correction_server import CorrectionServer
+    from spacy_lpcfg.components.corrections import Corrections
+
+    nlp = load_pipeline(model)
+    parser = find_parser(nlp, component)
+    parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None))
+    corrections = Corrections(parser, (doc for doc, _ in progress(parsed, "documents")), output)
+    return _at(port, lambda: CorrectionServer(port, corrections))
 
 
 def warm_up(page: "DemoPage") -> None:

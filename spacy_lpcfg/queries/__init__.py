@@ -1,12 +1,19 @@
-"""Asking trees: patterns in Tregex's language, and an index of trees to ask them of."""
+"""Asking trees: patterns in Tregex's language, an index of trees to ask them of, phrases, clauses and complexity."""
 
+from spacy_lpcfg.queries.complexity import Complexity, complexity
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, TreeNode
 from spacy_lpcfg.queries.pattern import PatternError, TreePattern
+from spacy_lpcfg.queries.phrases import Clause, clauses, phrases
 
 __all__ = [
+    "Clause",
+    "Complexity",
     "PatternError",
     "TreeIndex",
     "TreeMatch",
     "TreeNode",
     "TreePattern",
+    "clauses",
+    "complexity",
+    "phrases",
 ]

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from spacy_lpcfg.queries.arrays import TreeArrays
+from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.matching import matches, matching_nodes
 from spacy_lpcfg.queries.pattern import TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
@@ -137,6 +137,38 @@ class TreeNode:
     @property
     def is_word(self) -> bool:
         return int(self.index.end[self.number]) == self.number + 1
+
+    @property
+    def is_tag(self) -> bool:
+        """Whether it has a word below it, and nothing else."""
+        return int(self.index.end[self.number]) == self.number + 2
+
+    @property
+    def parent(self) -> TreeNode | None:
+        above = int(self.index.parent[self.number])
+        return TreeNode(self.index, above) if above != NONE else None
+
+    def ancestors(self) -> Iterator[TreeNode]:
+        """The nodes above it, from its parent up."""
+        node = self
+        while (above := node.parent) is not None:
+            yield above
+            node = above
+
+    @property
+    def children(self) -> list[TreeNode]:
+        found = [] if self.is_word else [self.number + 1]
+        while found and (right := int(self.index.right[found[-1]])) != NONE:
+            found.append(right)
+        return [TreeNode(self.index, i) for i in found]
+
+    @property
+    def head(self) -> TreeNode:
+        """The word that is its head, by the rules of the index."""
+        node = self
+        while not node.is_word:
+            node = TreeNode(self.index, int(self.index.heads(np.array([node.number]))[0]))
+        return node
 
     @property
     def words(self) -> list[str]:

@@ -1,9 +1,11 @@
-"""Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
+"""Trees: the value itself, treebank files, transforms in inverse pairs, head rules and dependencies."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependencies
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
+from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.transforms import (
@@ -27,6 +29,8 @@ from spacy_lpcfg.trees.tree import Tree
 __all__ = [
     "DEFAULT",
     "ENGLISH",
+    "NO_HEAD",
+    "Dependency",
     "HeadRules",
     "Tree",
     "TreeFiles",
@@ -34,6 +38,8 @@ __all__ = [
     "binarize",
     "clean",
     "collapse_unaries",
+    "conllu",
+    "dependencies",
     "escape_token",
     "escape_tokens",
     "expand_unaries",
@@ -49,6 +55,7 @@ __all__ = [
     "split_chain",
     "strip_functions",
     "strip_root",
+    "to_latex",
     "to_nltk",
     "unbinarize",
     "unescape_token",

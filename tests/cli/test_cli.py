@@ -12,6 +12,7 @@ import pytest
 import spacy
 from commands import BROKEN, GOLD, RAW, SAMPLE, console_script, process, run, sample_part, trees_in
 from spacy.tokens import DocBin
+from spacy.training.converters import conllu_to_docs
 from typer.main import get_command
 
 from spacy_lpcfg.combination import Combination, preset
@@ -19,7 +20,7 @@ from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import rooted_trees
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
 from spacy_lpcfg.stacking import StackedLearner
-from spacy_lpcfg.trees import normalize, read_trees, with_noise
+from spacy_lpcfg.trees import NO_HEAD, dependencies, normalize, parse_trees, read_trees, to_latex, with_noise
 
 pytestmark = pytest.mark.slow
 
@@ -498,6 +499,37 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert (tmp_path / "from.mrg").read_bytes() == (tmp_path / "back.mrg").read_bytes()
     run("convert", tmp_path / "back.mrg", tmp_path / "again.mrg.gz")
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
+
+
+@pytest.mark.parametrize(("options", "heads"), [([], "2022230"), (["--lang", "de"], "0121011")])
+def test_cli_converts_to_dependencies(tmp_path, options, heads):
+    """Of normalized trees, by the head rules of the language."""
+    (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
+    run("convert", tmp_path / "raw.mrg", tmp_path / "raw.conllu", *options)
+    first, second, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
+    assert end == ""
+    assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
+    rows = [line.split("\t") for text in (first, second) for line in text.splitlines()[1:]]
+    assert "".join(row[6] for row in rows) == heads
+
+
+def test_cli_converts_to_dependencies_that_spacy_reads(folder, tmp_path):
+    run("convert", folder / "dev.mrg", tmp_path / "dev.conllu")
+    docs = conllu_to_docs((tmp_path / "dev.conllu").read_text("utf-8"), n_sents=1, no_print=True)
+    for doc, tree in zip(docs, map(normalize, read_trees(folder / "dev.mrg")), strict=True):
+        heads = [i if head == NO_HEAD else head for i, (head, *_) in enumerate(dependencies(tree))]
+        assert [token.head.i for token in doc] == heads
+        assert [token.tag_ for token in doc] == tree.tags
+
+
+def test_cli_converts_to_latex(tmp_path):
+    (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
+    for style in ("forest", "qtree"):
+        run("convert", tmp_path / "raw.mrg", tmp_path / "raw.tex", "--style", style, "--force")
+        first, second = GOLD.splitlines()
+        drawn = [to_latex(tree, style) for tree in parse_trees(f"{first} (ROOT {second})")]
+        expected = "\n\n".join([f"% needs \\usepackage{{{style}}}", *drawn]) + "\n"
+        assert (tmp_path / "raw.tex").read_text("utf-8") == expected
 
 
 def test_cli_convert_mends_gum_and_adds_noise(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from commands import SAMPLE, run
 
 from spacy_lpcfg.pictures import tree_text
-from spacy_lpcfg.trees import normalize, parse_trees, read_trees
+from spacy_lpcfg.trees import normalize, parse_trees, read_trees, to_latex
 
 for library in ("nltk", "matplotlib"):
     pytest.importorskip(library, reason=f"{library} is not here: pip install 'spacy-lpcfg[viz]'")
@@ -78,6 +78,16 @@ def test_cli_render_takes_the_format_of_the_output(folder, tmp_path):
     assert page.count("</section>") == 2
     run("render", folder / "trees.mrg", "-o", tmp_path / "trees.txt")
     assert (tmp_path / "trees.txt").read_text("utf-8") == run("render", folder / "trees.mrg").stdout
+
+
+def test_cli_render_latex(folder, tmp_path):
+    trees = list(read_trees(folder / "dev.mrg"))
+    run("render", folder / "dev.mrg", "-o", tmp_path / "trees.tex")
+    expected = "\n\n".join(to_latex(tree) for tree in trees) + "\n"
+    assert (tmp_path / "trees.tex").read_text("utf-8") == expected
+    run("render", folder / "dev.mrg", "--sentence", 2, "-f", "qtree", "-o", tmp_path / "tree.tex")
+    assert (tmp_path / "tree.tex").read_text("utf-8") == f"{to_latex(trees[1], 'qtree')}\n"
+    run("render", folder / "dev.mrg", "-f", "forest", "-o", tmp_path / "tree.svg", code=2)
 
 
 def test_cli_render_puts_one_picture_into_an_svg(folder, tmp_path):
@@ -207,7 +217,7 @@ def test_cli_render_writes_png(model, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "x.jpg"), "should end in .svg, .html, .htm, .txt, .png, or --format say what it is"),
+        (("-o", "x.jpg"), "should end in .svg, .html, .htm, .txt, .png, .tex, or --format say what it is"),
         (("-o", "x.png", "-f", "svg"), "is no name for svg"),
         (("-o", "x.svg", "-f", "ascii"), "is no name for ascii"),
         (("-o", "x.png", "-p", "spans"), "a picture of spans is html, not png"),

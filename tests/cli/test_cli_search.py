@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 from commands import BROKEN, SAMPLE, run
 
+from spacy_lpcfg.components.cli import asked
 from spacy_lpcfg.components.cli.pipelines import load_pipeline
 from spacy_lpcfg.queries import TreeIndex
 from spacy_lpcfg.trees import read_trees
 
-search = import_module("spacy_lpcfg.components.cli.search")  # of which the package has the command
 DEV = SAMPLE / "dev.mrg"
 OF = "NP < (PP=pp <<# of) $+ VP"
 TREES = "(S (NP (DT The) (NN price)) (VP (VBD fell)))\n(S (NP (PRP It)) (VP (VBD rose)))\n"
@@ -92,7 +90,7 @@ def test_cli_search_parses_text(tmp_path):
 
 def test_cli_search_loads_the_model_once(tmp_path, monkeypatch):
     loaded = []
-    monkeypatch.setattr(search, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
+    monkeypatch.setattr(asked, "load_pipeline", lambda model: loaded.append(model) or load_pipeline(model))
     path = tmp_path / "text.txt"
     path.write_text("It left.", encoding="utf-8")
     found = run("search", "NP <: PRP", path, "It sank.", path, "--format", "tsv").stdout.splitlines()[1:]

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
+from spacy.attrs import LANG
 from spacy.tokens import Doc, DocBin, Span, SpanGroup, Token
 from spacy.vocab import Vocab
 
@@ -29,7 +30,7 @@ from spacy_lpcfg.components.constituents import (
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
-from spacy_lpcfg.trees import Tree, from_nltk, parse_trees
+from spacy_lpcfg.trees import DEFAULT, ENGLISH, Tree, dependencies, from_nltk, lexical_heads, parse_trees, to_latex
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()
@@ -411,3 +412,38 @@ def test_constituents_write_brackets_that_can_be_read_whatever_the_text(words):
     set_trees(doc, [shape])
     (found,) = trees(doc)
     assert list(parse_trees(str(found))) == [found]
+
+
+# Heads -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lang", "rules"), [("en", ENGLISH), ("xx", DEFAULT)])
+@given(shape=random_trees())
+def test_constituents_have_the_heads_of_their_trees(lang, rules, shape):
+    blank = Vocab()
+    blank.lex_attr_getters[LANG] = lambda _: lang
+    doc = tree_to_doc(blank, [shape])
+    for node in doc._.constituency[0].nodes():
+        head = node.leaves[lexical_heads(node.tree, rules)[0]]
+        assert node.head == head
+        assert (node.head_child is None) == (len(node) == 0)
+        assert node.head_child is None or node.head_child.head == head
+        expected = dependencies(node.tree, rules)
+        assert [each.label for each in node.dependencies()] == [each.label for each in expected]
+
+
+def test_constituents_dependencies_are_between_tokens():
+    """Words count from the node's first, white space aside; other rules are taken where they are given."""
+    doc = Doc(Vocab(), words=["It", "\n", "works", "now"], sent_starts=[True, False, False, False])
+    set_trees(doc, [tree("(S (NP (PRP It)) (VP (VBZ works) (ADVP (RB now))))")])
+    (root,) = doc._.constituency
+    found = [(each.token.text, each.head.text, each.label) for each in root.dependencies(ENGLISH)]
+    assert found == [("It", "works", "S>NP"), ("works", "works", "root"), ("now", "works", "VP>ADVP")]
+    assert [each.head.i for each in root.dependencies(DEFAULT)] == [0, 0, 2]
+    assert [each.head.i for each in root[1].dependencies()] == [2, 2]
+
+
+def test_constituents_as_latex():
+    (root,) = doc_of(FLIES)._.constituency
+    assert root.latex() == to_latex(tree(FLIES))
+    assert root[0].latex("qtree") == to_latex(tree(FLIES).children[0], "qtree")

@@ -1,0 +1,68 @@
+"""Files of trees that commands ask: treebanks, Docs, and text that a pipeline parses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from spacy_lpcfg.components.cli.inputs import (
+    Input,
+    Source,
+    check_usage,
+    docs_of_source,
+    kind_by_name,
+    run_pipeline,
+    source_of,
+)
+from spacy_lpcfg.components.cli.pipelines import find_parser, load_pipeline
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+_SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
+AskedFiles: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
+]
+
+
+@dataclass(frozen=True)
+class AskedReader:
+    """What the options say of files: what they hold, and which component of which pipeline parses text."""
+
+    kind: Input | None
+    model: str
+    component: str | None
+
+    def sources(self, paths: Sequence[str]) -> Iterator[Source]:
+        """The files, and those in folders; what they hold is text where neither an option nor the name says more."""
+        from spacy_lpcfg.trees.files import files_of
+
+        for path in paths:
+            if not os.path.isdir(path):
+                check_usage(path, self.kind, None)
+        for file in chain.from_iterable(files_of(path, _SUFFIXES) if os.path.isdir(path) else [path] for path in paths):
+            yield Source(file, self.kind or kind_by_name(file) or Input.text, None)
+
+    def docs(self, source: Source) -> Iterator[Doc]:
+        """The Docs of a file, or its text parsed."""
+        from spacy.vocab import Vocab
+
+        if source.kind == Input.spacy:
+            return docs_of_source(source, Vocab())
+        asked = source_of(*self._pipeline, source.file, self.kind, None)
+        return (doc for doc, _ in run_pipeline(*self._pipeline, asked))
+
+    @cached_property
+    def _pipeline(self) -> tuple[Language, ParsingPipe]:
+        nlp = load_pipeline(self.model)
+        return nlp, find_parser(nlp, self.component)

@@ -1,0 +1,107 @@
+"""`spacy-lpcfg complexity`: counts, indices and depths of sentences and documents."""
+
+from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
+from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.inputs import Input, Kind, Source
+from spacy_lpcfg.components.cli.pipelines import Component
+from spacy_lpcfg.components.cli.treebanks import SkipBad
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.queries import Complexity
+
+_N_TREES = 1000  # that are looked through at a time
+_PLACE = ("file", "document", "sentence")
+
+
+class Unit(str, Enum):
+    document = "document"
+    sentence = "sentence"
+
+
+@reporting_errors
+def complexity(
+    files: AskedFiles,
+    unit: Annotated[Unit, typer.Option(help="A row for each document, or each sentence.")] = Unit.document,
+    kind: Kind = None,
+    model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
+    component: Component = None,
+    with_surprisal: Annotated[
+        bool, typer.Option("--surprisal/--no-surprisal", help="Compute surprisals of text, which takes the most time.")
+    ] = True,
+    skip_bad: SkipBad = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+) -> None:
+    """Measure how complex English sentences are.
+
+    FILE is a treebank by its name (.mrg, .ptb, .parsed, .gz or not), Docs with trees (.spacy), and else text, which
+    the model parses. Each file is a document, and each Doc of a .spacy file.
+
+    The table is apart by tabs. It has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
+    phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
+    and Frazier score, the means of the words; height; and the mean surprisal of the words in bits, where the model has
+    it.
+
+    \b
+    Example:
+        spacy-lpcfg complexity essays/*.txt --output complexity.tsv
+        spacy-lpcfg complexity train.mrg --unit sentence
+    """
+    check_output(output)
+    reader = AskedReader(kind, model, component)
+    sources = [*reader.sources(files)]
+    errors: list[Exception] = []
+    on_error = errors.append if skip_bad else None
+    measured = (
+        (source.name, number, document)
+        for source in sources
+        for number, document in enumerate(_documents(reader, source, with_surprisal, on_error), start=1)
+    )
+    with writing(output) as out:
+        for row in begun(_rows(measured, unit)):
+            out.write("\t".join(row) + "\n")
+    log_skipped(errors)
+
+
+def _documents(
+    reader: AskedReader, source: Source, with_surprisal: bool, on_error: Callable[[Exception], None] | None
+) -> "Iterator[Complexity]":
+    """Of a file, or of each Doc in one."""
+    from spacy_lpcfg.components.complexity import sentence_complexity
+    from spacy_lpcfg.queries import Complexity, complexity
+    from spacy_lpcfg.trees import parse_trees
+
+    if source.kind == Input.trees:
+        trees = iter(progress(parse_trees(source.lines(), path=source.name, on_error=on_error), "trees"))
+        parts = (complexity(some) for some in iter(lambda: [*islice(trees, _N_TREES)], []))
+        yield Complexity.joined(parts)
+        return
+    docs = progress(reader.docs(source), "documents")
+    try:
+        parts = (sentence_complexity(doc, with_surprisal=with_surprisal) for doc in docs)
+        yield from parts if source.kind == Input.spacy else [Complexity.joined(parts)]
+    except ValueError as error:
+        raise ValueError(f"{source.name}: {error}") from error
+
+
+def _rows(measured: "Iterable[tuple[str, int, Complexity]]", unit: Unit) -> Iterator[Iterable[str]]:
+    from spacy_lpcfg.queries.complexity import COLUMNS
+
+    yield (*_PLACE[: 3 if unit == Unit.sentence else 2], *COLUMNS)
+    for file, number, found in measured:
+        if unit == Unit.document:
+            yield (file, str(number), *map(_cell, found.document.values()))
+        else:
+            for i, record in enumerate(found.sentences, start=1):
+                yield (file, str(number), str(i), *map(_cell, record.values()))
+
+
+def _cell(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"

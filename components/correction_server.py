@@ -1,0 +1,94 @@
+"""The server of `spacy-lpcfg serve --correct`: the page, and what its script asks, with the page's token only."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any
+
+from spacy_lpcfg.components.correction_page import correction_page
+from spacy_lpcfg.components.corrections import Corrections
+from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer, logger
+from spacy_lpcfg.trees.tree import Span
+
+_MAX_BYTES = 100_000  # of a request
+
+
+class CorrectionServer(DemoServer):
+    """Answers on 127.0.0.1 until `shutdown`, no page but its own, and nothing without the token that this page has.
+
+    port (int): 0 for any that is free
+    corrections (Corrections): what is shown, and written to its file
+    RAISES (OSError): If the port is taken
+    """
+
+    def __init__(self, port: int, corrections: Corrections) -> None:
+        self.token, self.nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
+        self.actions: dict[str, Callable[..., dict[str, Any]]] = {
+            "/parse": corrections.parsed,
+            "/save": corrections.save,
+        }
+        labels, n = corrections.component.labels, len(corrections.sentences)
+        super().__init__(port, lambda _: correction_page(labels, n, self.token, self.nonce), _Handler)
+
+
+class _Handler(DemoHandler):
+    """A request for the page, or of its script: an object of JSON by POST."""
+
+    server: CorrectionServer
+
+    @property
+    def fixed_headers(self) -> dict[str, str]:
+        policy = f"{HEADERS['Content-Security-Policy']}; script-src 'nonce-{self.server.nonce}'; connect-src 'self'"
+        return {**HEADERS, "Content-Security-Policy": policy}
+
+    def do_POST(self) -> None:
+        token = self.headers.get("X-Token", "")
+        action = self.server.actions.get(self.path)
+        length = self.headers.get("Content-Length", "")
+        if not self._is_own() or not secrets.compare_digest(token.encode(), self.server.token.encode()):
+            self._send_json(
+                HTTPStatus.FORBIDDEN, {"error": "This is for the page of this server alone: load it again."}
+            )
+        elif action is None:
+            self._send_json(HTTPStatus.NOT_FOUND, {"error": "There is nothing here."})
+        elif not length.isdecimal() or int(length) > _MAX_BYTES:
+            self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "This is too much for one sentence."})
+        else:
+            self._send_json(*self._done(action, self.rfile.read(int(length))))
+
+    def _done(self, action: Callable[..., dict[str, Any]], body: bytes) -> tuple[HTTPStatus, dict[str, Any]]:
+        try:
+            number, required, forbidden = _decisions(body)
+            with self.server.lock:
+                return HTTPStatus.OK, action(number, required, forbidden)
+        except (ValueError, OSError) as error:
+            return HTTPStatus.BAD_REQUEST, {"error": str(error)}
+        except Exception as error:
+            logger.exception("no answer to %r", body)
+            return HTTPStatus.INTERNAL_SERVER_ERROR, {"error": f"Something went wrong: {error!r}"}
+
+    def _send_json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
+        self._send(status, json.dumps(value), **{"Content-Type": "application/json"})
+
+
+def _decisions(body: bytes) -> tuple[int, list[Span], list[Span]]:
+    """RAISES (ValueError): For what is no number of a sentence and two lists of brackets."""
+    try:
+        value = json.loads(body)
+        number = value["number"]
+        required, forbidden = ([_bracket(*each) for each in value[name]] for name in ("required", "forbidden"))
+        if type(number) is not int:
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError("Expected a number of a sentence, and brackets such as [0, 2, 'NP'].") from error
+    return number, required, forbidden
+
+
+def _bracket(start: Any, end: Any, label: Any) -> Span:
+    is_label = type(label) is str and label and not any(char.isspace() or char in "()" for char in label)
+    if type(start) is not int or type(end) is not int or not is_label or not label.isprintable():
+        raise TypeError
+    return start, end, label

@@ -1,0 +1,128 @@
+"""Phrases and clauses of Docs as Spans, and as tables: `doc._.phrases("NP")` and `doc._.clauses`."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, ClassVar, TypeVar
+
+from spacy.tokens import Doc, Span, Token
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.extensions import register_getters
+from spacy_lpcfg.components.pipe_registry import find_pipe
+from spacy_lpcfg.components.tree_group import key_of
+from spacy_lpcfg.components.tree_matcher import IndexedDocs
+from spacy_lpcfg.queries import TreeNode, clauses, phrases
+from spacy_lpcfg.trees import head_rules
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+
+class Phrase(Span):
+    """A constituent as a Span, with its label.
+
+    probability (float or None): The posterior probability of its bracket; None where nothing is known.
+    head (Token): The word that is its head.
+    depth (int): How many brackets are around it.
+    """
+
+    probability: float | None
+    head: Token
+    depth: int
+
+    columns: ClassVar[tuple[str, ...]] = ("text", "label", "start", "end", "probability", "head", "depth")
+
+    def as_record(self) -> dict[str, Any]:
+        """What it is by the names of columns, with words as text."""
+        found = {name: getattr(self, "label_" if name == "label" else name) for name in self.columns}
+        return {name: value.text if isinstance(value, (Span, Token)) else value for name, value in found.items()}
+
+
+class ClausePhrase(Phrase):
+    """A clause as a Span; `spacy_lpcfg.queries.Clause` says what is one, and what these are.
+
+    verb (Token): Its main verb.
+    subject (Phrase or None): Its subject.
+    is_finite, is_subordinate, is_relative (bool): What kind of a clause it is.
+    """
+
+    verb: Token
+    subject: Phrase | None
+    is_finite: bool
+    is_subordinate: bool
+    is_relative: bool
+
+    columns = (*Phrase.columns, "verb", "subject", "is_finite", "is_subordinate", "is_relative")
+
+
+AnyPhrase = TypeVar("AnyPhrase", bound=Phrase)
+
+
+class Phrases(tuple[AnyPhrase, ...]):
+    """Phrases in the order of the text, outer ones first."""
+
+    def as_table(self) -> list[dict[str, Any]]:
+        """A record for each, such as `pandas.DataFrame` takes."""
+        return [phrase.as_record() for phrase in self]
+
+
+def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Phrases[Phrase]:
+    """The constituents with a label: `doc._.phrases("NP")`.
+
+    doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is in it.
+    label (str): A category, or several with | between them.
+    maximal (bool): Only those that are not within another of them.
+    RAISES (ValueError): For a label that the model that made the trees does not have; and if there are no trees.
+    """
+    docs = _indexed(doclike)
+    found = phrases(docs.index, label, maximal=maximal)
+    if not found:
+        _check_label(doclike.doc, label)
+    return Phrases(_phrase(Phrase, docs, node) for node in found)
+
+
+def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
+    """The clauses, in the order of the text: `doc._.clauses`.
+
+    RAISES (ValueError): If there are no trees.
+    """
+    docs = _indexed(doclike)
+    found = []
+    for each in clauses(docs.index):
+        clause = _phrase(ClausePhrase, docs, each.node)
+        clause.verb = docs.span(each.verb)[0]
+        clause.subject = None if each.subject is None else _phrase(Phrase, docs, each.subject)
+        clause.is_finite, clause.is_subordinate = each.is_finite, each.is_subordinate
+        clause.is_relative = each.is_relative
+        found.append(clause)
+    return Phrases(found)
+
+
+def _indexed(doclike: Doc | Span) -> IndexedDocs:
+    return IndexedDocs([doclike], head_rules(doclike.vocab.lang))
+
+
+def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhrase:
+    span = docs.span(node)
+    phrase = kind(span.doc, span.start, span.end, span.label)
+    phrase.probability = node.probability
+    phrase.head = docs.span(node.head)[0]
+    phrase.depth = sum(above.label not in ROOT_LABELS for above in node.ancestors())
+    return phrase
+
+
+def _check_label(doc: Doc, label: str) -> None:
+    """RAISES (ValueError): For what is no label of the model that made the trees, if this is there to be asked."""
+    known = getattr(find_pipe(doc, key_of(doc)), "labels", ())
+    unknown = [each for each in label.split("|") if each not in known]
+    if known and unknown:
+        raise ValueError(f"Expected a label of the model's trees, one of {', '.join(known)}, got {shown(unknown[0])}.")
+
+
+def register_phrases() -> None:
+    """Register `_.phrases` and `_.clauses` of Docs and Spans, see `register_getters`."""
+    getters = {"phrases": _asked, "clauses": doc_clauses}
+    register_getters({Doc: getters, Span: getters})
+
+
+def _asked(doclike: Doc | Span) -> partial[Phrases[Phrase]]:
+    return partial(doc_phrases, doclike)

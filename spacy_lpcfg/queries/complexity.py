@@ -1,0 +1,138 @@
+"""How complex sentences are: the counts and indices of L2SCA, depths and surprisal.
+
+The nine counts are those of Lu (2010), "Automatic analysis of syntactic complexity in second language writing",
+International Journal of Corpus Linguistics 15, by the patterns of the program L2SCA that goes with it, and so are the
+fourteen indices. Differs: heads are by ENGLISH, the rules of this package.
+
+Depths are those of Yngve (1960) and Frazier (1985) as Roark, Mitchell and Hollingshead (2007) compute them, punctuation
+left out. Differs: the tag of a word is not counted in its Frazier score.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from spacy_lpcfg.queries.index import TreeIndex
+from spacy_lpcfg.queries.pattern import TreePattern
+from spacy_lpcfg.trees import ENGLISH, Tree, clean
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
+
+_FINITE = "MD|VBP|VBZ|VBD"
+_CLAUSE = f"S|SINV|SQ [> ROOT <, (VP <# VB) | <# {_FINITE} | < (VP [<# {_FINITE} | < CC < (VP <# {_FINITE})])]"
+_T_UNIT = "S|SBARQ|SINV|SQ [> ROOT | [$-- S|SBARQ|SINV|SQ !>> SBAR|VP]]"
+_DEPENDENT = f"SBAR < ({_CLAUSE})"
+PATTERNS = {
+    "S": ["ROOT"],
+    "VP": ["VP > S|SINV|SQ", f"{_FINITE} > (SQ !< VP)"],
+    "C": [_CLAUSE, f"FRAG > ROOT !<< ({_CLAUSE})"],
+    "T": [_T_UNIT, f"FRAG > ROOT !<< ({_T_UNIT})"],
+    "DC": [_DEPENDENT],
+    "CT": [f"{_T_UNIT} << ({_DEPENDENT})"],
+    "CP": ["ADJP|ADVP|NP|VP < CC"],
+    "CN": [
+        "NP !> NP [<< JJ|POS|PP|S|VBG | << (NP $++ NP !$+ CC)]",
+        "SBAR [<# WHNP | <# (IN < That|that|For|for) | <, S] & [$+ VP | > VP]",
+        "S < (VP <# VBG|TO) $+ VP",
+    ],
+}
+"""What is counted as sentence, verb phrase, clause, T-unit, dependent clause, complex T-unit, coordinate phrase and
+complex nominal: the nodes that each of the patterns matches."""
+INDICES = {
+    "MLS": ("W", "S"), "MLT": ("W", "T"), "MLC": ("W", "C"), "C/S": ("C", "S"), "VP/T": ("VP", "T"), "C/T": ("C", "T"),
+    "DC/C": ("DC", "C"), "DC/T": ("DC", "T"), "T/S": ("T", "S"), "CT/T": ("CT", "T"), "CP/T": ("CP", "T"),
+    "CP/C": ("CP", "C"), "CN/T": ("CN", "T"), "CN/C": ("CN", "C"),
+}  # fmt: skip
+"""The counts that each index is the ratio of; 0 where one of them is 0."""
+COUNTS = ("W", *PATTERNS)
+MEANS = ("yngve", "frazier", "height", "surprisal")
+COLUMNS = (*COUNTS, *INDICES, *MEANS)
+_MEASURED = (*COUNTS, "yngve", "frazier", "height", "bits", "n_bits")
+_WORD_TAG = re.compile(r"[A-Z]+\$?")
+_CLAUSES = {"S", "SBAR", "SBARQ", "SINV", "SQ"}
+_COMPILED = {name: [TreePattern(text) for text in texts] for name, texts in PATTERNS.items()}
+
+Record = dict[str, "int | float | None"]
+
+
+@dataclass(frozen=True)
+class Complexity:
+    """How complex the sentences of a document are.
+
+    sums (float64, (n_sentences, 14)): For each sentence its counts, what the depths of its words add up to, its height,
+        and what the surprisals of its words add up to, and of how many.
+    """
+
+    sums: np.ndarray
+
+    @classmethod
+    def joined(cls, parts: Iterable[Complexity]) -> Complexity:
+        """That of all sentences, one part after the other."""
+        return cls(np.concatenate([np.zeros((0, len(_MEASURED))), *(part.sums for part in parts)]))
+
+    @property
+    def document(self) -> Record:
+        """The `COLUMNS` of all sentences together; the height is the mean."""
+        return _record(self.sums.sum(axis=0), max(len(self.sums), 1))
+
+    @property
+    def sentences(self) -> list[Record]:
+        """The `COLUMNS` of each sentence."""
+        return [_record(row, 1) for row in self.sums]
+
+
+def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] = ()) -> Complexity:
+    """How complex English sentences are.
+
+    trees (iterable of Tree): With the labels of the Penn Treebank; empty elements and functions are taken off first.
+    surprisals (iterable of sequences of float): For each tree those of its words; or none at all.
+    RETURNS (Complexity): Of the trees that have words.
+    """
+    rooted = [_rooted(tree) for tree in map(clean, trees) if tree]
+    index = TreeIndex.from_trees(rooted, ENGLISH)
+    sums = np.zeros((len(rooted), len(_MEASURED)))
+    for column, patterns in enumerate(_COMPILED.values(), start=1):
+        for pattern in patterns:
+            sums[:, column] += np.bincount(index.tree_of(index.nodes(pattern)), minlength=len(rooted))
+    for row, tree in zip(sums, rooted, strict=True):
+        row[0], *row[len(COUNTS) : -2] = _depths(tree)
+    for row, bits in zip(sums, surprisals, strict=False):
+        row[-2:] = sum(bits), len(bits)
+    return Complexity(sums)
+
+
+def _rooted(tree: Tree) -> Tree:
+    """A clean tree below ROOT."""
+    return Tree("ROOT", tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
+
+
+def _depths(root: Tree) -> tuple[float, float, float, float]:
+    """How many words a tree has, what their Yngve depths and their Frazier scores add up to, and its height."""
+
+    def measured(node: Tree, below: list[tuple[float, float, float, float]]) -> tuple[float, float, float, float]:
+        if node.is_leaf:
+            return (1, 0, 0, 1) if _WORD_TAG.fullmatch(node.label) else (0, 0, 0, 0)
+        below = [each for each in below if each[0]]  # without punctuation
+        n_words = sum(each[0] for each in below)
+        yngve = sum(each[1] + rank * each[0] for rank, each in enumerate(reversed(below)))
+        own = 0.0 if node is root or not below else 1.5 if node.label in _CLAUSES else 1.0
+        height = max((each[3] for each in below), default=0) + (node is not root)
+        return n_words, yngve, sum(each[2] for each in below) + own, height
+
+    return root.fold(measured)
+
+
+def _record(sums: np.ndarray, n_sentences: int) -> Record:
+    found = dict(zip(_MEASURED, sums.tolist(), strict=True))
+    counts: Record = {name: int(found[name]) for name in COUNTS}
+    indices = {name: _ratio(found[one], found[other]) for name, (one, other) in INDICES.items()}
+    depths = {name: _ratio(found[name], found["W"]) for name in ("yngve", "frazier")}
+    bits = found["bits"] / found["n_bits"] if found["n_bits"] else None
+    return {**counts, **indices, **depths, "height": found["height"] / n_sentences, "surprisal": bits}
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if other else 0.0

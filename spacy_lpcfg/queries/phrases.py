@@ -1,0 +1,130 @@
+"""Phrases and clauses of English trees, as the Penn Treebank brackets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+
+from spacy_lpcfg.queries.index import TreeIndex, TreeNode
+from spacy_lpcfg.queries.pattern import TreePattern
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
+
+FINITE = frozenset({"MD", "VBD", "VBP", "VBZ"})
+_VERBS = FINITE | {"TO", "VB", "VBG", "VBN"}
+_CLAUSE = TreePattern(f"@S|SQ|SINV < @VP|{'|'.join(sorted(_VERBS))}")
+_WRAPPERS = {*ROOT_LABELS, "S", "SQ", "SINV", "SBARQ", "FRAG", "PRN", "UCP", "X"}
+_SUBJECTS = {"NP", "NX", "QP", "WHNP"}
+
+
+def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[TreeNode]:
+    """The brackets with a label, in pre-order.
+
+    label (str): A category, whatever the function labels; several with | between them.
+    maximal (bool): Only those that are not within another of them.
+    """
+    wanted = {*label.split("|")}
+    is_wanted = np.array([basic_category(each) in wanted for each in index.strings], dtype=bool)
+    ids = np.flatnonzero(is_wanted[index.label] & (index.end > np.arange(len(index.end)) + 2))
+    if maximal:
+        ids = ids[ids >= np.maximum.accumulate(np.append(0, index.end[ids]))[:-1]]
+    return [TreeNode(index, i) for i in ids.tolist()]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A clause: an S, SQ or SINV with a verb, or the SBAR or SBARQ around it.
+
+    node (TreeNode): The larger of the two.
+    verb (TreeNode): The word that is its main verb: the last of `may have been sold`; the first of several in a row.
+    subject (TreeNode or None): The noun phrase before its verb, or after it where they are inverted; the relative
+        pronoun, where that is the subject; or a clause.
+    is_finite (bool): Whether its first verb is MD, VBD, VBP or VBZ; or VB, of a sentence that is an order.
+    is_subordinate (bool): Whether it is an SBAR, or stands within another clause or a phrase.
+    is_relative (bool): Whether it is an SBAR in a noun phrase that goes before, without a conjunction.
+    """
+
+    node: TreeNode
+    verb: TreeNode
+    subject: TreeNode | None
+    is_finite: bool
+    is_subordinate: bool
+    is_relative: bool
+
+
+def clauses(index: TreeIndex) -> Iterator[Clause]:
+    """The clauses of English trees in pre-order, so that an outer one comes before those within it."""
+    nodes = [TreeNode(index, i) for i in index.nodes(_CLAUSE).tolist()]
+    of_verbs = {node: verbs for node in nodes if (verbs := _verbs(node))}
+    for inner, verbs in of_verbs.items():
+        outer = _outer(inner)
+        is_subordinate = _category(outer) == "SBAR" or any(
+            node in of_verbs or _category(node) not in _WRAPPERS for node in outer.ancestors()
+        )
+        is_finite = verbs[0].label in FINITE
+        yield Clause(
+            outer,
+            verbs[-1].children[0],
+            _subject(inner, outer if is_finite else inner),
+            is_finite or (verbs[0].label == "VB" and not is_subordinate),
+            is_subordinate,
+            _is_relative(outer),
+        )
+
+
+def _category(node: TreeNode | None) -> str:
+    return "" if node is None else node.label if node.is_tag else basic_category(node.label)
+
+
+def _outer(clause: TreeNode) -> TreeNode:
+    """The SBAR or SBARQ that has this clause and no other, or the clause itself."""
+    above = clause.parent
+    if above is None or _category(above) not in ("SBAR", "SBARQ"):
+        return clause
+    return above if sum(_category(child) in ("S", "SQ", "SINV") for child in above.children) == 1 else clause
+
+
+def _verbs(clause: TreeNode) -> list[TreeNode]:
+    """Tags from that of the first verb, or `to`, down to that of the main verb, which is none of `to`."""
+    found: list[TreeNode] = []
+    node: TreeNode | None = clause
+    while node is not None:
+        below = node.children[_first_verb(node) :]
+        if below and below[0].is_tag:
+            found.append(below.pop(0))
+        before_others = takewhile(lambda child: child.label != "CC", below)
+        node = next((child for child in before_others if _category(child) == "VP"), None)
+    return found if found and found[-1].label != "TO" else []
+
+
+def _first_verb(node: TreeNode) -> int:
+    """Which child is the first VP or verb; how many there are if none is."""
+    children = node.children
+    return next((i for i, child in enumerate(children) if _category(child) in ("VP", *_VERBS)), len(children))
+
+
+def _subject(clause: TreeNode, outer: TreeNode) -> TreeNode | None:
+    children = clause.children
+    at = _first_verb(clause)
+    before, after = children[:at], children[at + 1 :]
+    if _category(clause) == "SINV" or (_category(clause) == "SQ" and children[at].is_tag):
+        before += after[::-1]  # so that the first of them is the last
+    nouns = [child for child in before if _category(child) in _SUBJECTS]
+    marked = [child for child in children if "-SBJ" in child.label]
+    if marked or nouns:
+        return (marked or nouns)[-1]
+    if before and _category(before[-1]) in ("S", "SBAR"):
+        return before[-1]
+    asks = [child for child in outer.children if _category(child) in _SUBJECTS] if outer != clause else []
+    return asks[0] if asks and at == 0 else None
+
+
+def _is_relative(node: TreeNode) -> bool:
+    if _category(node) != "SBAR" or any(child.label == "IN" for child in node.children):
+        return False
+    while node.parent is not None and _category(node.parent) == "SBAR":
+        node = node.parent
+    above = node.parent
+    return above is not None and _category(above) in _SUBJECTS and above.children[0] != node

@@ -1,0 +1,84 @@
+"""`spacy-lpcfg complexity`: its table of treebanks, Docs and text."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+from commands import BROKEN, SAMPLE, run
+
+from spacy_lpcfg.queries import complexity
+from spacy_lpcfg.queries.complexity import COLUMNS
+from spacy_lpcfg.trees import read_trees
+
+DEV = SAMPLE / "dev.mrg"
+
+
+def table(*arguments: object) -> list[dict[str, str]]:
+    return [*csv.DictReader(run("complexity", *arguments).stdout.splitlines(), delimiter="\t")]
+
+
+def numbers(row: dict[str, str]) -> list[float | None]:
+    return [float(row[name]) if row[name] else None for name in COLUMNS]
+
+
+def rounded(record) -> list[float | None]:
+    return [None if value is None else pytest.approx(value, rel=1e-5) for value in record.values()]
+
+
+@pytest.fixture
+def docs(tmp_path):
+    run("convert", DEV, tmp_path / "dev.spacy", "--n-sents", 60)
+    return tmp_path / "dev.spacy"
+
+
+def test_cli_complexity_has_a_row_for_each_document(docs):
+    """A treebank is one, and so is each Doc."""
+    trees = [*read_trees(DEV)]
+    rows = table(DEV, docs)
+    assert [(row["file"], row["document"]) for row in rows] == [(str(DEV), "1"), (str(docs), "1"), (str(docs), "2")]
+    expected = [complexity(some).document for some in (trees, trees[:60], trees[60:])]
+    assert [numbers(row) for row in rows] == [rounded(record) for record in expected]
+
+
+def test_cli_complexity_has_a_row_for_each_sentence(docs, tmp_path):
+    run("complexity", DEV, "--unit", "sentence", "--output", tmp_path / "out.tsv")
+    with open(tmp_path / "out.tsv", encoding="utf-8") as file:
+        rows = [*csv.DictReader(file, delimiter="\t")]
+    assert [*rows[0]] == ["file", "document", "sentence", *COLUMNS]
+    assert [row["sentence"] for row in rows] == [str(i) for i in range(1, 101)]
+    assert [numbers(row) for row in rows] == [rounded(each) for each in complexity(read_trees(DEV)).sentences]
+    assert [row["sentence"] for row in table(docs, "--unit", "sentence")][58:62] == ["59", "60", "1", "2"]
+
+
+def test_cli_complexity_of_text_is_that_of_a_document_with_surprisal(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_text("The clock stopped. It rained.\nWe left because it rained.\n", encoding="utf-8")
+    (row,) = table(path)
+    assert (row["W"], row["S"], row["DC"], row["C/S"]) == ("10", "3", "1", "1.33333")
+    bits = [line.split("\t") for line in run("surprisal", "en", path).stdout.splitlines()[1:]]
+    of_words = [float(each) for *_, word, each in bits if word != "</s>"]
+    assert float(row["surprisal"]) == pytest.approx(sum(of_words) / len(of_words), abs=1e-3)
+    (without,) = table(path, "--no-surprisal")
+    assert without == {**row, "surprisal": ""}
+    assert [each["document"] for each in table(path, path)] == ["1", "1"]
+
+
+def test_cli_complexity_says_what_is_wrong(tmp_path):
+    assert "'paragraph' is not one of 'document', 'sentence'" in run(
+        "complexity", DEV, "--unit", "paragraph", code=2
+    ).stderr.replace("\n", " ").replace("│", "")
+    path = tmp_path / "broken.mrg"
+    path.write_text(f"{BROKEN}(NP (NN Rain))\n", encoding="utf-8")
+    assert f"{path}:1: " in run("complexity", path, code=1).stderr
+    assert "1 broken trees were skipped" in run("complexity", path, "--skip-bad").stderr
+    run("complexity", tmp_path / "none.mrg", code=2)
+
+
+def test_cli_complexity_refuses_docs_without_trees(tmp_path):
+    import spacy
+    from spacy.tokens import DocBin
+
+    DocBin(docs=[spacy.blank("en")("Rain fell.")]).to_disk(tmp_path / "bare.spacy")
+    error = run("complexity", tmp_path / "bare.spacy", code=1).stderr
+    assert "bare.spacy: This Doc has no constituents" in error

@@ -1,0 +1,46 @@
+"""`doc._.complexity`, of Docs and sentences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import spacy
+from pipelines import pipeline_of
+from spacy.tokens import Doc
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.complexity import register_complexity, sentence_complexity
+from spacy_lpcfg.components.constituents import NonConstituentError
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.queries import complexity
+from spacy_lpcfg.trees import parse_trees
+
+register_complexity()
+TREES = [
+    *parse_trees("(S (NP (NN Rain)) (VP (VBD fell)) (. .)) (S (NP (PRP We)) (VP (VBD left) (SBAR (S (VP (VBD ran))))))")
+]
+
+
+def test_complexity_of_docs_is_that_of_their_trees():
+    doc = tree_to_doc(spacy.blank("en").vocab, TREES)
+    assert doc._.complexity == complexity(TREES).document
+    assert [sent._.complexity for sent in doc.sents] == complexity(TREES).sentences
+    assert doc._.complexity["DC"] == 1
+    assert sentence_complexity(doc).sentences == complexity(TREES).sentences
+
+
+def test_complexity_has_surprisal_where_the_model_has_it():
+    nlp = pipeline_of("lpcfg_parser")
+    doc = nlp("It rained. We left.")
+    _, second = doc.sents
+    bits = np.array([token._.surprisal for token in doc])
+    assert doc._.complexity["surprisal"] == pytest.approx(bits.mean())
+    assert second._.complexity["surprisal"] == pytest.approx(bits[second.start :].mean())
+    assert sentence_complexity(doc, with_surprisal=False).document["surprisal"] is None
+
+
+def test_complexity_refuses_what_has_no_trees():
+    with pytest.raises(ValueError, match="has no constituents"):
+        _ = Doc(Vocab(), words=["Rain"])._.complexity
+    with pytest.raises(NonConstituentError):
+        _ = tree_to_doc(Vocab(), TREES)[1:3]._.complexity

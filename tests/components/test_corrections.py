@@ -1,0 +1,300 @@
+"""`spacy-lpcfg serve --correct`: decisions on trees, what the server takes, and the page in a browser."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from threading import Thread
+
+import pytest
+from commands import run
+from pipelines import SAMPLE, pipeline_of
+
+from spacy_lpcfg.components.correction_server import CorrectionServer
+from spacy_lpcfg.components.corrections import Corrections
+from spacy_lpcfg.components.demo_server import DemoServer
+from spacy_lpcfg.learning import Spectral, TreebankPCFG
+from spacy_lpcfg.trees import read_trees
+
+BROWSERS = ("chromium", "chromium-headless-shell", "google-chrome", "chromium-browser")
+TEXTS = ("It left. The man saw the dog at the station on the last day.", "We left.")
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    nlp = pipeline_of("lpcfg_parser")
+    nlp.get_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(SAMPLE / "train.mrg"))
+    return nlp
+
+
+@pytest.fixture
+def corrections(pipeline, tmp_path):
+    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), tmp_path / "out.mrg")
+
+
+def brackets(answer) -> list[tuple[int, int, str]]:
+    return [tuple(bracket[:3]) for bracket in answer["brackets"]]
+
+
+# Decisions
+
+
+def test_corrections_come_in_order_of_entropy(corrections, pipeline):
+    entropies = [each.entropy for each in corrections.sentences]
+    assert entropies == sorted(entropies, reverse=True)
+    assert corrections.sentences[0].words[:3] == ["The", "man", "saw"]
+    assert sorted(each.place for each in corrections.sentences) == [0, 1, 2]
+
+
+def test_corrections_keep_the_order_of_the_file_where_there_is_no_entropy(tmp_path):
+    nlp = pipeline_of("lpcfg_parser")
+    parser = nlp.get_pipe("lpcfg_parser")
+    parser.grammar = Spectral(n_states=2).fit(read_trees(SAMPLE / "train.mrg"))
+    found = Corrections(parser, map(nlp, TEXTS), tmp_path / "out.mrg")
+    assert [each.place for each in found.sentences] == [0, 1, 2]
+
+
+def test_corrections_parse_the_rest_again(corrections):
+    over_both = (3, 8, "NP")  # the dog at the station
+    one, other = (brackets(corrections.parsed(0, *each)) for each in (([over_both], []), ([], [over_both])))
+    assert over_both in one
+    assert over_both not in other
+    assert {(0, 13, "S"), (0, 2, "NP"), (2, 12, "VP"), (3, 5, "NP")} <= {*one} & {*other}
+
+
+def test_corrections_are_what_was_decided_even_if_the_model_has_no_such_tree(corrections):
+    required, forbidden = [(4, 7, "ODD"), (0, 2, "VP")], [(0, 13, "S")]
+    found = brackets(corrections.parsed(0, required, forbidden))
+    assert set(required) <= set(found)
+    assert not set(forbidden) & set(found)
+    starts = [(start, -end) for start, end, _ in found]
+    assert starts == sorted(starts)
+    corrections.save(0, required, forbidden)
+    (tree,) = read_trees(corrections.output)
+    assert {*required} <= {*tree.spans()}
+
+
+def test_corrections_are_written_in_the_order_of_the_file(corrections):
+    places = [each.place for each in corrections.sentences]
+    for number in (0, 1):
+        assert corrections.save(number)["isSaved"]
+    assert corrections.parsed(2)["nSaved"] == 2
+    first = corrections.sentences[places.index(min(places[:2]))]
+    trees = [*read_trees(corrections.output)]
+    assert trees[0].words == first.words
+    corrections.save(0, [(0, 2, "WHNP")])
+    assert len([*read_trees(corrections.output)]) == 2
+    assert "(WHNP (DT The)" in corrections.output.read_text("utf-8")
+
+
+def test_corrections_without_a_bracket_over_all_words_are_below_the_root_alone(corrections):
+    found = brackets(corrections.parsed(2, (), [(0, 3, label) for label in corrections.component.labels]))
+    assert (0, 3) not in [bracket[:2] for bracket in found]
+    corrections.save(2, (), [(0, 3, label) for label in corrections.component.labels])
+    (tree,) = read_trees(corrections.output)
+    assert tree.label == corrections.component.root_label
+    assert len(tree.children) > 1
+
+
+def test_corrections_refuse_what_is_no_tree(corrections):
+    with pytest.raises(ValueError, match="Expected one of 3 sentences, got number 3"):
+        corrections.parsed(3)
+    with pytest.raises(ValueError, match="Expected brackets that do not cross"):
+        corrections.parsed(0, [(0, 3, "NP"), (2, 4, "NP")])
+    with pytest.raises(ValueError, match="within the 13 words"):
+        corrections.save(0, [(0, 99, "NP")])
+    assert not corrections.output.exists()
+
+
+# The server
+
+
+@contextmanager
+def serving(corrections):
+    with CorrectionServer(0, corrections) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def server(corrections):
+    with serving(corrections) as server:
+        yield server
+
+
+def ask(server, method: str, path: str, body: object = None, **headers: str) -> tuple[int, str, dict[str, str]]:
+    connection = HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    data = body if isinstance(body, (bytes, type(None))) else json.dumps(body)
+    connection.request(method, path, data, {"X-Token": server.token, **headers})
+    response = connection.getresponse()
+    found = response.status, response.read().decode(), dict(response.getheaders())
+    connection.close()
+    return found
+
+
+NOTHING = {"number": 0, "required": [], "forbidden": []}
+
+
+def test_correction_server_parses_and_saves(server, corrections):
+    status, body, _ = ask(server, "POST", "/parse", {**NOTHING, "required": [[3, 8, "NP"]]})
+    assert status == 200
+    assert json.loads(body) == corrections.parsed(0, [(3, 8, "NP")])
+    assert not corrections.output.exists()
+    assert ask(server, "POST", "/save", NOTHING)[0] == 200
+    assert [tree.words[:2] for tree in read_trees(corrections.output)] == [["The", "man"]]
+
+
+def test_correction_server_page_has_the_token_and_runs_its_own_script_alone(server):
+    status, page, headers = ask(server, "GET", "/", **{"X-Token": ""})
+    assert status == 200
+    assert server.token in page
+    assert f"script-src 'nonce-{server.nonce}'" in headers["Content-Security-Policy"]
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert page.count("<script") == page.count(f'<script nonce="{server.nonce}"') == 1
+    assert '<option value="SBAR">' in page
+    assert len(server.token) > 30
+    assert server.token != server.nonce
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Token": ""},
+        {"X-Token": "guessed"},
+        {"Origin": "https://example.org"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Host": "example.org"},
+    ],
+)
+def test_correction_server_writes_for_its_own_page_alone(server, corrections, headers):
+    status, body, _ = ask(server, "POST", "/save", NOTHING, **headers)
+    assert status == 403
+    assert "for the page of this server alone" in json.loads(body)["error"]
+    assert not corrections.output.exists()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[" * 5000,
+        b"\xff",
+        [],
+        {"number": 0},
+        {**NOTHING, "number": "0"},
+        {**NOTHING, "number": 99},
+        {**NOTHING, "number": True},
+        {**NOTHING, "required": [[0, 2]]},
+        {**NOTHING, "required": [[0, 2, ""]]},
+        {**NOTHING, "required": [[0, 2, "N P"]]},
+        {**NOTHING, "required": [[0, 2, ")("]]},
+        {**NOTHING, "required": [[0, 2, 7]]},
+        {**NOTHING, "required": [[0.5, 2, "NP"]]},
+        {**NOTHING, "required": [[2, 2, "NP"]]},
+        {**NOTHING, "forbidden": {"a": 1}},
+    ],
+)
+def test_correction_server_refuses_what_its_page_does_not_send(server, corrections, body):
+    status, found, _ = ask(server, "POST", "/save", body)
+    assert status == 400
+    assert json.loads(found)["error"].startswith("Expected ")
+    assert not corrections.output.exists()
+
+
+def test_correction_server_has_two_actions(server):
+    assert ask(server, "POST", "/other", NOTHING)[0] == 404
+    assert ask(server, "POST", "/save", b"a" * 100_001)[0] == 413
+    assert ask(server, "GET", "/save")[0] == 404
+
+
+# The command
+
+
+def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
+    pipeline.to_disk(tmp_path / "model")
+    (tmp_path / "text.txt").write_text("\n".join(TEXTS), encoding="utf-8")
+    seen = []
+
+    def interrupted(server: DemoServer) -> None:
+        thread = Thread(target=server.handle_request)
+        thread.start()
+        seen.append(ask(server, "POST", "/save", NOTHING)[0])
+        thread.join()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DemoServer, "serve_forever", interrupted)
+    options = ("--correct", tmp_path / "text.txt", "--port", 0)
+    run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg")
+    assert seen == [200]
+    assert len([*read_trees(tmp_path / "out.mrg")]) == 1
+    for wrong, message in (
+        ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file"),
+        (options, "name a file for the trees"),
+        (("--output", tmp_path / "new.mrg"), "this is for --correct FILE"),
+        (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
+    ):
+        assert message in " ".join(run("serve", tmp_path / "model", *wrong, code=2).stderr.split())
+
+
+# A browser
+
+CLICKS = """
+const wait = async (isReady) => { while (!isReady()) await new Promise((done) => setTimeout(done, 20)) }
+const press = (key) => element("tree").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }))
+const type = (label) => {
+  element("label").value = label
+  element("label").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }))
+}
+const find = (label, words) => [...document.querySelectorAll(".bracket")].find((box) =>
+  box.firstChild.firstChild.data === label && box.querySelectorAll(".word").length === words)
+const word = (i, shiftKey) => document.querySelectorAll(".word")[i].dispatchEvent(new MouseEvent("click", { shiftKey }))
+async function correct() {
+  await wait(() => find("NP", 2))
+  find("NP", 2).firstChild.click()
+  press("r")
+  type("WHNP")
+  await wait(() => find("WHNP", 2))
+  word(3)
+  word(7, true)
+  press("a")
+  type("NX")
+  await wait(() => find("NX", 5))
+  find("NX", 5).firstChild.click()
+  press("x")
+  await wait(() => !find("NX", 5))
+  press("u")
+  await wait(() => find("NX", 5))
+  find("VP", 10).firstChild.click()
+  document.querySelector("[data-do=keep]").click()
+  await wait(() => find("VP", 10).classList.contains("kept"))
+  press("s")
+  await wait(() => state.number === 1 && state.nSaved === 1)
+  document.body.append(Object.assign(document.createElement("b"), { id: "done", textContent: "all is corrected" }))
+}
+correct()
+"""
+
+
+def test_correction_page_in_a_browser(server, corrections, tmp_path):
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        pytest.skip(f"no browser is here: none of {', '.join(BROWSERS)} is on the PATH")
+    own = server.answer
+    server.answer = lambda text: own(text).replace("</script>", f"{CLICKS}</script>")
+    command = [
+        browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}",
+        "--virtual-time-budget=60000", "--dump-dom", server.url,
+    ]  # fmt: skip
+    done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=300)
+    assert '<b id="done">all is corrected</b>' in done.stdout, done.stdout[-3000:]
+    (tree,) = read_trees(corrections.output)
+    assert {(0, 2, "WHNP"), (3, 8, "NX")} <= {*tree.spans()}
+    assert (0, 2, "NP") not in tree.spans()

@@ -1,0 +1,87 @@
+"""Phrases and clauses of Docs as Spans, and as tables."""
+
+from __future__ import annotations
+
+import pytest
+import spacy
+from pipelines import pipeline_of
+from spacy.tokens import Doc, Span
+from spacy.vocab import Vocab
+
+from spacy_lpcfg.components.constituents import NonConstituentError
+from spacy_lpcfg.components.corpus import tree_to_doc
+from spacy_lpcfg.components.phrases import doc_clauses, register_phrases
+from spacy_lpcfg.trees import parse_trees
+
+register_phrases()
+TREES = """
+(TOP (S (NP (NP (DT The) (NN man)) (SBAR (WHNP (WP who)) (S (VP (VBD ran))))) (VP (VBD fell)) (. .)))
+(TOP (S (NP (PRP It)) (VP (VBZ works)) (. .)))
+"""
+
+
+@pytest.fixture
+def doc() -> Doc:
+    return tree_to_doc(spacy.blank("en").vocab, [*parse_trees(TREES)])
+
+
+@pytest.fixture(scope="module")
+def parsed() -> Doc:
+    nlp = pipeline_of("lpcfg_parser")
+    doc = nlp("The old man left. It works.")
+    doc.user_data["nlp"] = nlp  # which knows labels as long as it is there
+    return doc
+
+
+def test_phrases_are_spans(doc):
+    found = doc._.phrases("NP")
+    assert [phrase.text for phrase in found] == ["The man who ran", "The man", "It"]
+    assert [phrase.text for phrase in doc._.phrases("NP", maximal=True)] == ["The man who ran", "It"]
+    assert all(isinstance(phrase, Span) and phrase.label_ == "NP" for phrase in found)
+    assert [(phrase.head, phrase.depth, phrase.probability) for phrase in found] == [
+        (doc[1], 1, None),
+        (doc[1], 2, None),
+        (doc[6], 1, None),
+    ]
+    second = [*doc.sents][1]
+    assert [phrase.text for phrase in second._.phrases("NP")] == ["It"]
+
+
+def test_phrases_as_table(parsed):
+    (first, *_) = parsed._.phrases("NP").as_table()
+    p = first.pop("probability")
+    assert 0 < p <= 1
+    assert first == {"text": "The old man", "label": "NP", "start": 0, "end": 3, "head": "man", "depth": 1}
+    assert parsed._.phrases("ADJP").as_table() == []
+
+
+def test_phrases_of_clauses(doc):
+    main, relative, last = doc._.clauses
+    assert (main.text, main.verb, main.subject.text) == ("The man who ran fell .", doc[4], "The man who ran")
+    assert (relative.label_, relative.verb.text, relative.subject.text) == ("SBAR", "ran", "who")
+    assert (relative.is_finite, relative.is_subordinate, relative.is_relative) == (True, True, True)
+    assert (last.is_finite, last.is_subordinate, last.is_relative) == (True, False, False)
+    assert relative.subject.depth == 3
+    row = doc._.clauses.as_table()[1]
+    assert [*row] == [
+        *("text", "label", "start", "end", "probability", "head", "depth"),
+        *("verb", "subject", "is_finite", "is_subordinate", "is_relative"),
+    ]
+    assert (row["verb"], row["subject"], row["is_relative"]) == ("ran", "who", True)
+    assert [each.text for each in [*doc.sents][1]._.clauses] == ["It works ."]
+
+
+def test_phrases_refuse_what_they_cannot_find(parsed, doc):
+    with pytest.raises(ValueError, match=r"^Expected a label of the model's trees, one of ADJP, .*, got 'XP'\.$"):
+        parsed._.phrases("XP")
+    with pytest.raises(ValueError, match="got 'NN'"):
+        parsed._.phrases("CONJP|NN")
+    assert parsed._.phrases("CONJP") == ()
+    assert [pipeline_of("lpcfg_parser")(text)._.clauses for text in ("", " \n ")] == [(), ()]
+    assert doc._.phrases("XP") == ()
+    with pytest.raises(ValueError, match="has no constituents"):
+        doc_clauses(Doc(Vocab(), words=["Rain"]))
+    with pytest.raises(ValueError, match="has no constituents"):
+        Doc(Vocab(), words=["Rain"])._.phrases("NP")
+    with pytest.raises(NonConstituentError):
+        _ = parsed[2:4]._.clauses
