@@ -310,6 +310,18 @@ make_stacked_pivot.__signature__ = signature(make_pivot).replace(  # type: ignor
 )
 
 
+def make_accurate(
+    *,
+    text: Path | None = None,
+    seed: int = 0,
+    n_jobs: int = 1,
+    lang: str = "en",
+    word_classes: ClassLearner | None = None,
+) -> Learner:
+    """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
+    return make_preset(Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+
+
 def make_preset(
     name: str,
     *,
@@ -336,7 +348,8 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
         Method.pcfg.value: make_treebank_pcfg,
         Method.ensemble.value: make_both_ways,
         Method.distil.value: make_distilled,
-        **{each.value: partial(make_preset, each.value) for each in Preset},
+        **{each.value: partial(make_preset, each.value) for each in (Preset.fast, Preset.balanced)},
+        Preset.accurate.value: make_accurate,
     }
 )
 """What makes a learner of a name."""

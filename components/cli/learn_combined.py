@@ -75,6 +75,8 @@ def learn_combined(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
+    if span_layer is not None and preset == Preset.accurate:
+        raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
     learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad)

@@ -41,7 +41,7 @@ SpanLayer = Annotated[
     bool | None,
     typer.Option(
         "--span-layer/--no-span-layer",
-        help="For pivot and presets: learn a layer over the grammar that tells likely brackets by their words. "
+        help="For pivot, fast and balanced: learn a layer over the grammar that tells likely brackets by their words. "
         "[default: span-layer]",
     ),
 ]

@@ -44,8 +44,8 @@ def preset(
     n_jobs (int): see `Combination` and `Distillation`.
     lang (str): language of the head rules.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    span_layer (bool): whether the grammars that read from left to right get a span layer, learned over grammars of the
-        treebank alone. Without it the balanced one has a grammar each way.
+    span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
+        the treebank alone. Without it the balanced one has a grammar each way.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -62,19 +62,18 @@ def preset(
         temperature = TEMPERATURES[name]
         taught = Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
         return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
-    pivot, network = Pivot(seed=seed, lang=lang, lexical=lexical), ISBNLearner(seed=seed, word_classes=word_classes)
+    network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
-        one_way: list[StraightLearner] = [pivot, network]
+        one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
     else:
         grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
     models = Combination.both_ways(
         *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
     )
-    if span_layer:
-        stacked = StackedLearner(one_way[0], jackknifed=pivot, n_folds=_FOLDS)
-        others = models.learners[1:] if name == "accurate" else (network, MirroredLearner(network))
-        models = replace(models, learners=(stacked, *others))
+    if name == "balanced" and span_layer:
+        stacked = StackedLearner(one_way[0], n_folds=_FOLDS)
+        models = replace(models, learners=(stacked, network, MirroredLearner(network)))
     return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
 
 
@@ -83,6 +82,6 @@ _LATTICES = {
     "balanced": LatticeSettings(),
     "accurate": LatticeSettings(width=20, nats=8.0),
 }
-_FOLDS = 3  # so that a span layer takes no longer to learn than a network
+_FOLDS = 3  # of the balanced one, whose span layer then takes no longer to learn than a network
 _FAST_STATES = 24  # a student has more to learn from than the treebank
 _FAST_WORDS = 30  # longer sentences take a third of the time, and teach no more
