@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import cast
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
@@ -38,8 +39,9 @@ def preset(
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
         sentences of 2 to 30 words; "balanced" one pivot grammar, and one network each way; "accurate" diverse grammars,
         four or, of more than 7,000 trees, two, and two networks each way.
-    text (iterable of sequence of str or None): sentences as words, as in `Distillation`; the fast one needs them, and
-        the others learn a second time from what they say of them, if there are any.
+    text (iterable of sequence of str or None): sentences as words, as in `Distillation`. The fast one needs them; with
+        them the balanced one has the grammar of the fast one, and the accurate one learns a second time, from what it
+        says of them.
     seed (int): different ones have no member in common.
     n_jobs (int): see `Combination` and `Distillation`.
     lang (str): language of the head rules.
@@ -50,31 +52,43 @@ def preset(
     """
     if name not in PRESETS:
         raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {shown(name)}.")
+    if name == "fast" and text is None:
+        raise ValueError(
+            "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
+            "give raw text, or take another preset."
+        )
     lexical = LexicalSettings(word_classes=word_classes)
-    if name == "fast":
-        if text is None:
-            raise ValueError(
-                "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
-                "give raw text, or take another preset."
-            )
-        teacher = Combination.both_ways(Ensembles.diverse(2, seed=seed, lang=lang, lexical=lexical), n_jobs=n_jobs)
-        student = Pivot(n_states=_FAST_STATES, seed=seed, n_jobs=n_jobs, lang=lang, lexical=lexical)
-        temperature = TEMPERATURES[name]
-        taught = Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
-        return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
+    pivot = Pivot(seed=seed, lang=lang, lexical=lexical)
+    taught = None if text is None else _taught(pivot, text, n_jobs=n_jobs, span_layer=span_layer)
+    if name == "fast" and taught is not None:
+        return taught
     network = ISBNLearner(seed=seed, word_classes=word_classes)
     if name == "balanced":
-        one_way: list[StraightLearner] = [Pivot(seed=seed, lang=lang, lexical=lexical), network]
+        one_way: list[StraightLearner] = [pivot, network]
     else:
         grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
     models = Combination.both_ways(
         *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
     )
-    if name == "balanced" and span_layer:
-        stacked = StackedLearner(one_way[0], n_folds=_FOLDS)
-        models = replace(models, learners=(stacked, network, MirroredLearner(network)))
-    return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
+    if name == "accurate":
+        return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
+    if taught is None and not span_layer:
+        return models
+    grammar = cast(StraightLearner, taught or StackedLearner(pivot, n_folds=_FOLDS))
+    return replace(models, learners=(grammar, network, MirroredLearner(network)))
+
+
+def _taught(
+    pivot: Pivot, text: Iterable[Sequence[str]], *, n_jobs: int, span_layer: bool
+) -> Distillation | StackedLearner:
+    """The learner of the fast one, by the settings of a learner of another one."""
+    ensembles = Ensembles.diverse(2, seed=pivot.seed, lang=pivot.lang, lexical=pivot.lexical)
+    teacher = Combination.both_ways(ensembles, n_jobs=n_jobs)
+    student = replace(pivot, n_states=_FAST_STATES, n_jobs=n_jobs)
+    temperature = TEMPERATURES["fast"]
+    taught = Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, temperature=temperature)
+    return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}

@@ -361,8 +361,11 @@ def test_presets():
     assert (stacked.learner, stacked.jackknifed) == (fast, fast.student)
     assert [type(each).__name__ for each in fast.teacher.learners] == ["Ensembles", "MirroredLearner"]
     assert fast.text is text
-    taught = preset("balanced", text=text)
-    assert taught.teacher.learners == taught.student.learners == preset("balanced").learners
+    for layer in (True, False):
+        fast = preset("fast", text=text, span_layer=layer)
+        assert preset("balanced", text=text, span_layer=layer).learners == (fast, *preset("balanced").learners[1:])
+    taught = preset("accurate", text=text)
+    assert taught.teacher.learners == taught.student.learners == preset("accurate").learners
     assert [*TEMPERATURES] == [*PRESETS]
     for name in PRESETS:
         assert preset(name, text=text, span_layer=False).temperature == (TEMPERATURES[name] if name == "fast" else None)
