@@ -1,13 +1,14 @@
 """Make the model of a pipeline one that comes with the package.
 
-    python scripts/bundle.py NAME MODEL TREES... [--bits N]
+    python scripts/bundle.py NAME MODEL TREES... [--bits N] [--lattice WIDTH NATS]
 
 NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
 such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model, where networks
-keep N bits of the fractions of their weights (10, as half floats have; 23 keep all), and the table of the model card
-NAME.md: how it was learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has
-them with COLLINS.prm. Times are CPU seconds, taken in a process of its own.
+and span layers keep N bits of the fractions of their weights (4; 23 keep all), and networks of a combination search
+lattices of another width, in vertices, and depth, in nats. Writes the table of the model card NAME.md too: how it was learned, its size, checksum, load time
+and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a
+process of its own.
 """
 
 from __future__ import annotations
@@ -31,8 +32,10 @@ from spacy_lpcfg.components.parsing_pipe import TextParser
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.network import ISBN
+from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.models import pretrained_path
 from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import compressed
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -68,13 +71,17 @@ def main() -> None:
     arguments.add_argument("name", metavar="NAME")
     arguments.add_argument("model", type=Path, metavar="MODEL")
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
-    arguments.add_argument("--bits", type=int, default=10, metavar="N")
+    arguments.add_argument("--bits", type=int, default=4, metavar="N")
+    arguments.add_argument("--lattice", nargs=2, metavar=("WIDTH", "NATS"))
     args = arguments.parse_args()
     nlp = spacy.load(args.model)
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
     if parser is None or parser.grammar is None:
         arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
     parser.grammar = lighter(parser.grammar, args.bits)
+    if args.lattice and isinstance(parser.grammar, Combined):
+        width, nats = args.lattice
+        parser.grammar = replace(parser.grammar, lattice=LatticeSettings(width=int(width), nats=float(nats)))
     path = pretrained_path(args.name)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
     learner = nlp.config.interpolate()["components"][parser.name]["learner"]
@@ -94,11 +101,14 @@ def main() -> None:
 
 
 def lighter(model: ParsingModel, bits: int) -> ParsingModel:
-    """A model whose networks have rounded weights, which take less room when they are compressed."""
+    """A model whose networks and layers have rounded weights, which take less room when they are compressed."""
     if isinstance(model, Combined):
         return replace(model, members=tuple(lighter(member, bits) for member in model.members))
     if isinstance(model, Mirrored):
         return Mirrored(lighter(model.model, bits))
+    if isinstance(model, Stacked):
+        weights = rounded(model.layer.weights, bits).astype(model.layer.weights.dtype)
+        return replace(model, layer=replace(model.layer, weights=weights))
     if isinstance(model, ISBN):
         networks = [
             network.of({name: rounded(array, bits) for name, array in network.parameters.items()})
@@ -110,7 +120,7 @@ def lighter(model: ParsingModel, bits: int) -> ParsingModel:
 
 def rounded(array: np.ndarray, bits: int) -> np.ndarray:
     """Single floats with so many bits of their fractions, the nearest ones."""
-    mantissas, exponents = np.frexp(array)
+    mantissas, exponents = np.frexp(array.astype(np.float64))
     scale = 2.0 ** (bits + 1)
     return np.ldexp(np.round(mantissas * scale) / scale, exponents).astype(np.float32)
 

@@ -4,16 +4,15 @@
 
 A SOURCE is a folder of treebanks of Universal Dependencies, of which every line `# text = ...` is read, and nothing
 that is annotated; or an archive, or a folder of them: `masc_tagged.zip` of NLTK's data (the Manually Annotated
-Sub-Corpus of the American National Corpus), of which the words are read, not the tags; a book of Standard Ebooks, as
-GitHub packs its repository; or texts named by years, such as `state_union.zip` and `inaugural.zip` of NLTK's data. Of
-MASC, the Wall Street Journal articles are left out, as they are in treebanks that others measure on, and so are spam
-and telephone calls, which are not written in sentences. Every sentence of two words or more is written once.
+Sub-Corpus of the American National Corpus), of which the words are read, not the tags; or texts named by years, such
+as `state_union.zip` and `inaugural.zip` of NLTK's data. Of MASC, the Wall Street Journal articles are left out, as they
+are in treebanks that others measure on, and so are spam and telephone calls, which are not written in sentences. Every
+sentence of two words or more is written once.
 """
 
 from __future__ import annotations
 
 import argparse
-import html
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -25,9 +24,7 @@ from spacy_lpcfg.storage.files import write_atomically
 
 MARK = "# text = "
 LEFT_OUT = {"spam", "telephone"}
-PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "—": " -- ", "\u2060": "", "\ufeff": "", "\u200a": ""})
-CHAPTER = re.compile(r"/src/epub/text/(chapter|book|part|act|story|section|preface|introduction)[^/]*\.xhtml$")
-NOTE = re.compile(r"<a [^>]*noteref.*?</a>", re.DOTALL)
+PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "—": " -- "})
 
 
 def main() -> None:
@@ -55,7 +52,7 @@ def sentences(source: Path) -> Iterator[str]:
         if "masc_tagged/categories.txt" in archive.namelist():
             yield from masc(archive)
         else:
-            yield from split([*book(archive), *speeches(archive)])
+            yield from split(speeches(archive))
 
 
 def universal_dependencies(folder: Path) -> Iterator[str]:
@@ -73,13 +70,6 @@ def masc(archive: ZipFile) -> Iterator[str]:
         if kind not in LEFT_OUT and not Path(name).name.startswith("wsj_"):
             for line in archive.read(f"masc_tagged/{name}").decode("utf-8", "replace").splitlines():
                 yield " ".join(token.rpartition("_")[0] for token in line.split()).translate(PLAIN)
-
-
-def book(archive: ZipFile) -> Iterator[str]:
-    """The paragraphs of its chapters."""
-    for name in sorted(filter(CHAPTER.search, archive.namelist())):
-        for paragraph in re.findall(r"<p\b.*?</p>", archive.read(name).decode(), re.DOTALL):
-            yield html.unescape(re.sub(r"<[^>]+>", "", NOTE.sub("", paragraph)))
 
 
 def speeches(archive: ZipFile) -> Iterator[str]:

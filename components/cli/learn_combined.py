@@ -61,9 +61,10 @@ def learn_combined(
     """Learn by a preset: a blank pipeline with an lpcfg_parser.
 
     Of the presets fast is one grammar, and the others are several models that decide together, which are more accurate
-    than any of them alone. With --text the models are learned twice: first from the trees, and then from these and
-    from what the first ones say of the text; fast learns from a text that four grammars have parsed. With --dev the F1
-    on these trees is printed, parsed from raw words. With --scheduler each model is learned by a worker of the cluster.
+    than any of them alone. fast learns from the trees and from a --text that four grammars have parsed; with a --text
+    balanced has this grammar for its own, and the models of accurate learn twice, the second time from what the first
+    ones say of the text too. With --dev the F1 on these trees is printed, parsed from raw words. With --scheduler each
+    model is learned by a worker of the cluster.
 
     \b
     Example:

@@ -111,6 +111,7 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
 def test_text_goes_to_those_that_learn_from_it(name):
     if name in WITH_TEXT:
         learner = make_learner(name, TEXT)
+        learner = learner.learners[0] if isinstance(learner, Combination) else learner
         learner = learner.learner if isinstance(learner, StackedLearner) else learner
         assert isinstance(learner, Distillation)
         assert learner.text == SentencesOf(TEXT, "en")
