@@ -6,9 +6,9 @@ NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.l
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
 such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model, where networks
 and span layers keep N bits of the fractions of their weights (4; 23 keep all), and networks of a combination search
-lattices of another width, in vertices, and depth, in nats. Writes the table of the model card NAME.md too: how it was learned, its size, checksum, load time
-and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm. Times are CPU seconds, taken in a
-process of its own.
+lattices of another width, in vertices, and depth, in nats. Writes the table of the model card NAME.md too: how it was
+learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm.
+Times are CPU seconds, taken in a process of its own.
 """
 
 from __future__ import annotations
