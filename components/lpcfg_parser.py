@@ -1,6 +1,6 @@
 """The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
 
-In a blank pipeline it has the grammar that comes with the package, if one does for the language.
+In a blank pipeline it has the model that comes with the package, if one does for the language.
 Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
 enough. An online learner makes its start there, and learns from the trees of every batch in `update`.
 The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.

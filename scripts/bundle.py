@@ -85,6 +85,8 @@ def main() -> None:
     path = pretrained_path(args.name)
     write_atomically(path, compressed(parser.grammar.to_bytes()))
     learner = nlp.config.interpolate()["components"][parser.name]["learner"]
+    if learner.get("text"):
+        learner["text"] = Path(learner["text"]).name
     text_parser = parser.ready_parser()
     first, *others = args.trees
     rows = {

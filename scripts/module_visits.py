@@ -2,7 +2,7 @@
 
     python scripts/module_visits.py [TEXT]
 
-Parses a text twice by the English grammar and traces the second pass, in which what is remembered of words is there.
+Parses a text twice by the English model and traces the second pass, in which what is remembered of words is there.
 A visit is a call from one module of the package to a function of another. Properties and the constructors and methods
 of the values that travel along (`VALUES`) are no visits, as they hand nothing on. A return upwards is a visit to a
 module that is still at work further up the stack. Calls by spaCy itself and by compiled functions are not counted.

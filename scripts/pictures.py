@@ -2,7 +2,7 @@
 
     python scripts/pictures.py
 
-Writes tree.svg and accuracy.svg to docs/pictures/. The tree is that of the English grammar that comes with the package,
+Writes tree.svg and accuracy.svg to docs/pictures/. The tree is that of the English model that comes with the package,
 the chart that of the first table in docs/performance.md. Needs the extra `viz`.
 """
 

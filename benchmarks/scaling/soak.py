@@ -243,7 +243,7 @@ def soak_tags(doc: Doc) -> Doc:
 
 def main() -> None:
     parser = measure.arguments(__doc__)
-    parser.add_argument("model", type=Path, nargs="?", help="default: the English grammar that comes with the package")
+    parser.add_argument("model", type=Path, nargs="?", help="default: the English model that comes with the package")
     parser.add_argument("--docs", type=int, default=200_000)
     parser.add_argument(
         "--threads", type=int, default=0, help="share the pipeline among so many, and compare them with one"

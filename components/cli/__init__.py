@@ -39,7 +39,7 @@ WRONG_USAGE = 2
 _HELP = """\
 Constituency parsing with latent-variable PCFGs, and without a treebank: learn, parse, evaluate and more.
 
-A MODEL is a folder that `learn` saved, a package, or en: the English grammar that comes with spacy-lpcfg.
+A MODEL is a folder that `learn` saved, a package, or en: the English model that comes with spacy-lpcfg.
 
 \b
 Example:

@@ -60,7 +60,7 @@ _OTHER_SPACY = r"\[W095\]"  # spaCy warns of a model for another version of it
 
 
 def load_pipeline(model: str) -> Language:
-    """The pipeline in a folder, or of an installed package; or for a language, by the grammar that comes with us.
+    """The pipeline in a folder, or of an installed package; or for a language, by the model that comes with us.
 
     RAISES (ValueError): For what is none, is damaged, lacks something, or was made for another version of spaCy.
     """

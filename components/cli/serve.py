@@ -40,7 +40,7 @@ def serve(
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
-    Without MODEL it is by the English grammar that comes with the package. Only this machine can open the page, which
+    Without MODEL it is by the English model that comes with the package. Only this machine can open the page, which
     loads nothing from elsewhere and answers no other site. Ctrl-C ends it. It needs
     matplotlib: pip install "spacy-lpcfg[viz]".
 

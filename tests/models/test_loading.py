@@ -43,7 +43,7 @@ def test_loading_refuses_other_models(kind, tmp_path):
 
 
 def test_loading_says_what_is_missing(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"one that comes with the package.*\(en\).*there is no 'de'"):
+    with pytest.raises(FileNotFoundError, match=r"one that comes with the package.*\(en, en-fast\).*there is no 'de'"):
         load("de")
     with pytest.raises(IsADirectoryError, match=r"folder.*spacy\.load"):
         load(tmp_path)

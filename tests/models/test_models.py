@@ -12,10 +12,12 @@ import pytest
 import spacy
 from paths import ROOT
 
-from spacy_lpcfg.combination import TEMPERATURES
+from spacy_lpcfg.combination import TEMPERATURES, Combined
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import Treebank
-from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_path
+from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names, pretrained_path
+from spacy_lpcfg.parsing.protocol import ANSWERS
+from spacy_lpcfg.stacking import Stacked
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
@@ -133,18 +135,26 @@ def test_models_other_languages_have_none():
 
 
 def test_models_english_says_how_sure_it_may_be(nlp):
-    assert pretrained_model("en").temperature == TEMPERATURES["fast"]
-    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["fast"]
+    assert pretrained_model("en").temperature == TEMPERATURES["balanced"]
+    assert nlp.get_pipe("lpcfg_parser").score_temperature == TEMPERATURES["balanced"]
 
 
-def test_models_english_is_a_proper_grammar_of_ten_megabytes_at_most():
-    assert pretrained_path("en").stat().st_size <= 10e6
-    assert pretrained_model("en").is_proper
+@pytest.mark.parametrize(("name", "kind", "megabytes"), [("en", Combined, 25), ("en-fast", Stacked, 10)])
+def test_models_english_answer_every_question_and_are_small(name, kind, megabytes):
+    assert pretrained_path(name).stat().st_size <= megabytes * 1e6
+    model = pretrained_model(name)
+    assert isinstance(model, kind)
+    parser = model.parser()
+    assert parser.answers == ANSWERS
+    words = ["The", "ferry", "left", "."]
+    assert parser.parse(words).log_probability == pytest.approx(parser.log_probability(words), rel=0.01)
+    assert len(parser.n_best(words, 3)) == 3
 
 
-def test_models_card_tells_of_this_file():
-    data = pretrained_path("en").read_bytes()
-    card = pretrained_path("en").with_suffix(".md").read_text("utf-8")
+@pytest.mark.parametrize("name", pretrained_names())
+def test_models_card_tells_of_this_file(name):
+    data = pretrained_path(name).read_bytes()
+    card = pretrained_path(name).with_suffix(".md").read_text("utf-8")
     assert f"| SHA-256 | {hashlib.sha256(data).hexdigest()} |" in card
     assert f"| size, MB | {len(data) / 1e6:.2f} |" in card
 
