@@ -20,7 +20,7 @@ from spacy_lpcfg.components.cli.console import (
     writing,
 )
 from spacy_lpcfg.components.cli.pipelines import Seed
-from spacy_lpcfg.components.cli.treebanks import SkipBad
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -40,7 +40,9 @@ def convert(
     trees: Annotated[
         list[Path],
         typer.Argument(
-            metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, .gz or not, .spacy or .jsonl."
+            metavar="TREES...",
+            exists=True,
+            help="Files of trees, .gz or not, folders of such, .spacy or .jsonl.",
         ),
     ],
     output: Annotated[
@@ -61,6 +63,7 @@ def convert(
         ),
     ] = 0.0,
     seed: Seed = 0,
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -85,7 +88,7 @@ def convert(
 
     _check_output(output, force)
     errors: list[Exception] = []
-    read = _read(trees, errors.append if skip_bad else None)
+    read = _read(trees, errors.append if skip_bad else None, name_of(dialect))
     mended = map(mended_gum, read) if mend else read
     found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
@@ -113,17 +116,18 @@ def _check_output(output: Path, force: bool) -> None:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
+def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None, dialect: str | None) -> Iterator["Tree"]:
     """The normalized trees of files of any kind, below their roots."""
-    from spacy_lpcfg.components.cli.treebanks import trees_of_docs
-    from spacy_lpcfg.trees import normalize_rooted, read_trees
+    from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
+    from spacy_lpcfg.trees import normalize_rooted
 
     for path in paths:
         if path.suffix == _BINARY:
             yield from trees_of_docs(path)
+        elif path.suffix == _JSON:
+            yield from filter(None, map(normalize_rooted, _read_json(path, on_error=on_error)))
         else:
-            read = _read_json if path.suffix == _JSON else read_trees
-            yield from filter(None, map(normalize_rooted, read(path, on_error=on_error)))
+            yield from filter(None, map(normalize_rooted, trees_of_files([path], on_error, dialect)))
 
 
 def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:

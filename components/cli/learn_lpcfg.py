@@ -21,7 +21,15 @@ from spacy_lpcfg.components.cli.pipelines import (
     blank_pipeline,
     check_folder,
 )
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, save_measured, tree_files
+from spacy_lpcfg.components.cli.treebanks import (
+    Dialect,
+    SkipBad,
+    Trees,
+    name_of,
+    read_held_out,
+    save_measured,
+    tree_files,
+)
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Method, TeacherName
 
@@ -87,6 +95,7 @@ def learn_lpcfg(
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
@@ -107,12 +116,16 @@ def learn_lpcfg(
     output = check_folder(output, force=force)
     _refuse_unused(context, method)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad)
+    held_out = read_held_out(dev, skip_bad, name_of(dialect))
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     options["span_layer"] = span_layer
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
     learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
-    with on_cluster(scheduler), busy("learning", _n_steps(learner)) as reach, tree_files(trees, skip_bad) as train:
+    with (
+        on_cluster(scheduler),
+        busy("learning", _n_steps(learner)) as reach,
+        tree_files(trees, skip_bad, name_of(dialect)) as train,
+    ):
         learned = _learn(learner, train, held_out, reach)
     _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)

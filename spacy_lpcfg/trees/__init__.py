@@ -1,11 +1,13 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, and head rules."""
 
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
+from spacy_lpcfg.trees.dialects import DIALECTS
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
+from spacy_lpcfg.trees.reading import dialect_of, read_trees
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,
@@ -26,6 +28,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 __all__ = [
     "DEFAULT",
+    "DIALECTS",
     "ENGLISH",
     "HeadRules",
     "Tree",
@@ -34,6 +37,7 @@ __all__ = [
     "binarize",
     "clean",
     "collapse_unaries",
+    "dialect_of",
     "escape_token",
     "escape_tokens",
     "expand_unaries",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.trees.brackets import TreebankError, read_trees
+from spacy_lpcfg.trees.brackets import TreebankError
 from spacy_lpcfg.trees.files import TreeFiles
+from spacy_lpcfg.trees.reading import read_trees
 from spacy_lpcfg.trees.tree import Tree
 
 SHARD_SIZE = 5_000
@@ -28,29 +30,34 @@ def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, 
 
 
 def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | None) -> Iterator[Skeletons]:
-    calls = ((path, files.on_error is not None, lang, markov) for path in files.paths)
+    calls = ((path, files.on_error is not None, files.dialect, lang, markov) for path in files.paths)
     found = in_order(_read_file, calls, n_jobs=n_jobs)
-    for path, (table, n_trees, errors) in zip(files.paths, found, strict=True):
+    for path, (table, n_trees, errors, dropped) in zip(files.paths, found, strict=True):
         for error in errors:
             assert files.on_error is not None
             files.on_error(error)
+        if files.on_dropped is not None:
+            files.on_dropped(path, dropped)
         if files.on_read is not None:
             files.on_read(path, n_trees)
         yield table
 
 
-def _read_file(path: str, skips: bool, lang: str, markov: int) -> tuple[Skeletons, int, list[TreebankError]]:
+def _read_file(
+    path: str, skips: bool, dialect: str | None, lang: str, markov: int
+) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
     """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
 
-    The errors are those of what was broken in it.
+    The errors are those of what was broken in it; what its dialect left out is counted.
     """
     errors: list[TreebankError] = []
-    trees = read_trees(path, on_error=errors.append if skips else None)
+    dropped: Counter[str] = Counter()
+    trees = read_trees(path, on_error=errors.append if skips else None, dialect=dialect, dropped=dropped)
     n_trees, tables = 0, []
     for shard in _shards(trees, SHARD_SIZE):
         n_trees += len(shard)
         tables.append(_table(shard, lang, markov))
-    return join(tables), n_trees, errors
+    return join(tables), n_trees, errors, dropped
 
 
 def _table(trees: Iterable[Tree], lang: str, markov: int) -> Skeletons:
