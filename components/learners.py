@@ -278,6 +278,7 @@ def make_distilled(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
 ) -> Distillation:
     """The learner `distil`: one pivot grammar that learns from what a teacher says of a text too.
@@ -287,7 +288,7 @@ def make_distilled(
     RAISES (ValueError): On another teacher, or for a number of grammars of a teacher that has its own
     """
     check_one_of("teacher", teacher, [each.value for each in TeacherName])
-    settings: dict[str, Any] = {"seed": seed, "lang": lang}
+    settings: dict[str, Any] = {"seed": seed, "lang": heads or lang}
     if teacher == TeacherName.ensemble.value:
         own: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
         master: Learner = make_both_ways(n_states=n_states, n_jobs=n_jobs, word_classes=word_classes, **settings, **own)
@@ -316,10 +317,12 @@ def make_accurate(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
 ) -> Learner:
     """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
-    return make_preset(Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "heads": heads}
+    return make_preset(Preset.accurate.value, text=text, word_classes=word_classes, **settings)
 
 
 def make_preset(
@@ -329,12 +332,13 @@ def make_preset(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
 ) -> Learner:
-    """A preset; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
+    """A preset; the same settings as `spacy_lpcfg.combination.preset`, `text` and `heads` as in `make_learner`."""
     sentences = None if text is None else SentencesOf(text, lang)
-    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "word_classes": word_classes}
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": heads or lang, "word_classes": word_classes}
     return preset(name, text=sentences, span_layer=span_layer, **settings)
 
 
@@ -353,7 +357,7 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
     }
 )
 """What makes a learner of a name."""
-_OWN = ("text", "seed", "lang")  # arguments of `make_learner`, and so no settings
+_OWN = ("text", "seed", "lang", "heads")  # arguments of `make_learner`, and so no settings
 
 
 def make_learner(
@@ -362,14 +366,16 @@ def make_learner(
     seed: int = 0,
     lang: str = "en",
     settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
+    heads: str | None = None,
 ) -> Learner:
     """The learner `spacy-lpcfg.Learner.v1`: any learner by its name.
 
     name (str): one of `NAMED`
     text (Path or None): a file with a sentence a line, of the language's tokenizer, to learn from too
     seed (int): of what is drawn at random, if the learner draws
-    lang (str): language of the head rules
+    lang (str): language of the text and of the head rules
     settings (dict): those that the learner has, by name; all have defaults
+    heads (str or None): table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's
     RAISES (ValueError): On another name or setting, without the text that a learner needs, or with one that it has no
         use for
     """
@@ -380,7 +386,9 @@ def make_learner(
     for setting, value in settings.items():
         check_one_of(f"a setting of the learner {name!r}", setting, defaults, defaults)
         _check_kind(taken[setting], value)
-    own = {"text": text, "seed": seed, "lang": lang}
+    own = {"text": text, "seed": seed, "lang": lang, "heads": heads}
+    if "heads" not in taken:  # then it has no text, and a language for the head rules alone
+        own["lang"] = heads or lang
     return NAMED[name](**{each: value for each, value in own.items() if each in taken}, **settings)
 
 

@@ -10,6 +10,7 @@ from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
+    Heads,
     Jobs,
     Lang,
     Output,
@@ -63,6 +64,7 @@ def learn_combined(
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
+    heads: Heads = None,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
@@ -87,7 +89,7 @@ def learn_combined(
     if span_layer is not None and preset == Preset.accurate:
         raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
-    learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
+    learner, config = chosen_learner(preset.value, text, seed, lang, heads, settings, classes_from, jobs)
     held_out = read_held_out(dev, skip_bad, name_of(dialect))
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)

@@ -13,6 +13,7 @@ from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
+    Heads,
     Jobs,
     Lang,
     Output,
@@ -95,6 +96,7 @@ def learn_lpcfg(
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
+    heads: Heads = None,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
@@ -120,7 +122,7 @@ def learn_lpcfg(
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     options["span_layer"] = span_layer
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
-    learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
+    learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs)
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,

@@ -42,7 +42,7 @@ def preset(
         the others learn a second time from what they say of them, if there are any.
     seed (int): different ones have no member in common.
     n_jobs (int): see `Combination` and `Distillation`.
-    lang (str): language of the head rules.
+    lang (str): language, table or file of the head rules, see `head_rules`.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
         the treebank alone. Without it the balanced one has a grammar each way.

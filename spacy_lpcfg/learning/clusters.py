@@ -49,7 +49,8 @@ class Clusters:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
     dropout, noise (float): of the features, for diverse grammars of several seeds, as in `projections.noisy`.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
     RAISES (ValueError): If a setting is out of range.
     """
 

@@ -76,7 +76,8 @@ class Pivot:
         tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as in
         `projections.noisy`.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
     RAISES (ValueError): If a setting is out of range.
     """
 

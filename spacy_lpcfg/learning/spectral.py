@@ -59,7 +59,8 @@ class Spectral:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
     RAISES (ValueError): If a setting is out of range.
     """
 

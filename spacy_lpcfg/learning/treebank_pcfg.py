@@ -19,7 +19,8 @@ class TreebankPCFG:
     """Learner of a PCFG by relative frequencies; a proper grammar.
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
     n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 

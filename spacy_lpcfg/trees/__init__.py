@@ -4,7 +4,7 @@ from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
 from spacy_lpcfg.trees.dialects import DIALECTS
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads, rules_of_language
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.reading import dialect_of, read_trees
@@ -50,6 +50,7 @@ __all__ = [
     "parse_trees",
     "read_trees",
     "remove_empty",
+    "rules_of_language",
     "split_chain",
     "strip_functions",
     "strip_root",

@@ -166,7 +166,7 @@ def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Sk
     """The skeletal trees of a treebank.
 
     trees (Iterable[Tree]): raw or normalised; trees of nothing but empty elements are left out.
-    lang (str): language, for the head rules.
+    lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     """
     builder = _Builder(lang, markov)
