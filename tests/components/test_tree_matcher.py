@@ -14,7 +14,7 @@ from spacy_lpcfg.components.constituents import NonConstituentError, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.tree_matcher import TreeMatcher
 from spacy_lpcfg.queries import PatternError, TreeIndex
-from spacy_lpcfg.trees import ENGLISH, HeadRules, HeadRules, parse_trees
+from spacy_lpcfg.trees import ENGLISH, HeadRules, parse_trees
 
 TREES = list(
     parse_trees(
