@@ -12,7 +12,7 @@ from spacy_lpcfg.combination.learner import Combination, MirroredLearner, Straig
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.ensemble import Ensembles
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.words import ClassLearner
@@ -32,6 +32,7 @@ def preset(
     lang: str = "en",
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
+    signatures: str | None = None,
 ) -> Combination | Distillation | StackedLearner:
     """The learner of a name.
 
@@ -46,11 +47,12 @@ def preset(
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
         the treebank alone. Without it the balanced one has a grammar each way.
+    signatures (str or None): of unknown words, see `LexicalSettings`; None for those that suit `lang`.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
         raise ValueError(f"Expected a preset of {', '.join(PRESETS)}; got {shown(name)}.")
-    lexical = LexicalSettings(word_classes=word_classes)
+    lexical = LexicalSettings(word_classes=word_classes, signatures=signatures or signatures_of(lang))
     if name == "fast":
         if text is None:
             raise ValueError(

@@ -16,11 +16,13 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
+    SIGNATURES,
     EmissionEvents,
     Emissions,
     LexicalSettings,
     TreebankVocabulary,
     build_lexicon,
+    count_tags,
     count_words,
 )
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
@@ -106,7 +108,8 @@ class IndexedTreebank:
                 "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
                 "count). Check the path and the format of the treebank."
             )
-        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare)
+        tags = None if lexical.signatures == SIGNATURES[0] else count_tags(nodes)
+        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare, tags)
         terminal = vocabulary.of_leaves(nodes)
         n_trees = len(nodes.roots) if n_classified is None else n_classified
         return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
