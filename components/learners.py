@@ -116,11 +116,11 @@ def _parameters(settings: Any, names: str) -> list[Parameter]:
 
 
 _SMOOTHING = "rules words rare_words rare_rules"
-_READING = "seed n_jobs lang markov"
+_READING = "seed n_jobs lang markov functions"
 _MANY_STATES = DIVERSE["n_states"]  # of a grammar that others help
 _LEXICAL = "rare word_classes signatures"
 
-make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical=_LEXICAL)
+make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov functions", lexical=_LEXICAL)
 make_spectral = factory(
     Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu max_lexical", lexical=_LEXICAL
 )

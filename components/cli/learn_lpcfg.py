@@ -24,6 +24,8 @@ from spacy_lpcfg.components.cli.pipelines import (
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
+    Functions,
+    FunctionsName,
     SkipBad,
     Trees,
     name_of,
@@ -49,6 +51,7 @@ _SETTINGS = {
     "grammars": "n_grammars",
     "teacher": "teacher",
     "span_layer": "span_layer",
+    "functions": "functions",
     "seed": "seed",
 }
 """What learners call the options that not all of them have."""
@@ -91,6 +94,7 @@ def learn_lpcfg(
         typer.Option(help="For distil: what parses the text, an ensemble or a combination. [default: ensemble]"),
     ] = None,
     span_layer: SpanLayer = None,
+    functions: Functions = FunctionsName.strip,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -121,6 +125,7 @@ def learn_lpcfg(
     held_out = read_held_out(dev, skip_bad, name_of(dialect))
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     options["span_layer"] = span_layer
+    options["functions"] = True if functions == FunctionsName.keep else None
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
     learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs)
     with (

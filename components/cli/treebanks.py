@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree, TreeFiles
 
 
+class FunctionsName(str, Enum):
+    """What becomes of functions of categories, such as SBJ of NP-SBJ."""
+
+    strip = "strip"
+    keep = "keep"
+
+
+Functions = Annotated[
+    FunctionsName, typer.Option(help="Whether categories keep their functions, as NP-SBJ; indices go in any case.")
+]
+
+
 class DialectName(str, Enum):
     """The dialects of treebanks, as `spacy_lpcfg.trees.DIALECTS` has them."""
 

@@ -139,6 +139,7 @@ class EM:
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -146,6 +147,7 @@ class EM:
     n_iterations: int = 20
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0

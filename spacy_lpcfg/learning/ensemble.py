@@ -65,18 +65,18 @@ class Ensembles:
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
         for learner in self.learners:
-            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov")):
+            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov", "functions")):
                 raise ValueError(
                     "Expected learners of grammars with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
                     f"{type(learner).__name__}."
                 )
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
-        readings = {(learner.lexical, learner.lang, learner.markov) for learner in self.learners}
+        readings = {(learner.lexical, learner.lang, learner.markov, learner.functions) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(
-                f"Expected learners with the same settings of the lexicon, lang and markov, got {readings}: grammars "
-                "that decide together share their rules and words."
+                f"Expected learners with the same settings of the lexicon, lang, markov and functions, got {readings}: "
+                "grammars that decide together share their rules and words."
             )
 
     @classmethod
@@ -107,6 +107,10 @@ class Ensembles:
     @property
     def markov(self) -> int:
         return self.learners[0].markov
+
+    @property
+    def functions(self) -> bool:
+        return self.learners[0].functions
 
     @property
     def n_jobs(self) -> int | None:

@@ -50,6 +50,7 @@ class SplitMerge:
         twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -57,6 +58,7 @@ class SplitMerge:
     n_iterations: int = 2
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 10.0

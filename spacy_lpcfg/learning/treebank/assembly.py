@@ -28,7 +28,7 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
-from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -46,6 +46,8 @@ class ReadingSettings(Protocol):
     def lang(self) -> str: ...
     @property
     def markov(self) -> int: ...
+    @property
+    def functions(self) -> bool: ...
     @property
     def n_jobs(self) -> int | None: ...
 
@@ -122,7 +124,8 @@ class IndexedTreebank:
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
         if not isinstance(trees, IndexedTreebank):
-            nodes = read_skeletons(trees, lang=learner.lang, markov=learner.markov, n_jobs=learner.n_jobs)
+            reading = Reading(learner.lang, learner.markov, learner.functions)
+            nodes = read_skeletons(trees, reading, n_jobs=learner.n_jobs)
             return cls.of(nodes, learner.lexical)
         if trees.lexical != learner.lexical:
             raise ValueError(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.brackets import TreebankError
 from spacy_lpcfg.trees.files import TreeFiles
@@ -16,7 +16,12 @@ from spacy_lpcfg.trees.tree import Tree
 SHARD_SIZE = 5_000
 
 
-def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, n_jobs: int | None = None) -> Skeletons:
+def read_skeletons(
+    trees: Iterable[Tree],
+    reading: Reading = AS_ENGLISH,
+    *,
+    n_jobs: int | None = None,
+) -> Skeletons:
     """The node table of trees; the same for any number of jobs.
 
     trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
@@ -24,13 +29,13 @@ def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, 
     n_jobs (int or None): as in joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
-        return join(list(_tables_of_files(trees, lang, markov, n_jobs)))
-    shards = ((shard, lang, markov) for shard in _shards(trees, SHARD_SIZE))
+        return join(list(_tables_of_files(trees, reading, n_jobs)))
+    shards = ((shard, reading) for shard in _shards(trees, SHARD_SIZE))
     return join(list(in_order(_table, shards, n_jobs=n_jobs)))
 
 
-def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | None) -> Iterator[Skeletons]:
-    calls = ((path, files.on_error is not None, files.dialect, lang, markov) for path in files.paths)
+def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
+    calls = ((path, files.on_error is not None, files.dialect, reading) for path in files.paths)
     found = in_order(_read_file, calls, n_jobs=n_jobs)
     for path, (table, n_trees, errors, dropped) in zip(files.paths, found, strict=True):
         for error in errors:
@@ -44,7 +49,7 @@ def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | Non
 
 
 def _read_file(
-    path: str, skips: bool, dialect: str | None, lang: str, markov: int
+    path: str, skips: bool, dialect: str | None, reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
     """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
 
@@ -56,12 +61,12 @@ def _read_file(
     n_trees, tables = 0, []
     for shard in _shards(trees, SHARD_SIZE):
         n_trees += len(shard)
-        tables.append(_table(shard, lang, markov))
+        tables.append(_table(shard, reading))
     return join(tables), n_trees, errors, dropped
 
 
-def _table(trees: Iterable[Tree], lang: str, markov: int) -> Skeletons:
-    return skeletons(trees, lang=lang, markov=markov)
+def _table(trees: Iterable[Tree], reading: Reading) -> Skeletons:
+    return skeletons(trees, **reading._asdict())
 
 
 def _shards(trees: Iterable[Tree], size: int) -> Iterator[list[Tree]]:
