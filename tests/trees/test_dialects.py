@@ -14,8 +14,18 @@ from hypothesis import strategies as st
 
 from spacy_lpcfg.components.cli.treebanks import DialectName
 from spacy_lpcfg.learning import TreebankPCFG
-from spacy_lpcfg.trees import DIALECTS, Tree, TreebankError, TreeFiles, dialect_of, parse_trees, read_trees
+from spacy_lpcfg.trees import (
+    DIALECTS,
+    Tree,
+    TreebankError,
+    TreeFiles,
+    dialect_of,
+    normalize,
+    parse_trees,
+    read_trees,
+)
 from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.reading import read_dialect
 
 ICELANDIC = """\
 ( (IP-MAT (CODE <P_3>) (NP-SBJ (PRO-N Vér-ég)) (BEPI erum-vera) (NP-PRD *ICH*-1)
@@ -194,6 +204,7 @@ REFUSED = {
     "no end": ("a.xml", None, TIGER.replace("</s>", ""), 3, "Expected </s> after"),
     "no parent": ("a.export", None, NEGRA.replace("\t500\nBuch", "\t507\nBuch"), 6, "Expected a phrase '507'"),
     "circle": ("a.export", None, NEGRA.replace("--\t--\t0\n#EOS", "--\t--\t501\n#EOS"), 6, "is above itself"),
+    "space in a label": ("a.export", None, NEGRA.replace("--\tOA", "--\tO A"), 6, "and brackets, but got 'NP-O A'"),
     "columns": ("a.export", None, NEGRA.replace("Anna\t\tNE\t--", "Anna"), 11, "Expected word, tag, morphology"),
     "no beginning": ("a.export", None, "#FORMAT 3\nDas\t\tART\tDef\tNK\t500\n#BOS 1\n", 2, "Expected #BOS"),
     "no end of sentence": ("a.export", None, NEGRA.replace("#EOS 1", ""), 6, "Expected #EOS"),
@@ -234,6 +245,36 @@ def test_dialects_that_are_none_are_refused(tmp_path):
     path = written(tmp_path, "a.psd", ICELANDIC)
     with pytest.raises(ValueError, match=r"Expected one of the dialects penn, .*, but got 'ppche'\."):
         TreeFiles.of(path, dialect="ppche")
+
+
+BRACKETS = ["(", ")", "A", "x-y", "0", "*", "$", "x$", "$y", "(CODE x)", "(ID a)", "(lemma ", "(META ", "{", ";", "⛔"]
+WORD, PHRASE = "a\tB\t--\tX Y\t500\n", "#500\tNP\t--\t--\t0\n"
+LINES = ["#BOS 1\n", "#EOS 1\n", "#FORMAT 4\n", WORD, PHRASE, "%%", "#BOT", "#EOT\n"]
+XML = [
+    "<s>",
+    "</s>",
+    "<t id='1' word='w' pos='P'/>",
+    "<nt id='2' cat='N'>",
+    "<edge idref='1'/>",
+    "</nt>",
+    "&",
+    "\u2028",
+]
+PIECES = st.sampled_from([" ", "\n", "\t", *BRACKETS, *LINES, *XML])
+
+
+@given(st.lists(PIECES, max_size=30).map("".join), st.sampled_from(list(DIALECTS)))
+def test_dialects_read_any_text_or_tell_what_is_wrong(text, dialect):
+    """And what they read can be written, and scored."""
+    errors: list[TreebankError] = []
+    try:
+        trees = [*read_dialect(text.splitlines(keepends=True), "x", dialect=dialect, on_error=errors.append)]
+    except TreebankError as error:
+        errors.append(error)
+        trees = []
+    assert all("\n" not in str(error) for error in errors)
+    for tree in map(normalize, trees):
+        assert tree is None or [*parse_trees(str(tree))] == [tree]
 
 
 # Raising -----------------------------------------------------------------------------------------

@@ -149,6 +149,7 @@ def _leaf(word: Word) -> Tree:
 
 def _joined(label: str, edge: str) -> str:
     """A category with its function, as the Penn Treebank has them: `NP-SB`."""
-    if not label or any(map(str.isspace, label)) or set("()") & set(label):
-        raise ValueError(f"Expected a category without spaces and brackets, but got {shown(label)}. Rename it.")
-    return label if edge in _NO_EDGE else f"{label}-{edge}"
+    whole = label if edge in _NO_EDGE else f"{label}-{edge}"
+    if not label or any(char.isspace() or char in "()" for char in whole):
+        raise ValueError(f"Expected a category without spaces and brackets, but got {shown(whole)}. Rename it.")
+    return whole
