@@ -17,7 +17,7 @@ from spacy_lpcfg.learning.base import OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
@@ -65,14 +65,14 @@ class Ensembles:
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
         for learner in self.learners:
-            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov", "functions")):
+            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov")):
                 raise ValueError(
                     "Expected learners of grammars with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
                     f"{type(learner).__name__}."
                 )
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
-        readings = {(learner.lexical, learner.lang, learner.markov, learner.functions) for learner in self.learners}
+        readings = {(learner.lexical, reading_of(learner)) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(
                 f"Expected learners with the same settings of the lexicon, lang, markov and functions, got {readings}: "
@@ -110,7 +110,7 @@ class Ensembles:
 
     @property
     def functions(self) -> bool:
-        return self.learners[0].functions
+        return reading_of(self.learners[0]).functions
 
     @property
     def n_jobs(self) -> int | None:

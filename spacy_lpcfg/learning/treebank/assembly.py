@@ -47,9 +47,12 @@ class ReadingSettings(Protocol):
     @property
     def markov(self) -> int: ...
     @property
-    def functions(self) -> bool: ...
-    @property
     def n_jobs(self) -> int | None: ...
+
+
+def reading_of(learner: ReadingSettings) -> Reading:
+    """How a learner reads trees; without functions if it has no such setting."""
+    return Reading(learner.lang, learner.markov, getattr(learner, "functions", False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +127,7 @@ class IndexedTreebank:
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
         if not isinstance(trees, IndexedTreebank):
-            reading = Reading(learner.lang, learner.markov, learner.functions)
-            nodes = read_skeletons(trees, reading, n_jobs=learner.n_jobs)
+            nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
             return cls.of(nodes, learner.lexical)
         if trees.lexical != learner.lexical:
             raise ValueError(
