@@ -2,6 +2,7 @@
 
 import gc
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -24,9 +25,11 @@ from spacy_lpcfg.trees import (
     read_trees,
     unescape_token,
 )
-from spacy_lpcfg.trees.files import files_of
+from spacy_lpcfg.trees.dialects import told
+from spacy_lpcfg.trees.files import shared_dialect, treebank_files
+from spacy_lpcfg.trees.reading import checked_dialect
 
-SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
+_BINARY = ".spacy"
 
 Paths = str | Path | list[str] | list[Path]
 
@@ -37,19 +40,21 @@ def make_treebank_reader(
     skip_bad: bool = False,
     gold_tags: bool = False,
     spans_key: str = KEY,
+    dialect: str | None = None,
 ) -> Callable[[Language], Iterator[Example]]:
     """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
 
-    path (path or list of paths): bracketed files, gzipped or not, `.spacy` files, folders of such, or patterns as in
+    path (path or list of paths): files of trees, gzipped or not, `.spacy` files, folders of such, or patterns as in
         `glob`
     limit (int): most trees to read; 0 means all
     skip_bad (bool): count broken trees and log their number, instead of raising TreebankError
     gold_tags (bool): give the tags, fine and coarse, to the Docs to be parsed too, for a parser with `tags = "given"`
         and for a bracketer
     spans_key (str): where the trees lie in `Doc.spans`
+    dialect (str or None): one of `spacy_lpcfg.trees.DIALECTS`; None for that which the files look like
     RETURNS (callable): `nlp -> iterator of Example`
     """
-    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key)
+    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key, dialect=dialect)
 
 
 class Treebank:
@@ -63,12 +68,14 @@ class Treebank:
         skip_bad: bool = False,
         gold_tags: bool = False,
         spans_key: str = KEY,
+        dialect: str | None = None,
     ) -> None:
         self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
         self.limit = limit
         self.skip_bad = skip_bad
         self.gold_tags = gold_tags
         self.spans_key = spans_key
+        self.dialect = checked_dialect(dialect)
         self._warned = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
@@ -106,12 +113,18 @@ class Treebank:
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
         on_error = errors.append if self.skip_bad else refuse_broken
-        for file in map(Path, files_of(self.paths, SUFFIXES)):
-            if file.suffix == ".spacy":
+        paths = [*treebank_files(self.paths, self.dialect, (_BINARY,))]
+        dialect = self.dialect or shared_dialect(path for path in paths if not path.endswith(_BINARY))
+        dropped: Counter[str] = Counter()
+        for file in map(Path, paths):
+            if file.suffix == _BINARY:
                 yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
             else:
-                trees = map(normalize_rooted, read_trees(file, on_error=on_error))
+                read = read_trees(file, on_error=on_error, dialect=dialect, dropped=dropped)
+                trees = map(normalize_rooted, read)
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
+        if changed := told(dropped):
+            logger.info("trees were read as %s: %s", dialect, changed)
 
     def _unparsed(self, reference: Doc) -> Doc:
         """The words and sentences of a Doc, as a component sees them before it parses."""

@@ -50,6 +50,7 @@ from spacy_lpcfg.learning import (
 )
 from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Seeded
+from spacy_lpcfg.learning.lexicon.lexical import signatures_of
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking import LayerSettings, StackedLearner
@@ -115,11 +116,11 @@ def _parameters(settings: Any, names: str) -> list[Parameter]:
 
 
 _SMOOTHING = "rules words rare_words rare_rules"
-_READING = "seed n_jobs lang markov"
+_READING = "seed n_jobs lang markov functions"
 _MANY_STATES = DIVERSE["n_states"]  # of a grammar that others help
-_LEXICAL = "rare word_classes"
+_LEXICAL = "rare word_classes signatures"
 
-make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov", lexical=_LEXICAL)
+make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov functions", lexical=_LEXICAL)
 make_spectral = factory(
     Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu max_lexical", lexical=_LEXICAL
 )
@@ -257,6 +258,7 @@ def make_both_ways(
     n_jobs: int | None = None,
     lang: str = "en",
     word_classes: ClassLearner | None = None,
+    signatures: str = "english",
 ) -> Combination:
     """The learner `ensemble`: two diverse ensembles, one of which reads from right to left.
 
@@ -265,7 +267,7 @@ def make_both_ways(
     """
     if n_grammars < 4 or n_grammars % 4:
         raise ValueError(f"Expected n_grammars to be a multiple of 4 (two kinds, each way), got {n_grammars}.")
-    lexical = LexicalSettings(word_classes=word_classes)
+    lexical = LexicalSettings(word_classes=word_classes, signatures=signatures)
     settings = {"n_states": n_states, "n_jobs": n_jobs, "lang": lang, "lexical": lexical}
     return Combination.both_ways(Ensembles.diverse(n_grammars // 2, seed=seed, **settings))
 
@@ -278,7 +280,9 @@ def make_distilled(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
+    signatures: str = "english",
 ) -> Distillation:
     """The learner `distil`: one pivot grammar that learns from what a teacher says of a text too.
 
@@ -287,15 +291,16 @@ def make_distilled(
     RAISES (ValueError): On another teacher, or for a number of grammars of a teacher that has its own
     """
     check_one_of("teacher", teacher, [each.value for each in TeacherName])
-    settings: dict[str, Any] = {"seed": seed, "lang": lang}
+    settings: dict[str, Any] = {"seed": seed, "lang": heads or lang}
+    of_all: dict[str, Any] = {"word_classes": word_classes, "signatures": signatures}
     if teacher == TeacherName.ensemble.value:
         own: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
-        master: Learner = make_both_ways(n_states=n_states, n_jobs=n_jobs, word_classes=word_classes, **settings, **own)
+        master: Learner = make_both_ways(n_states=n_states, n_jobs=n_jobs, **of_all, **settings, **own)
     elif n_grammars is not None:
         raise ValueError(f"Expected no n_grammars, for which the {teacher} teacher has no use; got {n_grammars}.")
     else:
-        master = preset(teacher, n_jobs=n_jobs, word_classes=word_classes, **settings)
-    student = Pivot(n_states=n_states, n_jobs=n_jobs, lexical=LexicalSettings(word_classes=word_classes), **settings)
+        master = preset(teacher, n_jobs=n_jobs, **of_all, **settings)
+    student = Pivot(n_states=n_states, n_jobs=n_jobs, lexical=LexicalSettings(**of_all), **settings)
     return make_distillation(master, student, text, lang, n_jobs=n_jobs)
 
 
@@ -316,10 +321,13 @@ def make_accurate(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
+    signatures: str = "english",
 ) -> Learner:
     """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
-    return make_preset(Preset.accurate.value, text=text, seed=seed, n_jobs=n_jobs, lang=lang, word_classes=word_classes)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "heads": heads}
+    return make_preset(Preset.accurate.value, text=text, word_classes=word_classes, signatures=signatures, **settings)
 
 
 def make_preset(
@@ -329,13 +337,15 @@ def make_preset(
     seed: int = 0,
     n_jobs: int = 1,
     lang: str = "en",
+    heads: str | None = None,
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
+    signatures: str = "english",
 ) -> Learner:
-    """A preset; the same settings as `spacy_lpcfg.combination.preset`, and `text` as in `make_learner`."""
+    """A preset; the same settings as `spacy_lpcfg.combination.preset`, `text` and `heads` as in `make_learner`."""
     sentences = None if text is None else SentencesOf(text, lang)
-    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "word_classes": word_classes}
-    return preset(name, text=sentences, span_layer=span_layer, **settings)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": heads or lang, "word_classes": word_classes}
+    return preset(name, text=sentences, span_layer=span_layer, signatures=signatures, **settings)
 
 
 NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
@@ -353,7 +363,7 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
     }
 )
 """What makes a learner of a name."""
-_OWN = ("text", "seed", "lang")  # arguments of `make_learner`, and so no settings
+_OWN = ("text", "seed", "lang", "heads")  # arguments of `make_learner`, and so no settings
 
 
 def make_learner(
@@ -362,14 +372,16 @@ def make_learner(
     seed: int = 0,
     lang: str = "en",
     settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
+    heads: str | None = None,
 ) -> Learner:
     """The learner `spacy-lpcfg.Learner.v1`: any learner by its name.
 
     name (str): one of `NAMED`
     text (Path or None): a file with a sentence a line, of the language's tokenizer, to learn from too
     seed (int): of what is drawn at random, if the learner draws
-    lang (str): language of the head rules
+    lang (str): language of the text and of the head rules; signatures of unknown words are learned for all but "en"
     settings (dict): those that the learner has, by name; all have defaults
+    heads (str or None): table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's
     RAISES (ValueError): On another name or setting, without the text that a learner needs, or with one that it has no
         use for
     """
@@ -380,7 +392,11 @@ def make_learner(
     for setting, value in settings.items():
         check_one_of(f"a setting of the learner {name!r}", setting, defaults, defaults)
         _check_kind(taken[setting], value)
-    own = {"text": text, "seed": seed, "lang": lang}
+    if "signatures" in taken:
+        settings = {"signatures": signatures_of(lang), **settings}
+    own = {"text": text, "seed": seed, "lang": lang, "heads": heads}
+    if "heads" not in taken:  # then it has no text, and a language for the head rules alone
+        own["lang"] = heads or lang
     return NAMED[name](**{each: value for each, value in own.items() if each in taken}, **settings)
 
 

@@ -15,7 +15,7 @@ from spacy_lpcfg.components.constituents import Constituent, doc_constituency, s
 from spacy_lpcfg.components.tree_group import group_at
 from spacy_lpcfg.queries import TreeIndex, TreeNode, TreePattern
 from spacy_lpcfg.queries.index import Scores
-from spacy_lpcfg.trees import HeadRules, Tree, head_rules
+from spacy_lpcfg.trees import HeadRules, Tree, rules_of_language
 
 OnMatch = Callable[["TreeMatcher", Doc, int, list["DocTreeMatch"]], Any]
 
@@ -88,7 +88,7 @@ class TreeMatcher:
         doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
         RAISES (ValueError): If it has no trees, or the Span is no constituent.
         """
-        docs = IndexedDocs([doclike], self.rules or head_rules(self.vocab.lang), self.spans_key)
+        docs = IndexedDocs([doclike], self.rules or rules_of_language(self.vocab.lang), self.spans_key)
         found = [
             DocTreeMatch(
                 key, docs.span(match.node), {n: docs.span(i) for n, i in match.names.items()}, match.probability

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from spacy_lpcfg.learning.treebank_pcfg import TreebankPCFG
     from spacy_lpcfg.models.loading import load
     from spacy_lpcfg.stacking.learner import StackedLearner
-    from spacy_lpcfg.trees.brackets import parse_trees, read_trees, write_trees
+    from spacy_lpcfg.trees.brackets import parse_trees, write_trees
+    from spacy_lpcfg.trees.reading import read_trees
     from spacy_lpcfg.trees.tree import Tree
 
     __version__: str
@@ -78,7 +79,7 @@ _MODULES = {
     "load": "models.loading",
     "parse_trees": "trees.brackets",
     "preset": "combination.presets",
-    "read_trees": "trees.brackets",
+    "read_trees": "trees.reading",
     "write_trees": "trees.brackets",
 }
 """Where each public name is."""

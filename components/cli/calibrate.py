@@ -58,7 +58,7 @@ def calibrate(
         output = check_folder(output, force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad)) if tree is not None]
+    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad, None)) if tree is not None]
     parser = pipe.ready_parser().parser
     scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
     temperature = fit_temperature(scores, right)

@@ -25,7 +25,14 @@ class Chosen(NamedTuple):
 
 
 def chosen_learner(
-    name: str, text: Path | None, seed: int, lang: str, settings: dict[str, Any], classes_from: Path | None, jobs: int
+    name: str,
+    text: Path | None,
+    seed: int,
+    lang: str,
+    heads: str | None,
+    settings: dict[str, Any],
+    classes_from: Path | None,
+    jobs: int,
 ) -> Chosen:
     """The learner of a name, and its config; the same settings as `spacy_lpcfg.components.learners.make_learner`.
 
@@ -35,14 +42,29 @@ def chosen_learner(
 
     with _usage("--text"):
         check_text(name, is_given=text is not None)
-    text = text and text.resolve()
+    text, heads = text and text.resolve(), heads and _checked_heads(heads)
     own: dict[str, Any] = {"n_jobs": n_jobs(jobs)}
     if classes_from is not None:
         own["word_classes"] = word_classes(classes_from, lang)
     with _usage():
-        learner = make_learner(name, text, seed, lang, {**settings, **own})
+        learner = make_learner(name, text, seed, lang, {**settings, **own}, heads)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
+    config |= {"heads": heads} if heads else {}
     return Chosen(learner, {**config, "settings": {**settings, **class_settings(classes_from, lang)}})
+
+
+def _checked_heads(heads: str) -> str:
+    """The head rules that were asked for, a file by its whole path.
+
+    RAISES (BadParameter): For a table or file that is none.
+    """
+    from spacy_lpcfg.trees import head_rules
+
+    try:
+        head_rules(heads)
+    except (ValueError, OSError) as error:
+        raise typer.BadParameter(str(error), param_hint="--heads") from error
+    return str(Path(heads).resolve()) if Path(heads).is_file() else heads
 
 
 @contextmanager

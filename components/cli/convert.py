@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +21,7 @@ from spacy_lpcfg.components.cli.console import (
     writing,
 )
 from spacy_lpcfg.components.cli.pipelines import Lang, Seed
-from spacy_lpcfg.components.cli.treebanks import SkipBad
+from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, SkipBad, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -45,7 +46,9 @@ def convert(
     trees: Annotated[
         list[Path],
         typer.Argument(
-            metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files, .gz or not, .spacy or .jsonl."
+            metavar="TREES...",
+            exists=True,
+            help="Files of trees, .gz or not, folders of such, .spacy or .jsonl.",
         ),
     ],
     output: Annotated[
@@ -69,15 +72,17 @@ def convert(
     seed: Seed = 0,
     lang: Lang = "en",
     style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
+    dialect: Dialect = None,
+    functions: Functions = FunctionsName.cut,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
     Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
-    left out. The JSON objects have the tree, its words, tags and spans, as those of `spacy-lpcfg parse --format json`;
-    of these only the tree is read. A .conllu file has dependencies by the head rules of a language, which --lang names.
-    A .tex file has drawings for \\input, each by the package forest or qtree.
+    left out; --functions keep leaves the functions. The JSON objects have the tree, its words, tags and spans, as those
+    of `spacy-lpcfg parse --format json`; of these only the tree is read. A .conllu file has dependencies by the head
+    rules of a language, which --lang names. A .tex file has drawings for \\input, each by the package forest or qtree.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
@@ -95,7 +100,7 @@ def convert(
 
     _check_output(output, force)
     errors: list[Exception] = []
-    read = _read(trees, errors.append if skip_bad else None)
+    read = _read(trees, errors.append if skip_bad else None, name_of(dialect), functions == FunctionsName.keep)
     mended = map(mended_gum, read) if mend else read
     found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
@@ -127,17 +132,21 @@ def _check_output(output: Path, force: bool) -> None:
 # Reading -----------------------------------------------------------------------------------------
 
 
-def _read(paths: Iterable[Path], on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
+def _read(
+    paths: Iterable[Path], on_error: Callable[[Exception], None] | None, dialect: str | None, functions: bool
+) -> Iterator["Tree"]:
     """The normalized trees of files of any kind, below their roots."""
-    from spacy_lpcfg.components.cli.treebanks import trees_of_docs
-    from spacy_lpcfg.trees import normalize_rooted, read_trees
+    from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
+    from spacy_lpcfg.trees import normalize_rooted
 
+    normalized = partial(normalize_rooted, functions=functions)
     for path in paths:
         if path.suffix == _BINARY:
             yield from trees_of_docs(path)
+        elif path.suffix == _JSON:
+            yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
         else:
-            read = _read_json if path.suffix == _JSON else read_trees
-            yield from filter(None, map(normalize_rooted, read(path, on_error=on_error)))
+            yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
 
 
 def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:

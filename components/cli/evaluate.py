@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,12 +11,14 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, looks_like_path, progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
     from spacy_lpcfg.trees import Tree
 
 _BINARY = ".spacy"
+_OF_PARSES = "penn"  # the dialect that `parse` writes
 
 
 @reporting_errors
@@ -37,16 +41,18 @@ def evaluate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print all scores as one JSON object.")] = False,
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
+    dialect: Dialect = None,
+    functions: Functions = FunctionsName.cut,
     component: Component = None,
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
 
     All together, label by label, by the length of sentences, and which labels are taken for which others.
 
-    GOLD is a bracketed treebank of any layout. TEST has a tree a line, in the same order, and an empty line where a
-    parser found none; any layout will do if none is missing. On both sides empty elements, function labels and the
-    root are taken off first, and trees without words left out. Sentences that then differ in their words are errors,
-    which no score counts.
+    GOLD is a treebank of any dialect. TEST has a tree a line, in the same order, and an empty line where a parser found
+    none; any layout will do if none is missing. On both sides empty elements, function labels and the root come off
+    first, and trees without words are left out; --functions keep leaves the functions. Sentences that then differ in
+    their words are errors, which no score counts.
 
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
 
@@ -64,14 +70,14 @@ def evaluate(
 
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
-    is_model = _is_model(source)
+    is_model, keeps = _is_model(source), functions == FunctionsName.keep
     gold = test if is_model else Path(source)
     with busy("reading"):
-        golds = _read_treebank(gold)
+        golds = _read_treebank(gold, name_of(dialect), keeps)
     if not golds:
         raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
-    settings = evalb.Params.from_file(params) if params else evalb.COLLINS
-    parses = _parsed(source, component, golds) if is_model else _read_parses(test, len(golds))
+    settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
+    parses = _parsed(source, component, golds) if is_model else _read_parses(test, len(golds), keeps)
     with busy("scoring"):
         evaluation = evalb.evaluate(golds, parses, settings)
     _check_words(gold, test, evaluation)
@@ -97,27 +103,27 @@ def _parsed(model: str, component: str | None, golds: Sequence["Tree"]) -> list[
     return [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
 
 
-def _read_treebank(path: Path) -> list["Tree"]:
-    from spacy_lpcfg.components.cli.treebanks import trees_of_docs
-    from spacy_lpcfg.trees import clean, read_trees
+def _read_treebank(path: Path, dialect: str | None, keeps: bool) -> list["Tree"]:
+    from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
+    from spacy_lpcfg.trees import clean
 
-    trees = trees_of_docs(path) if path.suffix == _BINARY else read_trees(path)
-    return [tree for tree in map(clean, trees) if tree is not None]
+    trees = trees_of_docs(path) if path.suffix == _BINARY else trees_of_files([path], None, dialect)
+    return [tree for tree in map(partial(clean, functions=keeps), trees) if tree is not None]
 
 
-def _read_parses(path: Path, n_golds: int) -> Sequence["Sentence"]:
+def _read_parses(path: Path, n_golds: int, keeps: bool) -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
     from spacy_lpcfg.trees import TreebankError, clean
 
     if path.suffix == _BINARY:
-        return _read_treebank(path)
+        return _read_treebank(path, None, keeps)
     try:
-        lines = [[clean(tree) for tree in trees] for trees in read_evalb(path)]
+        lines = [[clean(tree, functions=keeps) for tree in trees] for trees in read_evalb(path)]
     except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
-    return sentences if len(sentences) == n_golds else _read_treebank(path)
+    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, keeps)
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import Enum
 from functools import partial
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
-_OF_TREES = (".mrg", ".parsed", ".ptb")
+OF_TREES = (".mrg", ".parsed", ".ptb", ".psd", ".tree", ".gld", ".export", ".negra")
 _ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
 
 
@@ -56,12 +57,16 @@ class Source(NamedTuple):
     """A file, "-" for stdin, or a text; what it holds; and where tags are to come from, None for what is usual.
 
     is_guessed (bool): whether nobody said what it holds
+    dialect (str or None): of trees; None for that which a file looks like
+    is_told (bool): whether it is said what the dialect changes
     """
 
     file: str
     kind: Input
     tags: Tags | None
     is_guessed: bool = False
+    dialect: str | None = None
+    is_told: bool = False
 
     @property
     def name(self) -> str:
@@ -104,7 +109,9 @@ def check_usage(file: str, kind: Input | None, tags: Tags | None) -> None:
         raise typer.BadParameter("tokens have no tags: use --input tagged or --input trees", param_hint="--tags")
 
 
-def source_of(nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None) -> Source:
+def source_of(
+    nlp: Language, component: Pipe, file: str, kind: Input | None, tags: Tags | None, dialect: str | None = None
+) -> Source:
     """The file, or text, as what it was said to hold, or looks like.
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
@@ -112,7 +119,7 @@ def source_of(nlp: Language, component: Pipe, file: str, kind: Input | None, tag
     found = kind or _kind_of(nlp, component, file)
     if _is_bracketer(component) and (found == Input.tokens or tags == Tags.model):
         raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
-    return Source(file, found, tags, is_guessed=kind is None)
+    return Source(file, found, tags, kind is None, dialect, is_told=True)
 
 
 def _is_bracketer(component: Pipe) -> bool:
@@ -127,7 +134,7 @@ def kind_by_name(file: str) -> Input | None:
         return None
     if file.endswith(_BINARY):
         return Input.spacy
-    return Input.trees if file.removesuffix(".gz").endswith(_OF_TREES) else None
+    return Input.trees if file.removesuffix(".gz").endswith(OF_TREES) else None
 
 
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
@@ -197,7 +204,7 @@ def n_documents(nlp: Language, source: Source) -> int | None:
     """How many documents a file has, for a bar that somebody sees; None of what cannot be read twice."""
     if not _is_watched() or not os.path.isfile(source.file):
         return None
-    return sum(1 for _ in _READERS[source.kind](nlp, source))
+    return sum(1 for _ in _READERS[source.kind](nlp, source._replace(is_told=False)))
 
 
 def _is_watched() -> bool:
@@ -299,12 +306,18 @@ def _read_tagged(source: Source) -> Iterator[_Words]:
 
 
 def _read_trees(source: Source) -> Iterator[_Words]:
-    from spacy_lpcfg.trees import normalize, parse_trees
+    from spacy_lpcfg.components.cli.treebanks import log_dialect
+    from spacy_lpcfg.trees import dialect_of, normalize
+    from spacy_lpcfg.trees.reading import PENN, read_dialect
 
-    trees = parse_trees(source.lines(), path=source.name)
-    for tree in map(normalize, trees):
+    is_file = source.file != STDIN and not is_text(source.file)
+    dialect = source.dialect or (dialect_of(source.file) if is_file else PENN)
+    dropped: Counter[str] = Counter()
+    for tree in map(normalize, read_dialect(source.lines(), source.name, dialect=dialect, dropped=dropped)):
         if tree is not None:
             yield _Words(tree.words, tree.tags)
+    if source.is_told:
+        log_dialect(dialect, source.dialect, dropped)
 
 
 _READERS: dict[Input, Callable[[Language, Source], Iterator[tuple[Any, Any]]]] = {

@@ -10,6 +10,7 @@ from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
+    Heads,
     Jobs,
     Lang,
     Output,
@@ -18,7 +19,15 @@ from spacy_lpcfg.components.cli.pipelines import (
     blank_pipeline,
     check_folder,
 )
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
+from spacy_lpcfg.components.cli.treebanks import (
+    Dialect,
+    SkipBad,
+    Trees,
+    name_of,
+    read_held_out,
+    read_training,
+    save_measured,
+)
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Preset
 
@@ -55,6 +64,8 @@ def learn_combined(
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
+    heads: Heads = None,
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
@@ -79,8 +90,8 @@ def learn_combined(
     if span_layer is not None and preset == Preset.accurate:
         raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
-    learner, config = chosen_learner(preset.value, text, seed, lang, settings, classes_from, jobs)
-    held_out = read_held_out(dev, skip_bad)
+    learner, config = chosen_learner(preset.value, text, seed, lang, heads, settings, classes_from, jobs)
+    held_out = read_held_out(dev, skip_bad, name_of(dialect))
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     told: list[object] = []
@@ -91,7 +102,7 @@ def learn_combined(
             if isinstance(step, ModelLearned):
                 reach(step.number)
 
-        component.grammar = learned = learner.fit(read_training(trees, skip_bad), on_step=on_step)
+        component.grammar = learned = learner.fit(read_training(trees, skip_bad, name_of(dialect)), on_step=on_step)
     tell(learned.summary)
     nlp.meta["fit"] = values_of_steps(told)
     save_measured(nlp, output, learned.parser, held_out, force=force)

@@ -10,7 +10,15 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Output, Seed, blank_pipeline, check_folder, n_jobs
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, read_training, save_measured
+from spacy_lpcfg.components.cli.treebanks import (
+    Dialect,
+    SkipBad,
+    Trees,
+    name_of,
+    read_held_out,
+    read_training,
+    save_measured,
+)
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
 
 if TYPE_CHECKING:
@@ -48,6 +56,7 @@ def learn_isbn(
     jobs: Jobs = 1,
     beam: Annotated[int | None, typer.Option(min=1, help="Hypotheses kept after each word when parsing.")] = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
@@ -64,12 +73,12 @@ def learn_isbn(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad)
+    held_out = read_held_out(dev, skip_bad, name_of(dialect))
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang)}
     learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
-    treebank = list(read_training(trees, skip_bad))
+    treebank = list(read_training(trees, skip_bad, name_of(dialect)))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)

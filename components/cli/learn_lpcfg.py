@@ -13,6 +13,7 @@ from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import (
     Force,
+    Heads,
     Jobs,
     Lang,
     Output,
@@ -21,7 +22,17 @@ from spacy_lpcfg.components.cli.pipelines import (
     blank_pipeline,
     check_folder,
 )
-from spacy_lpcfg.components.cli.treebanks import SkipBad, Trees, read_held_out, save_measured, tree_files
+from spacy_lpcfg.components.cli.treebanks import (
+    Dialect,
+    Functions,
+    FunctionsName,
+    SkipBad,
+    Trees,
+    name_of,
+    read_held_out,
+    save_measured,
+    tree_files,
+)
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Method, TeacherName
 
@@ -40,6 +51,7 @@ _SETTINGS = {
     "grammars": "n_grammars",
     "teacher": "teacher",
     "span_layer": "span_layer",
+    "functions": "functions",
     "seed": "seed",
 }
 """What learners call the options that not all of them have."""
@@ -82,11 +94,14 @@ def learn_lpcfg(
         typer.Option(help="For distil: what parses the text, an ensemble or a combination. [default: ensemble]"),
     ] = None,
     span_layer: SpanLayer = None,
+    functions: Functions = FunctionsName.cut,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
     scheduler: Scheduler = None,
     lang: Lang = "en",
+    heads: Heads = None,
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
@@ -107,12 +122,17 @@ def learn_lpcfg(
     output = check_folder(output, force=force)
     _refuse_unused(context, method)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad)
+    held_out = read_held_out(dev, skip_bad, name_of(dialect))
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     options["span_layer"] = span_layer
+    options["functions"] = True if functions == FunctionsName.keep else None
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
-    learner, config = chosen_learner(method.value, text, seed, lang, settings, classes_from, jobs)
-    with on_cluster(scheduler), busy("learning", _n_steps(learner)) as reach, tree_files(trees, skip_bad) as train:
+    learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs)
+    with (
+        on_cluster(scheduler),
+        busy("learning", _n_steps(learner)) as reach,
+        tree_files(trees, skip_bad, name_of(dialect)) as train,
+    ):
         learned = _learn(learner, train, held_out, reach)
     _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})
     save_measured(nlp, output, learned.grammar.parser, held_out, force=force)

@@ -36,6 +36,7 @@ from spacy_lpcfg.components.cli.outputs import (
 from spacy_lpcfg.components.cli.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -107,6 +108,7 @@ def parse(
             "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]"
         ),
     ] = None,
+    dialect: Dialect = None,
     component: Component = None,
     n_process: Annotated[
         int, typer.Option("--n-process", help="Processes, of many files for one each; -1 is one for each processor.")
@@ -132,7 +134,8 @@ def parse(
     --input tagged  the same with word/TAG, split at the last slash
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out. What a
-                    file ending in .mrg, .parsed or .ptb holds, .gz or not
+                    file ending in .mrg, .parsed, .ptb, .psd, .tree, .gld,
+                    .export or .negra holds, .gz or not
     --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
                     of a treebank's, tags are read with --tags given only.
                     What a file ending in .spacy holds
@@ -175,7 +178,7 @@ def parse(
     _set_decoding(pipe, decoding)
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
-    source = source_of(nlp, pipe, first, kind, tags)
+    source = source_of(nlp, pipe, first, kind, tags, name_of(dialect))
     work = _Work(nlp, pipe.name, source, questions, write, _root_label(pipe, root))
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
@@ -272,7 +275,7 @@ class _Work:
         """Parse one of many files; words that it alone has are forgotten."""
         with self.nlp.memory_zone() if hasattr(self.nlp, "memory_zone") else nullcontext():  # spaCy 3.8
             try:
-                return Made(self.parse(self.first._replace(file=shard.file), Path(shard.output)))
+                return Made(self.parse(self.first._replace(file=shard.file, is_told=False), Path(shard.output)))
             except (ValueError, OSError) as error:
                 return Made(error=one_line(error))
             except Exception as error:  # one of many files: what is wrong with it does not stop the others

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.console import STDIN, is_text
-from spacy_lpcfg.components.cli.inputs import Input, kind_by_name
+from spacy_lpcfg.components.cli.inputs import OF_TREES, Input, kind_by_name
 from spacy_lpcfg.components.cli.pipelines import check_can_be_made
 
 _COMPRESSED = ".gz"
@@ -19,7 +19,7 @@ _SUFFIXES = {
     Input.text: (".txt", ".txt.gz"),
     Input.tokens: (".txt", ".txt.gz"),
     Input.tagged: (".tagged", ".tagged.gz"),
-    Input.trees: (".mrg", ".mrg.gz"),
+    Input.trees: tuple(suffix + end for suffix in OF_TREES for end in ("", ".gz")),
     Input.spacy: (".spacy",),
 }
 """Of the files of a folder that count, by what they hold."""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
-from spacy_lpcfg.components.cli.console import log_skipped, progress, tell
+from spacy_lpcfg.components.cli.console import log, log_skipped, progress, tell
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 
 if TYPE_CHECKING:
@@ -19,10 +21,40 @@ if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree, TreeFiles
 
 
-def _check_trees(paths: Any) -> list[Path]:  # typer takes a list[Path] for a class on Python 3.10
-    from spacy_lpcfg.trees.files import SUFFIXES
+class FunctionsName(str, Enum):
+    """What becomes of functions of categories, such as SBJ of NP-SBJ."""
 
-    return check_files(paths, SUFFIXES)
+    cut = "strip"
+    keep = "keep"
+
+
+Functions = Annotated[
+    FunctionsName, typer.Option(help="Whether categories keep their functions, as NP-SBJ; indices go in any case.")
+]
+
+
+class DialectName(str, Enum):
+    """The dialects of treebanks, as `spacy_lpcfg.trees.DIALECTS` has them."""
+
+    penn = "penn"
+    corpussearch = "corpussearch"
+    keyaki = "keyaki"
+    greynir = "greynir"
+    negra = "negra"
+    tiger = "tiger"
+
+
+Dialect = Annotated[
+    DialectName | None,
+    typer.Option(is_eager=True, help="The form in which the trees are written. [default: what they look like]"),
+]
+
+
+def _check_trees(context: typer.Context, paths: Any) -> list[Path]:  # on Python 3.10 typer takes list[Path] for a class
+    from spacy_lpcfg.trees.files import suffixes_of, treebank_files
+
+    dialect = name_of(context.params.get("dialect"))
+    return _files(paths, suffixes_of(dialect), lambda found: treebank_files(found, dialect))
 
 
 def check_files(paths: list[Path], suffixes: tuple[str, ...]) -> list[Path]:
@@ -33,8 +65,12 @@ def check_files(paths: list[Path], suffixes: tuple[str, ...]) -> list[Path]:
     """
     from spacy_lpcfg.trees.files import files_of
 
+    return _files(paths, suffixes, lambda found: files_of(found, suffixes))
+
+
+def _files(paths: list[Path], suffixes: tuple[str, ...], find: Callable[[list[Path]], Iterable[str]]) -> list[Path]:
     try:
-        return [Path(file) for path in paths for file in files_of(_training_part(path, suffixes), suffixes)]
+        return [Path(file) for path in paths for file in find(_training_part(path, suffixes))]
     except FileNotFoundError as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -54,30 +90,48 @@ Trees = Annotated[
     typer.Argument(
         metavar="TREES...",
         callback=_check_trees,
-        help="Bracketed files, .gz or not, folders of .mrg, .mrg.gz, or 'patterns*'. Of a folder with train.* only "
-        "that is read.",
+        help="Files of trees, .gz or not, folders of such, or 'patterns*'. Of a folder with train.* only that is read.",
     ),
 ]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and count them.")]
 
 
 @contextmanager
-def tree_files(paths: Sequence[Path], skip_bad: bool) -> Iterator[TreeFiles]:
+def tree_files(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[TreeFiles]:
     """The files to learn from within; it is told what was read of them, and at the end, how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
     errors: list[Exception] = []
     counts: dict[str, int] = {}
+    dropped: dict[str, Counter[str]] = {}
 
     def on_read(path: str, n_trees: int) -> None:
         is_new = path not in counts
         counts[path] = n_trees
         if is_new and counts.keys() == {*files.paths}:
+            log_dialect(files.dialect, dialect, sum(dropped.values(), Counter()))
             tell(f"read {sum(counts.values()):,} trees from {names_of(files.paths)}")
 
-    files = TreeFiles.of(paths, on_error=errors.append if skip_bad else None, on_read=on_read)
+    on_error = errors.append if skip_bad else None
+    files = TreeFiles.of(paths, on_error=on_error, on_read=on_read, dialect=dialect, on_dropped=dropped.__setitem__)
     yield files
     log_skipped(errors)
+
+
+def name_of(dialect: DialectName | None) -> str | None:
+    """The dialect that was said, if one was."""
+    return None if dialect is None else dialect.value
+
+
+def log_dialect(found: str | None, said: str | None, dropped: Counter[str]) -> None:
+    """Say in which dialect trees were read, unless it is that of the Penn Treebank, and what this changed."""
+    from spacy_lpcfg.trees.dialects import told
+
+    if found in (None, "penn"):
+        return
+    changed = told(dropped)
+    is_guess = ", which the trees look like" if said is None else ""
+    log(f"read as {found}{is_guess}{changed and f': {changed}'}")
 
 
 def names_of(paths: Sequence[str | Path]) -> str:
@@ -86,27 +140,37 @@ def names_of(paths: Sequence[str | Path]) -> str:
     return ", ".join(map(str, paths[:_NAMED])) + rest
 
 
-def read_training(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
+def read_training(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
     """The trees of the files to learn from; see `tree_files`."""
-    with tree_files(paths, skip_bad) as files:
+    with tree_files(paths, skip_bad, dialect) as files:
         yield from progress(files, "trees")
 
 
-def read_treebank(paths: Sequence[Path], skip_bad: bool) -> Iterator[Tree]:
-    """The trees of the files; at the end, how many were broken."""
-    from spacy_lpcfg.trees import read_trees
-
+def read_treebank(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
+    """The trees of the files; at the end it is told how many were broken, and what their dialect changed."""
     errors: list[Exception] = []
-    yield from progress(read_trees(paths, on_error=errors.append if skip_bad else None), "trees")
+    yield from progress(trees_of_files(paths, errors.append if skip_bad else None, dialect), "trees")
     log_skipped(errors)
 
 
-def read_held_out(paths: Sequence[Path] | None, skip_bad: bool) -> list[Tree]:
+def trees_of_files(
+    paths: Sequence[Path], on_error: Callable[[Exception], None] | None, dialect: str | None
+) -> Iterator[Tree]:
+    """The trees of files that were said to be of a dialect, or of the one that they look like, which is told."""
+    from spacy_lpcfg.trees import TreeFiles
+
+    dropped: Counter[str] = Counter()
+    files = TreeFiles.of(paths, on_error=on_error, dialect=dialect, on_dropped=lambda _, some: dropped.update(some))
+    yield from files
+    log_dialect(files.dialect, dialect, dropped)
+
+
+def read_held_out(paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None) -> list[Tree]:
     """The trees to measure on, none if there are no files.
 
     RAISES (ValueError): If there are files, but no trees in them.
     """
-    trees = list(read_treebank(paths or (), skip_bad))
+    trees = list(read_treebank(paths or (), skip_bad, dialect))
     if paths and not trees:
         raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
     return trees

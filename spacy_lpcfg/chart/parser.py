@@ -39,7 +39,7 @@ from spacy_lpcfg.parsing.result import (
     StateVectors,
     with_given,
 )
-from spacy_lpcfg.trees.transforms import normalize
+from spacy_lpcfg.trees.transforms import basic_category, normalize
 from spacy_lpcfg.trees.tree import Span, Tree
 from spacy_lpcfg.words.signatures import is_in_capitals
 
@@ -204,7 +204,7 @@ class Parser(SentenceParser):
         RAISES (ValueError): If the grammar is not proper, or the tree has no words.
         """
         self.require("tree_log_probability")
-        normal = normalize(tree)
+        normal = normalize(tree, functions=any(basic_category(label) != label for label in self.grammar.labels))
         if normal is None:
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         forest = self._build(Query(normal.words), tree_mask(normal, self.sets), EXHAUSTIVE)

@@ -23,7 +23,7 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import count_words
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parallel import in_order
@@ -198,8 +198,7 @@ class Lessons:
 
     def _treebank(self, reading: ReadingSettings) -> IndexedTreebank:
         certain, uncertain = (
-            read_skeletons(trees, lang=reading.lang, markov=reading.markov, n_jobs=reading.n_jobs)
-            for trees in (self.golds, self.parsed)
+            read_skeletons(trees, reading_of(reading), n_jobs=reading.n_jobs) for trees in (self.golds, self.parsed)
         )
         nodes = join([certain] * self.weight + [uncertain])
         words = count_words(certain) + count_words(uncertain)

@@ -13,7 +13,7 @@ from spacy_lpcfg.combination.learner import Combination, MirroredLearner, Straig
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.ensemble import Ensembles
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.words import ClassLearner
@@ -33,6 +33,7 @@ def preset(
     lang: str = "en",
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
+    signatures: str | None = None,
 ) -> Combination | Distillation | StackedLearner:
     """The learner of a name.
 
@@ -44,10 +45,11 @@ def preset(
         says of them.
     seed (int): different ones have no member in common.
     n_jobs (int): see `Combination` and `Distillation`.
-    lang (str): language of the head rules.
+    lang (str): language, table or file of the head rules, see `head_rules`.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
     span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
         the treebank alone. Without it the balanced one has a grammar each way.
+    signatures (str or None): of unknown words, see `LexicalSettings`; None for those that suit `lang`.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -57,7 +59,7 @@ def preset(
             "Expected a text for the preset 'fast', whose grammar learns from what others say of it; got none: "
             "give raw text, or take another preset."
         )
-    lexical = LexicalSettings(word_classes=word_classes)
+    lexical = LexicalSettings(word_classes=word_classes, signatures=signatures or signatures_of(lang))
     pivot = Pivot(seed=seed, lang=lang, lexical=lexical)
     taught = None if text is None else _taught(pivot, text, n_jobs=n_jobs, span_layer=span_layer)
     if name == "fast" and taught is not None:

@@ -45,6 +45,7 @@ class Params:
     labeled (bool): whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Ours never
         stops: `Evaluation.table()` remarks on it instead.
+    functions (bool): whether functions are a part of labels, as of NP-SBJ; EVALB cuts them off.
     """
 
     deleted: frozenset[str] = frozenset()
@@ -55,6 +56,7 @@ class Params:
     cutoff: int = 40
     labeled: bool = True
     max_error: int = 10
+    functions: bool = False
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Params:

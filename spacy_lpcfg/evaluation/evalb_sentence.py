@@ -102,8 +102,9 @@ def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> 
 
     Words with a tag in `params.deleted` leave both trees, then brackets that are empty or have a
     label in `params.deleted`. Before that labels (not tags) are cut at their first "-" or "=", so
-    that a bracket "-LRB-" has the empty label. Where the trees then differ in their number of
-    words, quotation marks that only one of them lost come back (see `Params.quotes`).
+    that a bracket "-LRB-" has the empty label; not with `params.functions`. Where the trees then
+    differ in their number of words, quotation marks that only one of them lost come back (see
+    `Params.quotes`).
 
     gold (Tree, sequence of Tree, or None): The right tree, which is not normalized here.
     test (Tree, sequence of Tree, or None): The tree to judge. None or () is skipped, as in EVALB.
@@ -174,7 +175,8 @@ class _Side:
         """The brackets that count, over the words that count, in pre-order."""
         before = list(accumulate(self.copies, initial=0))
         spans = [
-            (before[start], before[end], _FUNCTION.split(label, maxsplit=1)[0]) for start, end, label in self.spans
+            (before[start], before[end], label if params.functions else _FUNCTION.split(label, maxsplit=1)[0])
+            for start, end, label in self.spans
         ]
         return [(start, end, label) for start, end, label in spans if start < end and not params.deletes_bracket(label)]
 

@@ -15,7 +15,7 @@ rare word counts there for the unknown words of this signature.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,7 +24,7 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
-from spacy_lpcfg.words.signatures import UNKNOWN, is_signature, signature_backoff
+from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature
 
 NO_TAG = -1
 _NOT_RARE = -1
@@ -72,12 +72,14 @@ class Lexicon:
     _index: dict[str, int] = field(init=False, repr=False)
     _rare_index: dict[str, int] = field(init=False, repr=False)
     _tag_index: dict[str, int] = field(init=False, repr=False)
+    _backoff: Callable[[str, bool], list[str]] = field(init=False, repr=False, compare=False)
     _cache: dict[tuple[str, bool], tuple[int, int, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_index", {name: i for i, name in enumerate(self.terminals)})
         object.__setattr__(self, "_rare_index", {name: i for i, name in enumerate(self.rare_words)})
         object.__setattr__(self, "_tag_index", {tag: i for i, tag in enumerate(self.tags)})
+        object.__setattr__(self, "_backoff", backoff_of(self.terminals))
         object.__setattr__(self, "_cache", {})
 
     @cached_property
@@ -192,7 +194,7 @@ class Lexicon:
         found = self._cache.get(key)
         if found is None:
             is_terminal = word in self._index and not is_signature(word)
-            names = [word] if is_terminal else signature_backoff(word, sentence_initial)
+            names = [word] if is_terminal else self._backoff(word, sentence_initial)
             own = next(i for i, name in enumerate(names) if name in self._index)
             terminal, rare = self._index[names[own]], _NOT_RARE
             if is_signature(names[own]):

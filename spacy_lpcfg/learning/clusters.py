@@ -49,7 +49,9 @@ class Clusters:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
     dropout, noise (float): of the features, for diverse grammars of several seeds, as in `projections.noisy`.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -57,6 +59,7 @@ class Clusters:
     n_iterations: int = 5
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     kappa: float | None = 5.0

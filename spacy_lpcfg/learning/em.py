@@ -137,7 +137,9 @@ class EM:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -145,6 +147,7 @@ class EM:
     n_iterations: int = 20
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 20.0

@@ -17,7 +17,7 @@ from spacy_lpcfg.learning.base import OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
@@ -72,11 +72,11 @@ class Ensembles:
                 )
         if self.combine not in COMBINATIONS:
             raise ValueError(f"Expected combine to be one of {COMBINATIONS}, got {shown(self.combine)}.")
-        readings = {(learner.lexical, learner.lang, learner.markov) for learner in self.learners}
+        readings = {(learner.lexical, reading_of(learner)) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(
-                f"Expected learners with the same settings of the lexicon, lang and markov, got {readings}: grammars "
-                "that decide together share their rules and words."
+                f"Expected learners with the same settings of the lexicon, lang, markov and functions, got {readings}: "
+                "grammars that decide together share their rules and words."
             )
 
     @classmethod
@@ -107,6 +107,10 @@ class Ensembles:
     @property
     def markov(self) -> int:
         return self.learners[0].markov
+
+    @property
+    def functions(self) -> bool:
+        return reading_of(self.learners[0]).functions
 
     @property
     def n_jobs(self) -> int | None:

@@ -76,7 +76,9 @@ class Pivot:
         tell apart (`merging.py`); 0 for none. F1 falls by 0.2 to 0.4 where 30% of 16 are merged.
     dropout, noise (float): of the features of the CCA representation, for diverse grammars of several seeds, as in
         `projections.noisy`.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -84,6 +86,7 @@ class Pivot:
     n_iterations: int = 2
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
     lexical: LexicalSettings = LexicalSettings()
     inside: tuple[str, ...] = PAPER_INSIDE

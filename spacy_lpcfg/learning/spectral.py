@@ -59,13 +59,16 @@ class Spectral:
     tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
     inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
     n_states: int = 16
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: Smoothing = Smoothing()
     lexical: LexicalSettings = LexicalSettings()
     kappa: float | None = 5.0

@@ -48,7 +48,9 @@ class SplitMerge:
     noise (float): the counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
     split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges. Few are best: by
         twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -56,6 +58,7 @@ class SplitMerge:
     n_iterations: int = 2
     seed: int = 0
     n_jobs: int | None = None
+    functions: bool = False
     smoothing: StateSmoothing = StateSmoothing()
     lexical: LexicalSettings = LexicalSettings()
     tokens_per_state: float = 10.0

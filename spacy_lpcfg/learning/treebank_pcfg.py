@@ -19,7 +19,9 @@ class TreebankPCFG:
     """Learner of a PCFG by relative frequencies; a proper grammar.
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    lang (str): language of the head rules; markov (int): siblings that an "@" symbol remembers.
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
@@ -27,6 +29,7 @@ class TreebankPCFG:
     lang: str = "en"
     markov: int = 0
     n_jobs: int | None = None
+    functions: bool = False
 
     def fit(
         self,

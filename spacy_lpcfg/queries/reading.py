@@ -70,7 +70,7 @@ def codes_of_file(
     try:
         return iter(list(_regular_codes(path, strings)))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
-        return codes_of_trees(read_trees(path, on_error=on_error), strings)
+        return codes_of_trees(read_trees(path, on_error=on_error, dialect="penn"), strings)
 
 
 def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:

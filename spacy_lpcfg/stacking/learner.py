@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -70,7 +71,8 @@ class StackedLearner:
         on_step (callable or None): called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
-        golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
+        normalized = partial(normalize_rooted, functions=getattr(self.learner, "functions", False))
+        golds = [tree for tree in map(normalized, trees) if tree is not None]
         steps: list[Any] = []
         model = self.learner.fit(golds, held_out=held_out, on_step=_both(steps.append, on_step))
         if not isinstance(model, Grammar | Ensemble):

@@ -1,13 +1,15 @@
 """Trees: the value itself, treebank files, transforms in inverse pairs, head rules and dependencies."""
 
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees, write_trees
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependencies
+from spacy_lpcfg.trees.dialects import DIALECTS
 from spacy_lpcfg.trees.files import TreeFiles
 from spacy_lpcfg.trees.gum import mended_gum
-from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads
+from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads, rules_of_language
 from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
+from spacy_lpcfg.trees.reading import dialect_of, read_trees
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,
@@ -28,6 +30,7 @@ from spacy_lpcfg.trees.tree import Tree
 
 __all__ = [
     "DEFAULT",
+    "DIALECTS",
     "ENGLISH",
     "NO_HEAD",
     "Dependency",
@@ -40,6 +43,7 @@ __all__ = [
     "collapse_unaries",
     "conllu",
     "dependencies",
+    "dialect_of",
     "escape_token",
     "escape_tokens",
     "expand_unaries",
@@ -52,6 +56,7 @@ __all__ = [
     "parse_trees",
     "read_trees",
     "remove_empty",
+    "rules_of_language",
     "split_chain",
     "strip_functions",
     "strip_root",

@@ -10,6 +10,7 @@ Icelandic and the historical English treebanks, names the tree and is dropped.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import os
 import re
@@ -27,6 +28,7 @@ from spacy_lpcfg.storage.files import PathLike, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([^"']+)""")
 LONGEST_LINE = 2**26
 """The most bytes of a line, so that memory is bounded."""
 MAX_NODES = 2**20
@@ -77,13 +79,19 @@ def parse_trees(
     YIELDS (Tree): The trees; none is not an error.
     RAISES (TreebankError): For the first broken tree, if `on_error` is None.
     """
+    yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
+
+
+def build_trees(
+    lines: str | Iterable[str], builder: TreeBuilder, *, on_error: Callable[[TreebankError], None] | None = None
+) -> Iterator[Tree]:
+    """The trees that a builder makes of a text in brackets; arguments and errors are those of `parse_trees`."""
     source = _Source(lines.split("\n") if isinstance(lines, str) else lines)
-    builder = _Builder(path)
     for number, line in source:
         if not builder.is_open:
             source.forget()
         elif source.n_kept > LONGEST_LINE:
-            raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), path, builder.line)
+            raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), builder.path, builder.line)
         tokens = iter(source.tokens(line, after_error=builder.is_broken))
         while True:
             try:
@@ -94,26 +102,8 @@ def parse_trees(
                     raise
                 on_error(error)
                 if source.go_back(error.line):
-                    builder = _Builder(path)
+                    builder.forget()
                     break
-
-
-def read_trees(
-    paths: PathLike | Iterable[PathLike],
-    *,
-    on_error: Callable[[TreebankError], None] | None = None,
-) -> Iterator[Tree]:
-    """Read the trees of files, one at a time: memory does not grow with the files.
-
-    paths (path or iterable of paths): UTF-8 files, with or without a byte order mark, plain or
-        compressed with gzip (told by the content).
-    on_error (callable or None): As in `parse_trees`: `errors.append` skips and keeps.
-    YIELDS (Tree): The trees of the files in their order.
-    RAISES (TreebankError): For the first broken tree, if `on_error` is None; and in any case for a
-        file that is not UTF-8 or a damaged gzip file. (OSError): For a file that cannot be opened.
-    """
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        yield from parse_trees(read_lines(path), path=os.fspath(path), on_error=on_error)
 
 
 def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
@@ -190,7 +180,9 @@ def _indent(line: str | None) -> int:
     return len(line) - len(line.lstrip()) if line is not None else 0
 
 
-class _OpenNode:
+class OpenNode:
+    """A node whose closing bracket was not read yet."""
+
     __slots__ = ("children", "label", "word")
 
     def __init__(self) -> None:
@@ -202,16 +194,30 @@ class _OpenNode:
         return "( ...)" if self.label is None else f"({self.label:.80} ...)"
 
 
-class _Builder:
-    """Builds trees from tokens. After an error it only counts brackets until the next tree."""
+class TreeBuilder:
+    """Builds trees from tokens. After an error it only counts brackets until the next tree.
+
+    path (str): What to call the text in errors. Dialects of brackets are classes below this one.
+    """
 
     def __init__(self, path: str) -> None:
+        self.path = path
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as if nothing had been read."""
         self.is_broken = False
-        self._path = path
         self.line = 0  # where the current tree began
         self._n_nodes = 0  # of the current tree
-        self._stack: list[_OpenNode] = []
+        self._stack: list[OpenNode] = []
         self._finished: Tree | None = None  # complete, unless more follows that is not a tree
+
+    def finished(self, tree: Tree) -> Tree | None:
+        """What a complete tree stands for; None for nothing.
+
+        RAISES (ValueError): For a tree that is broken.
+        """
+        return _without_names(tree)
 
     @property
     def is_open(self) -> bool:
@@ -250,20 +256,23 @@ class _Builder:
             self._stack.pop()
 
     def _open(self, number: int) -> None:
-        node = _OpenNode()
+        node = OpenNode()
         self._stack.append(node)
         self._n_nodes += 1
         if self._n_nodes > MAX_NODES:
-            raise _TooLarge(_TOO_MANY_NODES.format(n=MAX_NODES), self._path, self.line)
+            raise _TooLarge(_TOO_MANY_NODES.format(n=MAX_NODES), self.path, self.line)
         if len(self._stack) == 1 or self.is_broken:
             return
         parent = self._stack[-2]
         if parent.word is not None:
-            raise self._error(_WORD_BESIDE_NODES.format(word=shown(parent.word), node=parent), number)
+            self._open_beside_word(parent, number)
         if parent.label is None:
             if len(self._stack) > 2:
                 raise self._error(_NO_LABEL, number)
             parent.label = ""
+
+    def _open_beside_word(self, parent: OpenNode, number: int) -> None:
+        raise self._error(_WORD_BESIDE_NODES.format(word=shown(parent.word), node=parent), number)
 
     def _text(self, token: str, number: int) -> None:
         if not self._stack:
@@ -274,21 +283,30 @@ class _Builder:
         elif node.children:
             raise self._error(_WORD_BESIDE_NODES.format(word=shown(token), node=node), number)
         elif node.word is not None:
-            raise self._error(_TWO_WORDS.format(node=node, first=shown(node.word), second=shown(token)), number)
+            self._another_word(node, token, number)
         else:
             node.word = token
+
+    def _another_word(self, node: OpenNode, token: str, number: int) -> None:
+        raise self._error(_TWO_WORDS.format(node=node, first=shown(node.word), second=shown(token)), number)
 
     def _close(self, number: int) -> None:
         if not self._stack:
             raise self._error(_NOT_OPENED, number, stray=True)
-        node = self._stack.pop()
+        trees = self._closed(self._stack.pop(), number)
+        if self._stack:
+            self._stack[-1].children.extend(trees)
+        elif trees:
+            try:
+                self._finished = self.finished(trees[0])
+            except ValueError as error:
+                raise self._error(str(error), self.line) from error
+
+    def _closed(self, node: OpenNode, number: int) -> list[Tree]:
+        """What a closed node stands for, below its parent; at most one tree if it has none."""
         if node.word is None and not node.children:
             raise self._error(_EMPTY_NODE.format(node=node), number)
-        tree = Tree(node.label or "", node.children, node.word)
-        if self._stack:
-            self._stack[-1].children.append(tree)
-        else:
-            self._finished = _without_names(tree)
+        return [Tree(node.label or "", node.children, node.word)]
 
     def _end(self) -> None:
         if self._stack:
@@ -303,7 +321,7 @@ class _Builder:
             self.line = number
         self._finished = None
         seen = f" (seen in line {number})" if number > self.line else ""
-        return TreebankError(f"{message}{seen}", self._path, self.line)
+        return TreebankError(f"{message}{seen}", self.path, self.line)
 
 
 _NOT_OPENED = (
@@ -377,15 +395,18 @@ def decode_lines(stream: Readable, path: str) -> Iterator[str]:
     RAISES (TreebankError): With file and line, for what is not UTF-8 or a damaged gzip file, and for a line that is too
         long to be one, as a small gzip file may have it.
     """
-    number = 0
+    number, encoding = 0, "utf-8"
     try:
         for number, line in enumerate(iter(partial(stream.readline, LONGEST_LINE + 1), b""), 1):
             if len(line) > LONGEST_LINE:
                 raise BrokenFileError(_TOO_LONG.format(n=LONGEST_LINE), path, number)
-            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+                encoding = _declared_encoding(line, path)
+            yield line.decode(encoding)
     except UnicodeDecodeError as error:
         raise BrokenFileError(
-            f"Expected UTF-8, but got the byte {error.object[error.start]:#04x}. Convert the "
+            f"Expected {encoding.upper()}, but got the byte {error.object[error.start]:#04x}. Convert the "
             "file, for instance with iconv.",
             path,
             number,
@@ -396,6 +417,26 @@ def decode_lines(stream: Readable, path: str) -> Iterator[str]:
             path,
             number + 1,
         ) from error
+
+
+def _declared_encoding(line: bytes, path: str) -> str:
+    """The encoding of a file of XML, as its first line declares it; UTF-8 for any other."""
+    declared = _XML_ENCODING.match(line)
+    if declared is None:
+        return "utf-8"
+    name = declared[1].decode("ascii", "replace")
+    try:
+        is_known = "\n".encode(name) == b"\n"
+    except (LookupError, UnicodeError):
+        is_known = False
+    if not is_known:
+        raise BrokenFileError(
+            f"Expected UTF-8 or an encoding that keeps ASCII, but the file declares {shown(name)}. Convert the file, "
+            "for instance with iconv.",
+            path,
+            1,
+        )
+    return name.lower()
 
 
 def _check_writable(tree: Tree) -> None:

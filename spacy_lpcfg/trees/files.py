@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
-from spacy_lpcfg.trees.brackets import PathLike, TreebankError, read_trees
+from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
+from spacy_lpcfg.trees.dialects import DIALECTS, first_lines, looks_like
+from spacy_lpcfg.trees.reading import PENN, checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
 
 SUFFIXES = (".mrg", ".mrg.gz")
+"""Of files that this package writes."""
 
 
 @dataclass(frozen=True)
@@ -21,11 +25,15 @@ class TreeFiles:
     paths (tuple of str): bracketed files, gzipped or not, in their order. On a cluster all machines have them there.
     on_error (callable or None): see `read_trees`; called where the learner runs.
     on_read (callable or None): called there with each file and the number of its trees, whenever it was read.
+    dialect (str or None): see `read_trees`.
+    on_dropped (callable or None): called before `on_read` with each file and what its dialect left out, by name.
     """
 
     paths: tuple[str, ...]
     on_error: Callable[[TreebankError], None] | None = None
     on_read: Callable[[str, int], None] | None = None
+    dialect: str | None = None
+    on_dropped: Callable[[str, Counter[str]], None] | None = None
 
     @classmethod
     def of(
@@ -34,23 +42,79 @@ class TreeFiles:
         *,
         on_error: Callable[[TreebankError], None] | None = None,
         on_read: Callable[[str, int], None] | None = None,
+        dialect: str | None = None,
+        on_dropped: Callable[[str, Counter[str]], None] | None = None,
     ) -> TreeFiles:
-        """The files of paths.
+        """The files of paths; the dialect is that which they all look like, if none is said.
 
-        paths (path or iterable of paths): files; folders, of which all files below them in `SUFFIXES` count, sorted;
-            patterns as for `glob`, sorted.
+        paths (path or iterable of paths): files; folders, of which all files below them that the dialect knows count,
+            sorted; patterns as for `glob`, sorted.
         RAISES (FileNotFoundError): As of `files_of`.
+            (TreebankError): For files of several dialects. (ValueError): For a dialect that is none.
         """
-        return cls(tuple(files_of(paths)), on_error, on_read)
+        files = tuple(treebank_files(paths, dialect))
+        return cls(files, on_error, on_read, dialect or shared_dialect(files), on_dropped)
 
     def __iter__(self) -> Iterator[Tree]:
         for path in self.paths:
-            n_trees = 0
-            for tree in read_trees(path, on_error=self.on_error):
+            n_trees, dropped = 0, Counter[str]()
+            for tree in read_trees(path, on_error=self.on_error, dialect=self.dialect, dropped=dropped):
                 n_trees += 1
                 yield tree
+            if self.on_dropped is not None:
+                self.on_dropped(path, dropped)
             if self.on_read is not None:
                 self.on_read(path, n_trees)
+
+
+def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
+    """The ends of names of files that a dialect knows, or that any does, gzipped or not."""
+    dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
+    own = dict.fromkeys(suffix for each in dialects for suffix in each.suffixes)
+    return tuple(suffix + end for suffix in own for end in ("", ".gz"))
+
+
+def treebank_files(
+    paths: PathLike | Iterable[PathLike], dialect: str | None = None, others: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """The files of paths, as for `TreeFiles.of`; of a folder those with a name that the dialect knows.
+
+    dialect (str or None): None for any; then files of a folder that look like no treebank are left out.
+    others (tuple of str): ends of names of files that count too.
+    RAISES (FileNotFoundError): As of `files_of`. (ValueError): For a dialect that is none.
+    """
+    suffixes = suffixes_of(checked_dialect(dialect)) + others
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        found = [*files_of(path, suffixes)]
+        if os.path.isdir(path) and dialect is None:
+            found = [file for file in found if file.endswith(SUFFIXES + others) or _is_treebank(file)] or found
+        yield from found
+
+
+def _is_treebank(file: str) -> bool:
+    try:
+        return looks_like("".join(first_lines(read_lines(file)))) is not None
+    except TreebankError:  # told when it is read
+        return True
+
+
+def shared_dialect(files: Iterable[str]) -> str:
+    """The dialect that files look like.
+
+    RAISES (TreebankError): For files of several, or one that cannot be read.
+    """
+    first: dict[str, str] = {}
+    for file in files:
+        first.setdefault(dialect_of(file), file)
+        if len(first) > 1:
+            (one, at), (other, there) = first.items()
+            raise BrokenFileError(
+                f"Expected files of one dialect, but this looks like {DIALECTS[other].what}, and {at} like "
+                f"{DIALECTS[one].what}. Name the files of one of them, or say which dialect they have.",
+                there,
+                1,
+            )
+    return next(iter(first), PENN)
 
 
 def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:

@@ -1,16 +1,13 @@
-"""Which child is the head of a node: rules as data, and the heads of a whole tree.
-
-The English table is that of Collins (1999), "Head-Driven Statistical Models for Natural Language
-Parsing", appendix A, which goes back to Magerman (1995). Differs: (1) labels for which the thesis
-has only a side or nothing (FRAG, PRN, UCP; NX, X, the roots) follow the Stanford parser; (2) so
-does QP, which looks for the number before its modifiers; (3) where the table has no answer,
-punctuation is passed over.
-"""
+"""Which child is the head of a node: rules as data, in files of `head_tables`, and the heads of a whole tree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.resources import files
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.transforms import NEW_NODE, split_chain
@@ -41,11 +38,13 @@ class HeadRules:
     side (str): The side for categories that are not in the table.
     coordinators (frozenset of str): Categories of conjunctions. When one stands right before the
         head that was found, the conjunct before it is the head.
+    cut (str): Signs that begin what is no part of a category, besides "-", "=" and "|".
     """
 
     table: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
     side: str = "left"
     coordinators: frozenset[str] = frozenset()
+    cut: str = ""
 
     def head(self, label: str, child_labels: Sequence[str]) -> int:
         """Find the head among the children of a node.
@@ -61,8 +60,8 @@ class HeadRules:
         """
         if not child_labels:
             raise ValueError(f"A head is one of the children, but {shown(label)} has none.")
-        parent = _category(label, -1)
-        children = [_category(child, 0) for child in child_labels]
+        parent = self._category(label, -1)
+        children = [self._category(child, 0) for child in child_labels]
         head = self._find(parent, children)
         while head >= 2 and children[head - 1] in self.coordinators:
             before = [i for i in range(head - 1) if not _is_punctuation(children[i])]
@@ -70,83 +69,110 @@ class HeadRules:
         return head
 
     def _find(self, parent: str, children: list[str]) -> int:
-        steps = self.table.get(parent) or at_once(self.side)
+        steps = self.table.get(parent) or self._steps_by_pattern(parent) or at_once(self.side)
         last_side = steps[-1][0]
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))
         fall_back = ((last_side, frozenset({parent})), (last_side, not_punctuation))
         for side, wanted in steps + fall_back:
-            found = [i for i, child in enumerate(children) if child in wanted]
+            found = [i for i, child in enumerate(children) if child in wanted or _is_like(child, wanted)]
             if found:
                 return found[0] if side == "left" else found[-1]
         return 0 if last_side == "left" else len(children) - 1
 
+    def _steps_by_pattern(self, parent: str) -> tuple[Step, ...]:
+        return next((steps for name, steps in self.table.items() if _is_like(parent, frozenset({name}))), ())
 
-_NOUN_PHRASE = (
-    *at_once("right", "NN NNP NNPS NNS NX POS JJR"),
-    *at_once("left", "NP"),
-    *at_once("right", "$ ADJP PRN"),
-    *at_once("right", "CD"),
-    *at_once("right", "JJ JJS RB QP"),
-)
-_ROOT = in_turn("left", "S SQ SINV SBARQ SBAR FRAG")
-
-ENGLISH = HeadRules(
-    {
-        "ADJP": in_turn(
-            "left",
-            "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB",
-        ),
-        "ADVP": in_turn("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
-        "CONJP": in_turn("right", "CC RB IN"),
-        "FRAG": at_once("right"),
-        "INTJ": at_once("left"),
-        "LST": in_turn("right", "LS :"),
-        "NAC": in_turn(
-            "left",
-            "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW",
-        ),
-        "NP": _NOUN_PHRASE,
-        "NX": _NOUN_PHRASE,
-        "PP": in_turn("right", "IN TO VBG VBN RP FW"),
-        "PRN": in_turn(
-            "left",
-            "VP NP PP S SINV SBAR ADJP ADVP INTJ WHNP NAC VBP JJ NN NNP",
-        ),
-        "PRT": in_turn("right", "RP"),
-        "QP": in_turn("right", "$ NNS NN CD JJ PDT DT IN RB QP JJR JJS"),
-        "ROOT": _ROOT,
-        "RRC": in_turn("right", "VP NP ADVP ADJP PP"),
-        "S": in_turn("left", "TO IN VP S SBAR ADJP UCP NP"),
-        "S1": _ROOT,
-        "SBAR": in_turn("left", "WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG"),
-        "SBARQ": in_turn("left", "SQ S SINV SBARQ FRAG"),
-        "SINV": in_turn("left", "VBZ VBD VBP VB MD VP S SINV ADJP NP"),
-        "SQ": in_turn("left", "VBZ VBD VBP VB MD VP SQ"),
-        "TOP": _ROOT,
-        "UCP": at_once("right"),
-        "VP": in_turn("left", "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP"),
-        "WHADJP": in_turn("left", "CC WRB JJ ADJP"),
-        "WHADVP": in_turn("right", "CC WRB"),
-        "WHNP": in_turn("left", "WDT WP WP$ WHADJP WHPP WHNP"),
-        "WHPP": in_turn("right", "IN TO FW"),
-        "X": in_turn("right", "S VP ADJP NP SBAR PP X"),
-    },
-    coordinators=frozenset({"CC", "CONJP"}),
-)
-
-DEFAULT = HeadRules()
+    def _category(self, label: str, part: int) -> str:
+        category = _category(label, part)
+        for sign in self.cut:
+            category = category.partition(sign)[0] or category
+        return category
 
 
-def head_rules(lang: str) -> HeadRules:
-    """The rules for a language: ENGLISH for "en", else DEFAULT.
+def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
+    """The rules of a table: a line for the categories of each kind, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
-    DEFAULT knows no categories: the head is the first child of the parent's category, else the
-    first child that is not punctuation. For a language with heads at the end take
-    `HeadRules(side="right")`.
+    Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category stands for
+    any letters. Three more lines may say what holds of all: `side: right`, `coordinators: CC CONJP`, and `cut: ^ _`,
+    signs that begin what is no part of a category, besides "-" and "=". A line that begins with "#" is a comment.
 
-    lang (str): The language's code, as spaCy has it.
+    path (str): What to call the lines in errors.
+    RAISES (ValueError): For a line that is none of these, with path and line.
     """
-    return ENGLISH if lang == "en" else DEFAULT
+    table: dict[str, tuple[Step, ...]] = {}
+    settings = {"side": "left", "coordinators": "", "cut": ""}
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        names, colon, rule = line.partition(": ")
+        if names in settings and colon:
+            settings[names] = rule.strip()
+            continue
+        steps = _steps(rule)
+        if not (names.split() and colon and steps):
+            raise ValueError(
+                f"{path}:{number}: Expected categories, a colon, and sides with the categories to look for, such as "
+                f"'NP: right NN|NNS, left NP', but got {shown(line.strip())}. Mend the line."
+            )
+        table.update(dict.fromkeys(names.split(), steps))
+    if settings["side"] not in _SIDES:
+        raise ValueError(f"{path}: Expected the side left or right, but got {shown(settings['side'])}.")
+    coordinators = frozenset(settings["coordinators"].split())
+    return HeadRules(table, settings["side"], coordinators, "".join(settings["cut"].split()))
+
+
+def _steps(rule: str) -> tuple[Step, ...]:
+    """The steps of a line; none if it is broken."""
+    steps: list[Step] = []
+    for part in rule.split(","):
+        side, *categories = part.split() or [""]
+        if side not in _SIDES or not {*_SIDES}.isdisjoint(categories):
+            return ()
+        steps += [(side, frozenset(each.split("|"))) for each in categories] or at_once(side)
+    return tuple(steps)
+
+
+_SIDES = ("left", "right")
+TABLES = ("english", "corpussearch", "head-final", "general")
+"""The names of the tables that come with the package, files in `head_tables`."""
+_HEAD_FINAL = set("am az bn gu hi ja kk kn ko ky ml mn mr my ne pa si ta te tr ug ur uz".split())  # noqa: SIM905
+
+
+def _packaged(name: str) -> HeadRules:
+    file = files("spacy_lpcfg.trees.head_tables").joinpath(f"{name}.heads")
+    return read_head_rules(file.read_text("utf-8").splitlines(), name)
+
+
+ENGLISH = _packaged("english")
+DEFAULT = _packaged("general")
+
+
+def head_rules(name: str) -> HeadRules:
+    """The head rules of a language, as `rules_of_language` has them, of a table, or of a file.
+
+    name (str): The language's code, as spaCy has it; one of `TABLES`; or the path of a file as `read_head_rules` reads
+        it, with a dot or a slash.
+    RAISES (ValueError): For a table that is none, or a broken file. (OSError): For a file that cannot be opened.
+    """
+    if name in TABLES:
+        return _table(name)
+    if "." in name or "/" in name or os.sep in name:
+        with open(name, encoding="utf-8") as file:
+            return read_head_rules(file, name)
+    if len(name) > _LONGEST_CODE:
+        raise ValueError(
+            f"Expected head rules by a language's code, a file, or one of {', '.join(TABLES)}, but got {shown(name)}."
+        )
+    return rules_of_language(name)
+
+
+def rules_of_language(code: str) -> HeadRules:
+    """ENGLISH for "en", the table "head-final" for Japanese, Korean, Turkish and others like them, and else DEFAULT."""
+    return ENGLISH if code == "en" else _table("head-final") if code in _HEAD_FINAL else DEFAULT
+
+
+_LONGEST_CODE = 3
+_table = lru_cache(maxsize=None)(_packaged)
 
 
 def lexical_heads(tree: Tree, rules: HeadRules = ENGLISH) -> list[int]:
@@ -182,6 +208,12 @@ def _category(label: str, part: int) -> str:
         label = label[len(NEW_NODE) :].partition("->")[0]
     category = split_chain(label)[part]
     return category.partition("-")[0].partition("=")[0].partition("|")[0] or category
+
+
+@lru_cache(maxsize=2**16)
+def _is_like(category: str, wanted: frozenset[str]) -> bool:
+    """Whether a category is one of those with "*" in them."""
+    return any("*" in each and re.fullmatch(re.escape(each).replace(r"\*", ".*"), category) for each in wanted)
 
 
 def _is_punctuation(category: str) -> bool:

@@ -156,6 +156,27 @@ def strip_functions(tree: Tree) -> Tree:
     return tree.fold(strip)
 
 
+def strip_indices(tree: Tree) -> Tree:
+    """Keep functions of categories and cut their indices: `NP-SBJ-1` becomes `NP-SBJ`, and `NP=2` becomes `NP`.
+
+    Tags are left alone, and so are categories that begin with "-" or "=".
+    """
+
+    def strip(node: Tree, children: list[Tree]) -> Tree:
+        if node.is_leaf:
+            return node
+        label = category_with_functions(node.label)
+        return _with_children(node, children) if label == node.label else Tree(label, children)
+
+    return tree.fold(strip)
+
+
+def category_with_functions(label: str) -> str:
+    """A label without indices; one that begins with a hyphen stays, as -LRB-."""
+    category, *functions = label.partition("=")[0].split("-")
+    return "-".join([category, *(each for each in functions if each and not each.isdigit())]) if category else label
+
+
 def basic_category(label: str) -> str:
     """A label without function labels and indices; one that begins with a hyphen stays, as -LRB-."""
     return label.partition("-")[0].partition("=")[0] or label
@@ -192,34 +213,37 @@ def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, 
     return root, tree
 
 
-def clean(tree: Tree) -> Tree | None:
+def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
     """The tree as scoring sees it: without empty elements, artificial root and function labels.
 
     They come off in this order. An unlabelled root that has to stay because it has several children is called TOP,
     which EVALB does not count.
 
+    functions (bool): whether functions stay, and indices only come off
     RETURNS (Tree or None): The clean tree; None if it has no words but empty elements.
     """
     rest = remove_empty(tree)
     if rest is None:
         return None
     _, rest = strip_root(rest)
-    return strip_functions(rest if rest.label else Tree("TOP", rest.children))
+    strip = strip_indices if functions else strip_functions
+    return strip(rest if rest.label else Tree("TOP", rest.children))
 
 
-def normalize(tree: Tree) -> Tree | None:
+def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
     """The tree as learning sees it: clean, and of a category right over the same category only one.
 
+    functions (bool): see `clean`
     RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
     """
-    cleaned = clean(tree)
+    cleaned = clean(tree, functions=functions)
     return None if cleaned is None else _merge_unaries(cleaned)
 
 
-def normalize_rooted(tree: Tree) -> Tree | None:
-    """The normalized tree, below its artificial root if it had one."""
+def normalize_rooted(tree: Tree, *, functions: bool = False) -> Tree | None:
+    """The normalized tree, below its artificial root if it had one; `functions` as for `clean`."""
     root, _ = strip_root(tree)
-    normalized = normalize(tree)
+    normalized = normalize(tree, functions=functions)
     return Tree(root, [normalized]) if normalized and root else normalized
 
 

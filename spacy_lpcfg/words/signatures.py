@@ -5,6 +5,8 @@ all words. A model backs off from one to the next until it knows one.
 
 - `signature_backoff` is for grammars: capitals, digits, hyphens, suffix and position in the sentence, in the manner of
   the Berkeley Parser's signatures.
+- `affix_backoff` is for grammars of any language: script, letter case, shape, and the ends of the word. Which of them a
+  grammar has is learned from its treebank.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
@@ -15,13 +17,17 @@ Saved models hold the names of signatures, so that a change of a name is a chang
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from spacy_lpcfg.trees.transforms import unescape_token
 
 UNKNOWN = "<form>"
 """The signature of all words."""
 MAX_SUFFIX = 4
+MAX_AFFIX = 5
+_AFFIX = "<form:"
 _LITTLE = 3  # letters of a word that headlines may have in lower case
 _FEWEST = 3  # words of a headline
 _SUFFIX_MARK = " -"
@@ -86,6 +92,44 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
         if name not in (names[-1], UNKNOWN):
             names.append(name)
     return [*names, UNKNOWN]
+
+
+def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
+    """Returns as `signature_backoff` does the names of a word, but those for any language.
+
+    Its signatures have the scripts of its letters, its shape, its letter case, which is none where the script has none,
+    and its last letters, `MAX_AFFIX` of them, then fewer.
+    """
+    plain = unescape_token(word)
+    names = [word] if plain == word else [word, plain]
+    if sentence_initial and word[:1].isupper():
+        names.append(word.lower())
+    lower = plain.lower()
+    case = letter_case(plain, sentence_initial)
+    shape = " ".join(filter(None, (token_shape(plain), *_scripts(plain))))
+    kind = " ".join(filter(None, (case, shape)))
+    longest = min(MAX_AFFIX, len(plain) - 1)
+    for length in range(longest, 0, -1):
+        names.append(f"{_AFFIX}{kind}{_SUFFIX_MARK}{lower[-length:]}>")
+    names.append(f"{_AFFIX}{kind}>")
+    if case:
+        names.append(f"{_AFFIX}any case {shape}>")
+    return [*names, UNKNOWN]
+
+
+def _scripts(word: str) -> list[str]:
+    """The scripts of a word's letters, sorted, as Unicode names them."""
+    return sorted({_script(char) for char in word if char.isalpha()})
+
+
+@lru_cache(maxsize=2**14)
+def _script(char: str) -> str:
+    return unicodedata.name(char, "OTHER").split(" ")[0].split("-")[0]
+
+
+def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
+    """Returns how a grammar with these terminals backs off: by the affixes of its treebank, or by English suffixes."""
+    return affix_backoff if any(name.startswith(_AFFIX) for name in terminals) else signature_backoff
 
 
 def is_signature(name: str) -> bool:

@@ -98,13 +98,15 @@ def test_cli_search_loads_the_model_once(tmp_path, monkeypatch):
     assert loaded == ["en"]
 
 
-def test_cli_search_uses_head_rules_of_the_language(trees):
+def test_cli_search_uses_head_rules_of_the_language(tmp_path):
+    trees = tmp_path / "nouns.mrg"
+    trees.write_text("(NP (DT The) (NN stone) (NN wall))\n", "utf-8")
+
     def heads(lang: str) -> list[str]:
-        found = run("search", "__ !< __ >># S", trees, "--format", "tsv", "--lang", lang).stdout
+        found = run("search", "__ !< __ >># NP", trees, "--format", "tsv", "--lang", lang).stdout
         return [line.split("\t")[6] for line in found.splitlines()[1:]]
 
-    assert heads("en") == ["fell", "rose"]
-    assert heads("de") == ["The", "It"]
+    assert [heads(lang) for lang in ("en", "de", "ja")] == [["wall"], ["stone"], ["wall"]]
 
 
 def test_cli_search_says_where_a_pattern_is_wrong(trees):

@@ -44,6 +44,22 @@ def test_corpus_normalizes_trees_and_unescapes_words(good):
     assert [span.label_ for span in first.reference.spans[KEY]] == ["S", "NP", "VP", "S", "VP"]
 
 
+def test_corpus_reads_treebanks_of_other_dialects(tmp_path, caplog):
+    text = "( (IP-MAT (NP-SBJ *pro*) (VBDI fór-fara) (ADVP (ADV heim-heim))) (ID X,.1))\n"
+    (tmp_path / "saga.psd").write_text(text, "utf-8")
+    with caplog.at_level(logging.INFO, "spacy"):
+        (guessed,) = make_treebank_reader(tmp_path)(NLP)
+    assert "trees were read as corpussearch: 1 empty categories, 2 lemmas left out" in caplog.text
+    assert [token.text for token in guessed.reference] == ["fór", "heim"]
+    (said,) = make_treebank_reader(tmp_path / "saga.psd", dialect="penn")(NLP)
+    assert [token.text for token in said.reference] == ["*pro*", "fór-fara", "heim-heim"]
+    with pytest.raises(ValueError, match="Expected one of the dialects penn, "):
+        make_treebank_reader(tmp_path, dialect="ppche")
+    (tmp_path / "ja.psd").write_text("( (FRAG (NP (N 本))) (ID 1_x;JP))\n", "utf-8")
+    with pytest.raises(TreebankError, match="Expected files of one dialect"):
+        list(make_treebank_reader(tmp_path)(NLP))
+
+
 def test_corpus_shows_the_parser_words_and_sentences_only(good):
     example = next(Treebank(good)(NLP))
     predicted = example.predicted

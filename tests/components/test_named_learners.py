@@ -13,23 +13,35 @@ from spacy.util import load_config, load_model_from_config
 from spacy_lpcfg.combination import Combination, Distillation, preset
 from spacy_lpcfg.components.learner_names import WITH_TEXT, Method, Preset
 from spacy_lpcfg.components.learners import NAMED, SentencesOf, make_both_ways
-from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, StepwiseEM, TreebankPCFG
+from spacy_lpcfg.learning import (
+    EM,
+    Clusters,
+    Ensembles,
+    LexicalSettings,
+    Pivot,
+    Spectral,
+    SplitMerge,
+    StepwiseEM,
+    TreebankPCFG,
+)
 from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
 SENTENCES = SentencesOf(TEXT, "xx")
 PLAIN = {"seed": 3, "lang": "xx"}
+LEARNED = LexicalSettings(signatures="learned")  # as for all languages but English
+GRAMMAR = {"lexical": LEARNED, **PLAIN}
 WANTED = {
-    "pivot": StackedLearner(Pivot(**PLAIN)),
-    "spectral": Spectral(**PLAIN),
-    "clusters": Clusters(**PLAIN),
-    "em": EM(**PLAIN),
-    "split-merge": SplitMerge(**PLAIN),
-    "pcfg": TreebankPCFG(lang="xx"),
-    "ensemble": Combination.both_ways(Ensembles.diverse(4, **PLAIN)),
+    "pivot": StackedLearner(Pivot(**GRAMMAR)),
+    "spectral": Spectral(**GRAMMAR),
+    "clusters": Clusters(**GRAMMAR),
+    "em": EM(**GRAMMAR),
+    "split-merge": SplitMerge(**GRAMMAR),
+    "pcfg": TreebankPCFG(LEARNED, lang="xx"),
+    "ensemble": Combination.both_ways(Ensembles.diverse(4, **GRAMMAR)),
     "distil": Distillation(
-        Combination.both_ways(Ensembles.diverse(4, n_jobs=1, **PLAIN)),
-        Pivot(n_states=24, n_jobs=1, **PLAIN),
+        Combination.both_ways(Ensembles.diverse(4, n_jobs=1, **GRAMMAR)),
+        Pivot(n_states=24, n_jobs=1, **GRAMMAR),
         SENTENCES,
     ),
     "fast": preset("fast", text=SENTENCES, **PLAIN),
@@ -53,11 +65,19 @@ def test_name_has_the_learner_of_the_library(name):
     assert made(name) == WANTED[name]
 
 
+def test_signatures_of_unknown_words_are_english_for_english_alone():
+    assert make_learner("pcfg") == TreebankPCFG()
+    assert make_learner("pcfg", lang="is", settings={"signatures": "english"}) == TreebankPCFG(lang="is")
+    assert make_learner("pcfg", lang="en", settings={"signatures": "learned"}) == TreebankPCFG(LEARNED)
+    with pytest.raises(ValueError, match="Expected signatures to be one of"):
+        make_learner("pcfg", settings={"signatures": "french"})
+
+
 def test_settings_reach_the_learner():
     assert made("pivot", n_states=4, kappa=2, more_inside=["rule"], n_jobs=2) == StackedLearner(
-        Pivot(n_states=4, kappa=2, more_inside=("rule",), n_jobs=2, **PLAIN), n_jobs=2
+        Pivot(n_states=4, kappa=2, more_inside=("rule",), n_jobs=2, **GRAMMAR), n_jobs=2
     )
-    assert made("pivot", span_layer=False) == Pivot(**PLAIN)
+    assert made("pivot", span_layer=False) == Pivot(**GRAMMAR)
     assert (
         made("fast", span_layer=False)
         == made("fast").learner
@@ -66,10 +86,12 @@ def test_settings_reach_the_learner():
     assert made("balanced", span_layer=False) == preset("balanced", span_layer=False, **PLAIN) != made("balanced")
     assert made("fast").jackknifed == made("fast").learner.student
     assert made("ensemble", n_grammars=4, n_states=2) == Combination.both_ways(
-        Ensembles.diverse(2, n_states=2, **PLAIN)
+        Ensembles.diverse(2, n_states=2, **GRAMMAR)
     )
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
-    assert made("distil", n_grammars=4, n_states=4).teacher == make_both_ways(4, 4, n_jobs=1, **PLAIN)
+    assert made("distil", n_grammars=4, n_states=4).teacher == make_both_ways(
+        4, 4, n_jobs=1, signatures="learned", **PLAIN
+    )
     assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
 
 
@@ -82,7 +104,11 @@ def test_settings_reach_the_learner():
             {"n_state": 4},
             "setting of the learner 'pivot', got 'n_state'. The nearest is 'n_states' (default: 16) of n_states,",
         ),
-        ("accurate", {"n_states": 4}, "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, word_classes."),
+        (
+            "accurate",
+            {"n_states": 4},
+            "got 'n_states'. The nearest is 'signatures' (default: 'english') of n_jobs, word_",
+        ),
         ("pcfg", {"seed": 4}, "got 'seed'"),
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
         ("pivot", {"n_states": True}, "to be int, got True"),

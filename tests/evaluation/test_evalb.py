@@ -25,7 +25,8 @@ from spacy_lpcfg.evaluation.evalb import (
     read_evalb,
     score_sentence,
 )
-from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, read_trees
+from spacy_lpcfg.trees.brackets import TreebankError, parse_trees
+from spacy_lpcfg.trees.reading import read_trees
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.trees.tree import Tree
 

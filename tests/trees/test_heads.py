@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import pytest
+import spacy
+from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.strategies import trees
 
+from spacy_lpcfg.components.learners import make_learner
+from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import (
     DEFAULT,
     ENGLISH,
@@ -17,6 +21,7 @@ from spacy_lpcfg.trees import (
     normalize,
     parse_trees,
     read_trees,
+    rules_of_language,
 )
 
 ENGLISH_CATEGORIES = st.sampled_from(["S", "NP", "VP", "PP", "SBAR", "ADJP", "QP", "X", "UNKNOWN"])
@@ -84,6 +89,77 @@ def test_heads_of_other_languages():
     assert HeadRules(side="right").head("NP", ["N", "P", "."]) == 1
 
 
+@pytest.mark.parametrize(
+    ("table", "label", "children", "head"),
+    [
+        ("corpussearch", "NP-SBJ", "D-N ADJ-N N-N CP-REL", 2),
+        ("corpussearch", "NP-OB1", "NP-POS N+D-A", 1),
+        ("corpussearch", "NP", "Q^N^PL PRO$^N N^N^SG", 2),
+        ("corpussearch", "IP-SUB", "NP-SBJ NP-OB1 GE+VBDI^3^SG", 2),
+        ("corpussearch", "IP-MAT", "CONJ NP-SBJ MDPI ADVP VB .", 2),
+        ("corpussearch", "IP-INF", "TO VB NP", 1),
+        ("corpussearch", "PP", "ADV P NP", 1),
+        ("corpussearch", "CP-REL", "WNP C IP-SUB", 1),
+        ("corpussearch", "CONJP", "CONJ NP", 0),
+        ("head-final", "PP-OB1", "NP P", 1),
+        ("head-final", "NP", "IP-REL N PU", 1),
+        ("head-final", "IP-MAT", "PP NP VB AXD PU", 2),
+        ("head-final", "NUMCLP", "NUM CL", 1),
+        ("head-final", "FOO", "A B ,", 1),
+        ("general", "NP", "lo_et NNO PP", 1),
+        ("general", "NP-SB", "ART ADJA NN", 2),
+        ("general", "PP", "APPR ART NN", 0),
+        ("general", "S", "NP-SB $, VVFIN", 2),
+        ("general", "IP", "NP-SUBJ VP", 1),
+        ("general", "FOO", ", A B", 1),
+    ],
+)
+def test_heads_of_tables(table, label, children, head):
+    assert head_rules(table).head(label, children.split()) == head
+
+
+def test_heads_of_languages_are_those_of_their_tables():
+    assert head_rules("ja") is head_rules("head-final")
+    assert head_rules("is") is rules_of_language("is") is DEFAULT
+
+
+def test_heads_are_read_from_files(tmp_path):
+    path = tmp_path / "own.heads"
+    path.write_text("# a comment\nside: right\ncoordinators: KON\ncut: _ ^\nNP CNP: left N*|X, right D A\n", "utf-8")
+    rules = head_rules(str(path))
+    assert (rules.side, rules.coordinators, rules.cut) == ("right", {"KON"}, "_^")
+    assert [rules.head("NP", row.split()) for row in ("D X_a^b NN", "A D A", "N KON N", "X")] == [1, 1, 0, 0]
+    assert rules.head("FOO", ["A", "B", "."]) == 1
+
+
+@pytest.mark.parametrize("line", ["NP left N", "NP: middle N", "NP: left N right", ": left N", "NP:"])
+def test_heads_of_broken_files_are_told_with_their_line(tmp_path, line):
+    path = tmp_path / "own.heads"
+    path.write_text(f"side: left\n{line}\n", "utf-8")
+    with pytest.raises(ValueError, match=r"own\.heads:2: Expected categories, a colon, and sides"):
+        head_rules(str(path))
+
+
+def test_heads_of_unknown_tables_are_refused():
+    with pytest.raises(ValueError, match=r"one of english, corpussearch, head-final, general, but got 'englisch'"):
+        head_rules("englisch")
+    with pytest.raises(FileNotFoundError):
+        head_rules("none.heads")
+
+
+def test_heads_are_chosen_for_learners_by_name_or_file(tmp_path):
+    train, rules = tmp_path / "train.mrg", tmp_path / "own.heads"
+    train.write_text("(S (NP (D the) (N cat)) (V slept))\n" * 4, "utf-8")
+    rules.write_text("side: right\n", "utf-8")
+    model = tmp_path / "model"
+    run("learn", "lpcfg", train, "--method", "pcfg", "--heads", rules, "-o", model)
+    assert spacy.load(model).get_pipe("lpcfg_parser").learner == TreebankPCFG(lang=str(rules.resolve()))
+    assert make_learner("pivot", heads="corpussearch", settings={"span_layer": False}).lang == "corpussearch"
+    assert make_learner("balanced", lang="is", heads="general").learners[0].learner.lang == "general"
+    refused = run("learn", "lpcfg", train, "--heads", "corpusearch", "-o", tmp_path / "other", code=2)
+    assert "corpusearch" in refused.stderr
+
+
 def test_heads_need_children():
     with pytest.raises(ValueError, match="'NP' has none"):
         ENGLISH.head("NP", [])
@@ -144,7 +220,7 @@ def test_lexical_heads_depth_is_bounded_by_memory_only():
     for _ in range(5_000):
         tree = Tree("VP", [Tree("VB", word="y"), tree])
     assert lexical_heads(tree)[0] == 0
-    assert lexical_heads(tree, DEFAULT)[0] == 4_999
+    assert lexical_heads(tree, HeadRules())[0] == 4_999
 
 
 def test_lexical_heads_of_a_treebank_are_verbs_of_sentences(shared_data):

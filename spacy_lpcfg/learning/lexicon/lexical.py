@@ -8,20 +8,23 @@ What signatures emit is then shared among rare words (`rare_words.py`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from spacy_lpcfg.checks import check_at_least, check_shares
+from spacy_lpcfg.checks import check_at_least, check_shares, shown
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import offsets
+from spacy_lpcfg.learning.lexicon.affixes import chosen_affixes
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.learning import ClassLearner
-from spacy_lpcfg.words.signatures import UNKNOWN, is_signature, signature_backoff
+from spacy_lpcfg.words.signatures import UNKNOWN, affix_backoff, is_signature, signature_backoff
+
+SIGNATURES = ("english", "learned")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class LexicalSettings:
     chain_weight (float): pseudo-tokens of a tag's emissions in each symbol that ends in the tag.
     min_posterior (float): rows less likely than this, given their terminal, are left out.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
-    RAISES (ValueError): For numbers below 0, or a min_posterior that is no share.
+    signatures (str): of unknown words: "english", or "learned" from the treebank, for any language (`affixes.py`).
+    RAISES (ValueError): For numbers below 0, a min_posterior that is no share, and other signatures.
     """
 
     rare: int = 3
@@ -42,42 +46,60 @@ class LexicalSettings:
     chain_weight: float = 20.0
     min_posterior: float = 1e-4
     word_classes: ClassLearner | None = None
+    signatures: str = SIGNATURES[0]
 
     def __post_init__(self) -> None:
         check_at_least(0, rare=self.rare, signature_weight=self.signature_weight, chain_weight=self.chain_weight)
         check_shares(min_posterior=self.min_posterior)
+        if self.signatures not in SIGNATURES:
+            raise ValueError(f"Expected signatures to be one of {SIGNATURES}, got {shown(self.signatures)}.")
+
+
+def signatures_of(lang: str) -> str:
+    """The signatures of unknown words that suit a language."""
+    return "english" if lang == "en" else "learned"
 
 
 class TreebankVocabulary:
     """Terminals of a treebank: words seen more than `rare` times, and the signatures of the others.
 
     word_counts (Mapping[tuple[str, bool], int]): tokens of each word, apart by whether they open a sentence.
+    tags (Mapping[tuple[str, bool], Mapping[str, int]] or None): how often each has each tag, to learn which signatures
+        there are; None for those of English.
 
     terminals (tuple[str, ...]): sorted; once (frozenset[str]): words seen once.
     """
 
-    def __init__(self, word_counts: Counter[tuple[str, bool]], rare: int) -> None:
+    def __init__(
+        self,
+        word_counts: Counter[tuple[str, bool]],
+        rare: int,
+        tags: Mapping[tuple[str, bool], Mapping[str, int]] | None = None,
+    ) -> None:
         totals: Counter[str] = Counter()
         for (word, _), count in word_counts.items():
             totals[word] += count
         self.once = frozenset(word for word, count in totals.items() if count == 1)
         known = {word for word, count in totals.items() if count > rare}
+        self._backoff = signature_backoff if tags is None else affix_backoff
+        unknown = {key: names for key in word_counts if not known.intersection(names := self._backoff(*key))}
+        chosen = None if tags is None else chosen_affixes({key: tags[key] for key in unknown if key in tags})
         of_unknown: Counter[str] = Counter()
-        for (word, sentence_initial), count in word_counts.items():
-            names = signature_backoff(word, sentence_initial)
-            if not known.intersection(names):
-                of_unknown.update(dict.fromkeys(names, count))
+        for key, names in unknown.items():
+            for name in dict.fromkeys(names):
+                if chosen is None or name in chosen:
+                    of_unknown[name] += word_counts[key]
         known.update(name for name, count in of_unknown.items() if count > rare and is_signature(name))
         self.terminals = tuple(sorted(known | {UNKNOWN}))
         self._index = {name: i for i, name in enumerate(self.terminals)}
 
     def emitters(self, word: str, sentence_initial: bool) -> list[int]:
         """Ids of the terminals that may emit a word, the most specific first; it is the one that does."""
-        return [self._index[name] for name in signature_backoff(word, sentence_initial) if name in self._index]
+        return [self._index[name] for name in self._backoff(word, sentence_initial) if name in self._index]
 
     def signature(self, word: str) -> int:
         """Id of the terminal that would emit a known word if it were unknown."""
-        return next(self._index[name] for name in signature_backoff(word, False)[1:] if name in self._index)
+        return next(self._index[name] for name in self._backoff(word, False)[1:] if name in self._index)
 
     def of_leaves(self, nodes: Skeletons) -> np.ndarray:
         """Terminal of every leaf, -1 for inner nodes, int32 (n_nodes,)."""
@@ -152,6 +174,17 @@ class EmissionEvents:
 
 
 _BACKOFF_WEIGHT = 0.01
+
+
+def count_tags(nodes: Skeletons) -> dict[tuple[str, bool], Counter[str]]:
+    """Tags of each (word, whether it opens the sentence)."""
+    found: dict[tuple[str, bool], Counter[str]] = {}
+    tags = [split_chain(name)[-1] for name in nodes.preterminals]
+    leaves = nodes.leaves
+    rows = np.stack([nodes.word[leaves], nodes.start[leaves] == 0, nodes.symbol[leaves]], axis=1)
+    for (word, initial, symbol), n in zip(*np.unique(rows, axis=0, return_counts=True), strict=True):
+        found.setdefault((nodes.words[word], bool(initial)), Counter())[tags[symbol]] += int(n)
+    return found
 
 
 def count_words(nodes: Skeletons) -> Counter[tuple[str, bool]]:

@@ -16,17 +16,19 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
+    SIGNATURES,
     EmissionEvents,
     Emissions,
     LexicalSettings,
     TreebankVocabulary,
     build_lexicon,
+    count_tags,
     count_words,
 )
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
-from spacy_lpcfg.learning.treebank.skeletons import Skeletons
+from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -46,6 +48,11 @@ class ReadingSettings(Protocol):
     def markov(self) -> int: ...
     @property
     def n_jobs(self) -> int | None: ...
+
+
+def reading_of(learner: ReadingSettings) -> Reading:
+    """How a learner reads trees; without functions if it has no such setting."""
+    return Reading(learner.lang, learner.markov, getattr(learner, "functions", False))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +113,8 @@ class IndexedTreebank:
                 "Expected at least one tree to learn from, got none (trees of nothing but empty elements do not "
                 "count). Check the path and the format of the treebank."
             )
-        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare)
+        tags = None if lexical.signatures == SIGNATURES[0] else count_tags(nodes)
+        vocabulary = TreebankVocabulary(word_counts or count_words(nodes), lexical.rare, tags)
         terminal = vocabulary.of_leaves(nodes)
         n_trees = len(nodes.roots) if n_classified is None else n_classified
         return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
@@ -119,7 +127,7 @@ class IndexedTreebank:
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
         if not isinstance(trees, IndexedTreebank):
-            nodes = read_skeletons(trees, lang=learner.lang, markov=learner.markov, n_jobs=learner.n_jobs)
+            nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
             return cls.of(nodes, learner.lexical)
         if trees.lexical != learner.lexical:
             raise ValueError(

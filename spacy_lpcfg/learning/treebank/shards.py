@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from spacy_lpcfg.learning.treebank.skeletons import Skeletons, join, skeletons
+from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.trees.brackets import TreebankError, read_trees
+from spacy_lpcfg.trees.brackets import TreebankError
 from spacy_lpcfg.trees.files import TreeFiles
+from spacy_lpcfg.trees.reading import read_trees
 from spacy_lpcfg.trees.tree import Tree
 
 SHARD_SIZE = 5_000
 
 
-def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, n_jobs: int | None = None) -> Skeletons:
+def read_skeletons(
+    trees: Iterable[Tree],
+    reading: Reading = AS_ENGLISH,
+    *,
+    n_jobs: int | None = None,
+) -> Skeletons:
     """The node table of trees; the same for any number of jobs.
 
     trees (Iterable[Tree]): `TreeFiles` of several files are read where joblib's backend says, one after the other
@@ -22,39 +29,44 @@ def read_skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, 
     n_jobs (int or None): as in joblib, whose `parallel_config` chooses where they run; None for its own, or 1.
     """
     if isinstance(trees, TreeFiles) and len(trees.paths) > 1:
-        return join(list(_tables_of_files(trees, lang, markov, n_jobs)))
-    shards = ((shard, lang, markov) for shard in _shards(trees, SHARD_SIZE))
+        return join(list(_tables_of_files(trees, reading, n_jobs)))
+    shards = ((shard, reading) for shard in _shards(trees, SHARD_SIZE))
     return join(list(in_order(_table, shards, n_jobs=n_jobs)))
 
 
-def _tables_of_files(files: TreeFiles, lang: str, markov: int, n_jobs: int | None) -> Iterator[Skeletons]:
-    calls = ((path, files.on_error is not None, lang, markov) for path in files.paths)
+def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
+    calls = ((path, files.on_error is not None, files.dialect, reading) for path in files.paths)
     found = in_order(_read_file, calls, n_jobs=n_jobs)
-    for path, (table, n_trees, errors) in zip(files.paths, found, strict=True):
+    for path, (table, n_trees, errors, dropped) in zip(files.paths, found, strict=True):
         for error in errors:
             assert files.on_error is not None
             files.on_error(error)
+        if files.on_dropped is not None:
+            files.on_dropped(path, dropped)
         if files.on_read is not None:
             files.on_read(path, n_trees)
         yield table
 
 
-def _read_file(path: str, skips: bool, lang: str, markov: int) -> tuple[Skeletons, int, list[TreebankError]]:
+def _read_file(
+    path: str, skips: bool, dialect: str | None, reading: Reading
+) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
     """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
 
-    The errors are those of what was broken in it.
+    The errors are those of what was broken in it; what its dialect left out is counted.
     """
     errors: list[TreebankError] = []
-    trees = read_trees(path, on_error=errors.append if skips else None)
+    dropped: Counter[str] = Counter()
+    trees = read_trees(path, on_error=errors.append if skips else None, dialect=dialect, dropped=dropped)
     n_trees, tables = 0, []
     for shard in _shards(trees, SHARD_SIZE):
         n_trees += len(shard)
-        tables.append(_table(shard, lang, markov))
-    return join(tables), n_trees, errors
+        tables.append(_table(shard, reading))
+    return join(tables), n_trees, errors, dropped
 
 
-def _table(trees: Iterable[Tree], lang: str, markov: int) -> Skeletons:
-    return skeletons(trees, lang=lang, markov=markov)
+def _table(trees: Iterable[Tree], reading: Reading) -> Skeletons:
+    return skeletons(trees, **reading._asdict())
 
 
 def _shards(trees: Iterable[Tree], size: int) -> Iterator[list[Tree]]:

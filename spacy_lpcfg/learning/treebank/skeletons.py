@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -92,12 +92,28 @@ class Skeletons:
         return replace(self, **columns | {name: _shifted(columns[name], -rows.start) for name in _NODES})
 
 
+class Reading(NamedTuple):
+    """How trees become skeletal trees.
+
+    lang (str): language, table or file of the head rules, see `head_rules`.
+    markov (int): siblings that an "@" symbol remembers.
+    functions (bool): whether categories keep their functions, as NP-SBJ.
+    """
+
+    lang: str = "en"
+    markov: int = 0
+    functions: bool = False
+
+
+AS_ENGLISH = Reading()
+
+
 class _Builder:
     """Rows of the table as they grow; symbols and words get ids as they come."""
 
-    def __init__(self, lang: str, markov: int) -> None:
-        self.markov = markov
-        rules = head_rules(lang)
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        rules = head_rules(reading.lang)
         self.head_side = lru_cache(maxsize=None)(lambda label, *children: rules.head(label, children))
         self.preterminals: dict[str, int] = {}
         self.interminals: dict[str, int] = {}
@@ -111,13 +127,13 @@ class _Builder:
     def add(self, tree: Tree) -> None:
         """Add the rows of a tree, unless nothing of it is left when it is normalised."""
         label, _ = strip_root(tree)
-        normal = normalize(tree)
+        normal = normalize(tree, functions=self.reading.functions)
         if normal is None:
             return
         self.root_labels[label] += 1
         self.position = 0
         first = len(self.rows)
-        binarize(collapse_unaries(normal), markov=self.markov).fold(self._row)
+        binarize(collapse_unaries(normal), markov=self.reading.markov).fold(self._row)
         self.lengths += [self.position] * (len(self.rows) - first)
 
     def _row(self, node: Tree, children: list[tuple[int, str]]) -> tuple[int, str]:
@@ -162,14 +178,13 @@ class _Builder:
         )
 
 
-def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0) -> Skeletons:
+def skeletons(trees: Iterable[Tree], *, lang: str = "en", markov: int = 0, functions: bool = False) -> Skeletons:
     """The skeletal trees of a treebank.
 
     trees (Iterable[Tree]): raw or normalised; trees of nothing but empty elements are left out.
-    lang (str): language, for the head rules.
-    markov (int): siblings that an "@" symbol remembers.
+    lang, markov, functions: as in `Reading`.
     """
-    builder = _Builder(lang, markov)
+    builder = _Builder(Reading(lang, markov, functions))
     for tree in trees:
         builder.add(tree)
     return builder.build()

@@ -180,8 +180,8 @@ def test_markov_order_and_language_reach_the_table():
     brackets = ["(VP (V a) (NP b) (PP c) (X d))"]
     assert set(skeletons(parse_trees(brackets)).interminals) == {"@VP", "VP"}
     assert set(skeletons(parse_trees(brackets), markov=1).interminals) == {"@VP->_PP", "@VP->_X", "VP"}
-    noun = ["(NP (DT the) (NN dog))"]
-    assert [skeletons(parse_trees(noun), lang=lang).head[2] for lang in ("en", "xx")] == [1, 0]
+    noun = ["(NP (RB not) (RB dog))"]
+    assert [skeletons(parse_trees(noun), lang=lang).head[2] for lang in ("en", "head-final", "xx")] == [1, 1, 0]
 
 
 def test_deep_trees_do_not_recurse():

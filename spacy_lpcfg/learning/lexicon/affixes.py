@@ -1,0 +1,54 @@
+"""Which signatures of unknown words a treebank needs: those whose words have other tags than the words around them.
+
+Signatures form chains, from one ending to a shorter one (`affix_backoff`). From the shortest on, an ending becomes a
+signature if its rare words tell their tags better by it than by the nearest shorter one that was chosen: if the
+log-likelihood of their tags gains more than `COST` times what the description of its tags costs, which is half the
+logarithm of the number of its words for each tag but one (Schwarz 1978). A signature is not only a bundle of tags, but
+of latent states too, so that it has to earn more than its tags.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from math import log
+
+from spacy_lpcfg.words.signatures import UNKNOWN, affix_backoff, is_signature
+
+FEWEST = 40
+"""Rare words, as often as they are seen, that a signature has at least."""
+COST = 3.0
+
+
+def chosen_affixes(tags: Mapping[tuple[str, bool], Mapping[str, int]]) -> frozenset[str]:
+    """The signatures that a treebank needs.
+
+    tags (mapping): of each rare word, and whether it opens a sentence, how often it has each tag.
+    RETURNS (frozenset of str): names of `affix_backoff`, `UNKNOWN` among them.
+    """
+    chains: dict[tuple[str, bool], list[str]] = {}
+    counts: dict[str, Counter[str]] = {}
+    for key, own in tags.items():
+        chain = chains[key] = [name for name in reversed(affix_backoff(*key)) if is_signature(name)]
+        for name in chain:
+            counts.setdefault(name, Counter()).update(own)
+    chosen = {UNKNOWN}
+    decided: set[str] = set()
+    for place in range(1, max(map(len, chains.values()), default=1)):
+        for chain in chains.values():
+            if place < len(chain) and chain[place] not in decided:
+                name = chain[place]
+                decided.add(name)
+                nearest = next(each for each in reversed(chain[:place]) if each in chosen)
+                if _gain(counts[name], counts[nearest]) > 0:
+                    chosen.add(name)
+    return frozenset(chosen)
+
+
+def _gain(own: Counter[str], broader: Counter[str]) -> float:
+    """By how much the tags of some words are likelier by themselves than by those of more words, less the cost."""
+    n, n_all = own.total(), broader.total()
+    if n < FEWEST or n == n_all:
+        return -1.0
+    better = sum(count * (log(count / n) - log(broader[tag] / n_all)) for tag, count in own.items())
+    return better - COST * max(1, len(own) - 1) * log(n) / 2

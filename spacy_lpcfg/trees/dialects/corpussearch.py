@@ -1,0 +1,144 @@
+"""Treebanks in the form of CorpusSearch: those of historical English, Icelandic, Faroese, Old Saxon and more.
+
+Beside words, their trees have codes of the text, `(CODE <P_3>)`, names, `(ID ...)`, empty categories, `*T*-1` and `0`,
+and, in some, the lemma after each word, `(N-N Menn-maður)`. A word that was cut in two has dollars, `(N-A dag$)
+(D-A $inn)`: where both parts are in the same phrase they become one word again, `(N+D-A daginn)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder
+from spacy_lpcfg.trees.tree import Tree
+
+CODES = frozenset({"CODE", "COM", "COMMENT", "REF"})
+_SPLICED = frozenset({"CODE", "META"})  # headings and names of speakers, which may hold phrases
+_PART = re.compile(r"(?<=[^\d])[2-9][1-9](?=$|[-^])")  # NPR21 and NPR22 are the two parts of one name
+_MORPHOLOGY = re.compile(r"[-^]")
+_DASH = re.compile(r"</?dash/?>")
+_LEAF = re.compile(r"\(([^\s()]+)\s+([^\s()]+)\)")
+_NO_LEAVES = TREE_NAMES | CODES
+_COMMENT_OPENS, _COMMENT_CLOSES = re.compile(r"^\s*/[~*]?\*|^\s*/~"), re.compile(r"\*~?/\s*$")
+
+
+def is_empty_category(tag: str, word: str) -> bool:
+    """Whether a leaf stands for no word: `*T*-1`, `*pro*`, `*`, or a zero that is no number."""
+    return word.startswith("*") or (word == "0" and not tag.startswith("NUM"))
+
+
+def has_lemmas(text: str) -> bool:
+    """Whether most words of a text are followed by a hyphen and their lemma."""
+    leaves = [(tag, word) for tag, word in _LEAF.findall(text) if tag not in _NO_LEAVES]
+    words = [word for tag, word in leaves if not is_empty_category(tag, word) and word[0].isalpha()]
+    return 2 * sum("-" in word for word in words) > len(words)
+
+
+def without_lemma(word: str) -> str:
+    """A word without its lemma: both have as many hyphens, and so it is the middle one that is between them."""
+    hyphens = [i for i, char in enumerate(word) if char == "-" and 0 < i < len(word) - 1]
+    if not hyphens:
+        return word
+    return word[: hyphens[len(hyphens) // 2]]
+
+
+def without_comments(lines: Iterable[str]) -> Iterator[str]:
+    """The lines; those of the comments of CorpusSearch's output, which stand apart, are empty."""
+    is_comment = False
+    for line in lines:
+        is_comment = is_comment or _COMMENT_OPENS.match(line) is not None
+        yield "\n" if is_comment else line
+        is_comment = is_comment and _COMMENT_CLOSES.search(line) is None
+
+
+class CorpusSearchBuilder(TreeBuilder):
+    """Trees of words of such a treebank.
+
+    with_lemmas (bool): Whether words have lemmas, which are cut off; punctuation may have them in any case.
+    dropped (Counter): What was left out is counted there.
+    """
+
+    def __init__(self, path: str, with_lemmas: bool, dropped: Counter[str]) -> None:
+        super().__init__(path)
+        self.with_lemmas = with_lemmas
+        self.dropped = dropped
+
+    def finished(self, tree: Tree) -> Tree | None:
+        children = tree.children if tree.label == "" else (tree,)
+        rest = [part for child in children if child.label not in TREE_NAMES for part in child.fold(self._kept)]
+        if not rest:
+            self.dropped["trees without words"] += 1
+            return None
+        return self._without_dollars(Tree("", self._joined(rest)))
+
+    def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
+        """What a node stands for among its parent's children."""
+        if node.word is not None:
+            return self._leaf(node.label, node.word)
+        children = [child for part in parts for child in part]
+        if not children or node.label in _SPLICED:
+            return children
+        return [Tree(node.label, self._joined(children))]
+
+    def _leaf(self, tag: str, word: str) -> list[Tree]:
+        if tag in CODES:
+            self.dropped["codes"] += 1
+        elif is_empty_category(tag, word):
+            self.dropped["empty categories"] += 1
+        else:
+            return [Tree(_PART.sub("", tag.rstrip("?")) or tag, word=self._form(word))]
+        return []
+
+    def _form(self, word: str) -> str:
+        form = without_lemma(word) if self.with_lemmas or not any(map(str.isalnum, word)) else word
+        self.dropped["lemmas"] += form != word
+        return _DASH.sub("—", form)
+
+    def _joined(self, children: list[Tree]) -> list[Tree]:
+        """The children, with words that were cut in two in one piece."""
+        joined: list[Tree] = []
+        for child in children:
+            before = joined[-1] if joined else None
+            if before is not None and _are_cut(before.word, child.word):
+                joined[-1] = Tree(_joined_tag(before.label, child.label), word=_joined_word(before, child))
+                self.dropped["cut words joined"] += 1
+            else:
+                joined.append(child)
+        return joined
+
+    def _without_dollars(self, tree: Tree) -> Tree:
+        """The tree; parts of a word in phrases of their own stay words."""
+        words = tree.words
+        cuts = [i for i, pair in enumerate(pairwise(words)) if _are_cut(*pair)]
+        if not cuts:
+            return tree
+        self.dropped["cut words of two phrases kept apart"] += len(cuts)
+        for i in cuts:
+            words[i], words[i + 1] = words[i][:-1], words[i + 1][1:]
+        forms = iter(words)
+        return tree.fold(
+            lambda node, below: Tree(node.label, word=next(forms)) if node.is_leaf else Tree(node.label, below)
+        )
+
+
+def _are_cut(left: str | None, right: str | None) -> bool:
+    """Whether two leaves are parts of a word."""
+    if left is None or right is None or min(len(left), len(right)) < 2:
+        return False
+    return left.endswith("$") and right.startswith("$")
+
+
+def _joined_word(left: Tree, right: Tree) -> str:
+    return "".join(left.words)[:-1] + "".join(right.words)[1:]
+
+
+def _joined_tag(left: str, right: str) -> str:
+    """`N-A` and `D-A` are `N+D-A`; tags of different morphology are joined as they stand."""
+    at_left, at_right = _MORPHOLOGY.search(left), _MORPHOLOGY.search(right)
+    ending = left[at_left.start() :] if at_left else ""
+    if at_left and at_right and ending == right[at_right.start() :]:
+        return f"{left[: at_left.start()]}+{right}"
+    return f"{left}+{right}"

@@ -1,0 +1,50 @@
+"""GreynirCorpus: a leaf has a tag, one or several words, and notes, `(ao í gær (lemma í gær))`."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from spacy_lpcfg.trees.brackets import TREE_NAMES, OpenNode, TreeBuilder
+from spacy_lpcfg.trees.tree import Tree
+
+_NAMES = TREE_NAMES | {"META"}
+_ROOTS = ("S0", "S0-X")
+
+
+class GreynirBuilder(TreeBuilder):
+    """Trees of words of that treebank; `dropped` (Counter) counts what was left out.
+
+    The words of a leaf of several become leaves of their own with its tag.
+    """
+
+    def __init__(self, path: str, dropped: Counter[str]) -> None:
+        super().__init__(path)
+        self.dropped = dropped
+
+    def finished(self, tree: Tree) -> Tree | None:
+        children = tree.children if tree.label == "" else (tree,)
+        rest = [child for child in children if child.label not in _NAMES]
+        if not rest:
+            self.dropped["trees without words"] += 1
+            return None
+        return Tree("", [part for child in rest for part in (child.children if child.label in _ROOTS else [child])])
+
+    def _open_beside_word(self, parent: OpenNode, number: int) -> None:
+        """A note on the word is no error."""
+
+    def _another_word(self, node: OpenNode, token: str, number: int) -> None:
+        node.word = f"{node.word} {token}"
+
+    def _closed(self, node: OpenNode, number: int) -> list[Tree]:
+        label = node.label or ""
+        if node.word is None:
+            return [Tree(label, node.children)] if node.children else []
+        self.dropped["lemmas and notes"] += len(node.children)
+        words = node.word.split(" ")
+        if len(words) > 1 and not self._stack:
+            raise self._error(f"Expected a tree, but got the words {node.word!r} alone. Remove them.", number)
+        if self._stack and self._stack[-1].word is not None:
+            return [Tree(label, word=words[0])]  # a note
+        if len(words) > 1 and not any(open_node.label in _NAMES for open_node in self._stack):
+            self.dropped["words of leaves of several split"] += len(words)
+        return [Tree(label, word=word) for word in words]

@@ -1,0 +1,52 @@
+"""The Keyaki Treebank of Japanese, and others in its form.
+
+Empty categories have the particle that they go without, `(NP-SBJ *が*)`; roles are in labels after a semicolon,
+`NP;*OB1*`, and what refers to it is in braces, `NP-SBJ{SPEAKER}`. Texts that may not be passed on have signs in the
+place of all words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder
+from spacy_lpcfg.trees.dialects.corpussearch import CODES, is_empty_category
+from spacy_lpcfg.trees.tree import Tree
+
+_ROLE = re.compile(r";\*?([^*{}]*)\*?")
+_REFERENCE = re.compile(r"\{[^{}]*\}")
+_WITHHELD = "⛔"
+
+
+class KeyakiBuilder(TreeBuilder):
+    """Trees of words of such a treebank; `dropped` (Counter) counts what was left out."""
+
+    def __init__(self, path: str, dropped: Counter[str]) -> None:
+        super().__init__(path)
+        self.dropped = dropped
+
+    def finished(self, tree: Tree) -> Tree | None:
+        children = tree.children if tree.label == "" else (tree,)
+        rest = [part for child in children if child.label not in TREE_NAMES for part in child.fold(self._kept)]
+        if not rest:
+            self.dropped["trees without words"] += 1
+            return None
+        if any(_WITHHELD in word for part in rest for word in part.words):
+            self.dropped["trees of withheld words"] += 1
+            return None
+        return Tree("", rest)
+
+    def _kept(self, node: Tree, parts: list[list[Tree]]) -> list[Tree]:
+        if node.word is not None:
+            name = "codes" if node.label in CODES else "empty categories"
+            if node.label in CODES or is_empty_category(node.label, node.word):
+                self.dropped[name] += 1
+                return []
+            return [Tree(_label(node.label), word=node.word)]
+        children = [child for part in parts for child in part]
+        return [Tree(_label(node.label), children)] if children else []
+
+
+def _label(label: str) -> str:
+    return _ROLE.sub(r"-\1", _REFERENCE.sub("", label)).rstrip("-") or label

@@ -1,0 +1,86 @@
+"""TIGER-XML (Mengel and Lezius, 2000): a graph a sentence, in elements `<s>`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from xml.etree import ElementTree
+
+from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
+from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.dialects.negra import count_raised
+from spacy_lpcfg.trees.tree import Tree
+
+_ROOT = "the root"  # a name with a space, which no element's id has
+_OPENS = re.compile(r"<s[\s>]")
+_CLOSES = "</s>"
+_LONGEST = 2**24  # characters of a sentence
+_TOO_LONG = f"Expected a sentence of at most {_LONGEST:,} characters, but it goes on. Is its </s> missing?"
+_NOT_CLOSED = "Expected </s> after the sentence that begins here, but the file ends. Fetch or make the file again."
+_EXPECTED = "Expected <s> with <graph>, <t> and <nt>, as TIGER-XML has them, but"
+
+
+def read_tiger(
+    lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
+) -> Iterator[Tree]:
+    """The trees of lines; arguments and errors are those of `Dialect.read`."""
+    for number, text in _sentences(lines, path):
+        try:
+            found = raised(_graph(text))
+        except (ValueError, ElementTree.ParseError) as error:
+            message = f"{_EXPECTED} {error}." if isinstance(error, ElementTree.ParseError) else str(error)
+            if on_error is None:
+                raise TreebankError(message, path, number) from error
+            on_error(TreebankError(message, path, number))
+        else:
+            count_raised(found.n_raised, found.n_moved, dropped)
+            yield found.tree
+
+
+def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
+    """The text of each sentence, and the line where it begins."""
+    text, first = "", 0
+    for number, line in enumerate(lines, 1):
+        rest = line
+        while rest:
+            if not text:
+                opening = _OPENS.search(rest)
+                if opening is None:
+                    break
+                first, rest = number, rest[opening.start() :]
+            before, closing, rest = rest.partition(_CLOSES)
+            text += before + closing
+            if len(text) > _LONGEST:
+                raise BrokenFileError(_TOO_LONG, path, first)
+            if closing:
+                yield first, text
+                text = ""
+    if text:
+        raise TreebankError(_NOT_CLOSED, path, first)
+
+
+def _graph(text: str) -> Graph:
+    """RAISES (ValueError): For elements that lack something. (ParseError): For what is no XML."""
+    sentence = ElementTree.fromstring(text)
+    above = {
+        edge.get("idref", ""): (phrase.get("id", ""), edge.get("label", ""))
+        for phrase in sentence.iter("nt")
+        for edge in phrase.iter("edge")
+    }
+    words = [
+        Word(word.get("word", ""), word.get("pos", ""), *above.get(word.get("id", ""), (_ROOT, "")))
+        for word in sentence.iter("t")
+    ]
+    phrases = {
+        phrase.get("id", ""): Phrase(phrase.get("cat", ""), *above.get(phrase.get("id", ""), (_ROOT, "")))
+        for phrase in sentence.iter("nt")
+    }
+    virtual = {name for name, phrase in phrases.items() if phrase.label == "VROOT" and phrase.parent == _ROOT}
+    words = [word._replace(parent=_ROOT, edge="") if word.parent in virtual else word for word in words]
+    phrases = {
+        name: phrase._replace(parent=_ROOT, edge="") if phrase.parent in virtual else phrase
+        for name, phrase in phrases.items()
+        if name not in virtual
+    }
+    return Graph(words, phrases, _ROOT)

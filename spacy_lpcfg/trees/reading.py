@@ -1,0 +1,110 @@
+"""Treebank files of any dialect, read as a stream."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError, read_lines
+from spacy_lpcfg.trees.dialects.table import DIALECTS, first_lines, looks_like
+from spacy_lpcfg.trees.tree import Tree
+
+PENN = "penn"
+_OF_PENN = (".mrg", ".parsed", ".ptb")
+_BRACKETS_ONLY = (PENN, "corpussearch", "keyaki")  # of the same words in brackets, which nothing tells apart for sure
+_APART = "greynir"  # whose leaves are those of no other, nor the other way round
+_NO_WORDS = "trees without words"
+
+
+def read_trees(
+    paths: PathLike | Iterable[PathLike],
+    *,
+    on_error: Callable[[TreebankError], None] | None = None,
+    dialect: str | None = None,
+    dropped: Counter[str] | None = None,
+) -> Iterator[Tree]:
+    """Read the trees of files, one at a time: memory does not grow with the files.
+
+    paths (path or iterable of paths): UTF-8 files, with or without a byte order mark, plain or
+        compressed with gzip (told by the content).
+    on_error (callable or None): As in `parse_trees`: `errors.append` skips and keeps.
+    dialect (str or None): One of `DIALECTS`; None for what each file looks like, as `dialect_of` has it.
+    dropped (Counter or None): What the dialect leaves out of the trees is counted there, by its name.
+    YIELDS (Tree): The trees of the files in their order.
+    RAISES (TreebankError): For the first broken tree, if `on_error` is None; and in any case for a
+        file that is not UTF-8, a damaged gzip file, one of another dialect, and one with trees but no words.
+        (OSError): For a file that cannot be opened. (ValueError): For a dialect that is none.
+    """
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+        name = os.fspath(path)
+        yield from read_dialect(read_lines(path), name, on_error=on_error, dialect=dialect, dropped=dropped)
+
+
+def read_dialect(
+    lines: Iterable[str],
+    path: str,
+    *,
+    on_error: Callable[[TreebankError], None] | None = None,
+    dialect: str | None = None,
+    dropped: Counter[str] | None = None,
+) -> Iterator[Tree]:
+    """The trees of lines; arguments and errors are those of `read_trees`."""
+    stream = iter(lines)
+    opening = first_lines(stream)
+    name = checked_dialect(dialect) or guessed("".join(opening), path)
+    _check_family(name, "".join(opening), path)
+    counts: Counter[str] = Counter()
+    n_trees = 0
+    for tree in DIALECTS[name].read(chain(opening, stream), path, on_error, counts):
+        n_trees += 1
+        yield tree
+    if counts[_NO_WORDS] and not n_trees:
+        raise BrokenFileError(
+            f"Expected trees with words, but all {counts[_NO_WORDS]:,} have only codes or empty categories in the "
+            f"dialect {name}. Name another dialect, or leave the file out.",
+            path,
+            1,
+        )
+    if dropped is not None:
+        dropped.update(+counts)
+
+
+def dialect_of(path: PathLike) -> str:
+    """The name of the dialect of a file, by its first lines.
+
+    A file whose name ends as one of the Penn Treebank's, `.mrg`, has no codes and lemmas: it is `penn`, unless it is
+    in no way brackets around words. So is a file that looks like none.
+    RAISES (TreebankError, OSError): As `read_trees`.
+    """
+    return guessed("".join(first_lines(read_lines(path))), os.fspath(path))
+
+
+def guessed(opening: str, path: str) -> str:
+    """As `dialect_of`, of the first lines of a file."""
+    name = looks_like(opening)
+    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and name in _BRACKETS_ONLY
+    return PENN if name is None or is_penn else name
+
+
+def checked_dialect(name: str | None) -> str | None:
+    """RAISES (ValueError): For a name that is none of `DIALECTS`; None is fine."""
+    if name is not None and name not in DIALECTS:
+        raise ValueError(f"Expected one of the dialects {', '.join(DIALECTS)}, but got {shown(name)}.")
+    return name
+
+
+def _check_family(name: str, opening: str, path: str) -> None:
+    found = looks_like(opening)
+    if found is None or found == name:
+        return
+    if DIALECTS[found].family != DIALECTS[name].family or _APART in (found, name):
+        raise BrokenFileError(
+            f"Expected {DIALECTS[name].what}, but this looks like {DIALECTS[found].what}. Read it in the dialect "
+            f"{found}, or leave it out.",
+            path,
+            1,
+        )

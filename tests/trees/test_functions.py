@@ -1,0 +1,107 @@
+"""Functions of categories: kept by learners, written, and scored with and without."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import spacy
+from commands import run
+
+from spacy_lpcfg.components.learners import make_learner
+from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG
+from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
+from spacy_lpcfg.trees.transforms import category_with_functions
+
+TREES = """\
+( (S (NP-SBJ-1 (PRP It)) (VP (VBZ seems) (S (NP-SBJ (-NONE- *-1)) (VP=2 (VBG working)))) (. .)) )
+( (S (NP-SBJ (DT The) (NN ferry)) (VP (VBD left) (NP-TMP (NN today)))) )
+( (S (NP-SBJ (PRP It)) (VP (VBD left) (NP (DT the) (NN ferry)))) )
+"""
+KEPT = """\
+(S (NP-SBJ (PRP It)) (VP (VBZ seems) (S (VP (VBG working)))) (. .))
+(S (NP-SBJ (DT The) (NN ferry)) (VP (VBD left) (NP-TMP (NN today))))
+(S (NP-SBJ (PRP It)) (VP (VBD left) (NP (DT the) (NN ferry))))
+"""
+
+
+@pytest.mark.parametrize(
+    ("label", "kept"),
+    [
+        ("NP-SBJ-1", "NP-SBJ"),
+        ("NP-1", "NP"),
+        ("S=2", "S"),
+        ("PP-LOC-CLR-TPC=3-2", "PP-LOC-CLR-TPC"),
+        ("NP", "NP"),
+        ("-LRB-", "-LRB-"),
+        ("=", "="),
+        ("NP--SB", "NP-SB"),
+    ],
+)
+def test_functions_are_kept_without_indices(label, kept):
+    assert category_with_functions(label) == kept
+
+
+def test_functions_are_kept_by_transforms():
+    trees, kept = [*parse_trees(TREES)], [*parse_trees(KEPT)]
+    assert [clean(tree, functions=True) for tree in trees] == kept
+    assert [normalize(tree, functions=True) for tree in trees] == kept
+    assert [normalize(tree) for tree in trees] == [normalize(tree) for tree in kept]
+
+
+@pytest.mark.parametrize("learner", [TreebankPCFG(functions=True), make_learner("pivot", settings={"functions": True})])
+def test_functions_are_learned_and_parsed(learner):
+    model = learner.fit([*parse_trees(TREES)] * 4)
+    tree = model.parser().parse(["The", "ferry", "left", "today"]).tree
+    assert tree == [*parse_trees(KEPT)][1]
+
+
+def test_functions_of_trees_have_probabilities_by_grammars_that_have_them():
+    trees = [*parse_trees(TREES)]
+    with_functions, without = TreebankPCFG(functions=True).fit(trees), TreebankPCFG().fit(trees)
+    for grammar in (with_functions, without):
+        assert grammar.parser().tree_log_probability(trees[1]) > -50
+    assert with_functions.labels == ("NP", "NP-SBJ", "NP-TMP", "S", "VP")
+
+
+def test_functions_are_the_same_for_all_grammars_of_an_ensemble():
+    with pytest.raises(ValueError, match="lang, markov and functions"):
+        Ensembles([Pivot(), Pivot(functions=True)])
+
+
+def test_functions_are_scored_with_and_without(tmp_path):
+    gold, test, model = tmp_path / "gold.mrg", tmp_path / "test.mrg", tmp_path / "model"
+    gold.write_text(TREES * 4, "utf-8")
+    test.write_text((KEPT * 4).replace("NP-TMP", "NP-LOC"), "utf-8")
+    plain = json.loads(run("evaluate", gold, test, "--json").stdout)["evalb_f"]
+    scores = json.loads(run("evaluate", gold, test, "--functions", "keep", "--json").stdout)
+    assert (plain, scores["labels"]["NP-SBJ"]["f"]) == (100, 100)
+    assert scores["evalb_f"] < 95
+    told = run("learn", "lpcfg", gold, "--dev", gold, "--method", "pcfg", "--functions", "keep", "-o", model).stdout
+    assert "dev F1 100.00" in told
+    assert json.loads(run("evaluate", model, gold, "--functions", "keep", "--json").stdout)["evalb_f"] == 100
+    assert json.loads(run("evaluate", model, gold, "--json").stdout)["evalb_f"] == 100
+    assert (
+        run("parse", model, "-", "--input", "tokens", text="The ferry left today\n").stdout
+        == KEPT.splitlines()[1] + "\n"
+    )
+    doc = spacy.load(model)("It left the ferry")
+    assert {span.label_ for span in doc.spans["constituents"]} == {"S", "NP-SBJ", "VP", "NP"}
+
+
+def test_functions_are_converted(tmp_path):
+    path, out = tmp_path / "in.mrg", tmp_path / "out.mrg"
+    path.write_text(TREES, "utf-8")
+    run("convert", path, out, "--functions", "keep")
+    assert out.read_text("utf-8") == KEPT
+
+
+def test_functions_are_refused_where_a_method_has_no_use_for_them(tmp_path):
+    path = tmp_path / "in.mrg"
+    path.write_text(TREES, "utf-8")
+    refused = run("learn", "lpcfg", path, "--method", "ensemble", "--functions", "keep", "-o", tmp_path / "out", code=2)
+    assert "ensemble has no use for it" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+def test_functions_of_a_word_alone_are_left():
+    assert clean(Tree("NP-SBJ", word="x"), functions=True) == Tree("NP-SBJ", word="x")
