@@ -2,10 +2,11 @@
 
     python scripts/module_visits.py [TEXT]
 
-Parses a text twice by the English model and traces the second pass, in which what is remembered of words is there.
-A visit is a call from one module of the package to a function of another. Properties and the constructors and methods
-of the values that travel along (`VALUES`) are no visits, as they hand nothing on. A return upwards is a visit to a
-module that is still at work further up the stack. Calls by spaCy itself and by compiled functions are not counted.
+Parses a text twice by en-fast, the English model of one grammar, and traces the second pass, in which what is
+remembered of words is there. A visit is a call from one module of the package to a function of another. Properties and
+the constructors and methods of the values that travel along and of caches (`VALUES`) are no visits, as they hand
+nothing on. A return upwards is a visit to a module that is still at work further up the stack. Calls by spaCy itself
+and by compiled functions are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import spacy
 from spacy.language import Language
 
 PACKAGE = "spacy_lpcfg."
-VALUES = ("parsing.query", "parsing.constraints", "parsing.result", "chart.settings")
+VALUES = ("parsing.query", "parsing.constraints", "parsing.result", "chart.settings", "words.remembered")
 TEXT = "The ferry that my sister missed was the last one."
 
 
@@ -38,7 +39,7 @@ class Visits(NamedTuple):
 def main() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    nlp.add_pipe("lpcfg_parser")
+    nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
     found = trace(nlp, sys.argv[1] if len(sys.argv) > 1 else TEXT)
     for module, n in found.visits.most_common():
         print(f"{n:3}  {module}")

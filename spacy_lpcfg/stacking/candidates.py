@@ -82,7 +82,7 @@ def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
 
 def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
     """The hash of each word's likeliest tag."""
-    return text_hash.each(max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags)
+    return text_hash.each([max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags])
 
 
 @remembered(_REMEMBERED)

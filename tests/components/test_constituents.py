@@ -30,7 +30,17 @@ from spacy_lpcfg.components.constituents import (
 )
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.pictures import tree_svg
-from spacy_lpcfg.trees import DEFAULT, ENGLISH, Tree, dependencies, from_nltk, lexical_heads, parse_trees, to_latex
+from spacy_lpcfg.trees import (
+    DEFAULT,
+    ENGLISH,
+    HeadRules,
+    Tree,
+    dependencies,
+    from_nltk,
+    lexical_heads,
+    parse_trees,
+    to_latex,
+)
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
 register_extensions()
@@ -439,7 +449,7 @@ def test_constituents_dependencies_are_between_tokens():
     (root,) = doc._.constituency
     found = [(each.token.text, each.head.text, each.label) for each in root.dependencies(ENGLISH)]
     assert found == [("It", "works", "S>NP"), ("works", "works", "root"), ("now", "works", "VP>ADVP")]
-    assert [each.head.i for each in root.dependencies(DEFAULT)] == [0, 0, 2]
+    assert [each.head.i for each in root.dependencies(HeadRules(side="left"))] == [0, 0, 2]
     assert [each.head.i for each in root[1].dependencies()] == [2, 2]
 
 

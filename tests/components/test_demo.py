@@ -407,7 +407,8 @@ def test_serve_starts_warm(monkeypatch):
     found: list[set[str]] = []
 
     def end(server: DemoServer) -> None:
-        found.append(set(vars(server.answer.component.ready_parser().parser.parser)))
+        several = server.answer.component.ready_parser().parser.parser
+        found.append(set(vars(several.backing.backing)))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DemoServer, "serve_forever", end)

@@ -31,7 +31,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", "rerank", None]},
+    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", None]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],
@@ -148,8 +148,8 @@ def test_pipe_settings_limit_no_memory_of_a_network():
 
 
 def test_pipe_settings_without_a_limit_of_memory_are_those_of_the_library(pipes):
-    pipe = spacy.blank("en").add_pipe("lpcfg_parser", config={"limits": {"max_memory": None}})
-    assert pipe.parser.parser.parser.settings == ChartSettings()
+    pipe = spacy.blank("en").add_pipe("lpcfg_parser", config={"pretrained": "en-fast", "limits": {"max_memory": None}})
+    assert pipe.parser.parser.parser.backing.settings == ChartSettings()
     assert replace(pipe.limits, max_memory=192) == pipes.get_pipe("lpcfg_parser").limits
 
 
@@ -171,7 +171,7 @@ def test_pipe_settings_of_an_unknown_name_are_refused_by_spacy_with_all_that_the
 def test_pipe_settings_take_effect_when_assigned():
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
-    parser = nlp.add_pipe("lpcfg_parser")
+    parser = nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
     usual = nlp(TEXT).spans["constituents"]
     parser.limits = replace(parser.limits, max_words=4)
     assert nlp(TEXT).spans["constituents"].attrs["status"] == ["segmented"]
