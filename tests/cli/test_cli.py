@@ -501,15 +501,15 @@ def test_cli_converts_to_docs_and_back(folder, tmp_path):
     assert list(read_trees(tmp_path / "again.mrg.gz")) == list(read_trees(tmp_path / "back.mrg"))
 
 
-@pytest.mark.parametrize(("options", "heads"), [([], "2022230"), (["--lang", "de"], "0121011")])
+@pytest.mark.parametrize(("options", "heads"), [([], "202223020"), (["--lang", "de"], "202223001")])
 def test_cli_converts_to_dependencies(tmp_path, options, heads):
     """Of normalized trees, by the head rules of the language."""
-    (tmp_path / "raw.mrg").write_text(RAW, "utf-8")
+    (tmp_path / "raw.mrg").write_text(f"{RAW} (X (A a) (B b))", "utf-8")
     run("convert", tmp_path / "raw.mrg", tmp_path / "raw.conllu", *options)
-    first, second, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
+    first, second, third, end = (tmp_path / "raw.conllu").read_text("utf-8").split("\n\n")
     assert end == ""
     assert first.startswith("# text = It seems working .\n1\tIt\t_\t_\tPRP\t_\t")
-    rows = [line.split("\t") for text in (first, second) for line in text.splitlines()[1:]]
+    rows = [line.split("\t") for text in (first, second, third) for line in text.splitlines()[1:]]
     assert "".join(row[6] for row in rows) == heads
 
 
