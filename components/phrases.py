@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar, TypeVar
 
@@ -14,7 +15,7 @@ from spacy_lpcfg.components.tree_group import key_of
 from spacy_lpcfg.components.tree_matcher import IndexedDocs
 from spacy_lpcfg.queries import TreeNode, clauses, phrases
 from spacy_lpcfg.trees import head_rules
-from spacy_lpcfg.trees.transforms import ROOT_LABELS
+from spacy_lpcfg.trees.transforms import ROOT_LABELS, basic_category
 
 
 class Phrase(Span):
@@ -75,8 +76,9 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
     """
     docs = _indexed(doclike)
     found = phrases(docs.index, label, maximal=maximal)
-    if not found:
-        _check_label(doclike.doc, label)
+    there = {basic_category(node.label) for node in found}
+    if missing := [each for each in label.split("|") if each not in there]:
+        _check_labels(doclike.doc, missing)
     return Phrases(_phrase(Phrase, docs, node) for node in found)
 
 
@@ -110,10 +112,10 @@ def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhra
     return phrase
 
 
-def _check_label(doc: Doc, label: str) -> None:
+def _check_labels(doc: Doc, labels: Iterable[str]) -> None:
     """RAISES (ValueError): For what is no label of the model that made the trees, if this is there to be asked."""
     known = getattr(find_pipe(doc, key_of(doc)), "labels", ())
-    unknown = [each for each in label.split("|") if each not in known]
+    unknown = [each for each in labels if each not in known]
     if known and unknown:
         raise ValueError(f"Expected a label of the model's trees, one of {', '.join(known)}, got {shown(unknown[0])}.")
 

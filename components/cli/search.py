@@ -155,10 +155,11 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
 
 def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchFormat, is_one: bool) -> Iterator[str]:
     """A row for each match; is_one (bool): whether all trees are of one file, which needs no name."""
-    is_empty = True
+    is_empty, unseen = True, {*pattern.labels}
     if form == SearchFormat.tsv:
         yield "\t".join((*_COLUMNS, *pattern.names))
     for part in searched:
+        unseen = {label for label in unseen if not part.trees.has(label)}
         for match in part.trees.search(pattern):
             is_empty = False
             number = part.n_before + match.node.tree_number + 1
@@ -169,6 +170,8 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchForm
                 yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
     if is_empty:
         log("No match." + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
+        if unseen:
+            log(f"No tree has a node {', '.join(label for label in pattern.labels if label in unseen)}.")
 
 
 def _in_context(place: str, match: "TreeMatch") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.matching import matches, matching_nodes
-from spacy_lpcfg.queries.pattern import TreePattern
+from spacy_lpcfg.queries.pattern import LabelTest, TreePattern
 from spacy_lpcfg.queries.reading import Strings, codes_of_file, codes_of_trees
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees import ENGLISH, HeadRules, Tree, TreebankError
@@ -75,6 +75,10 @@ class TreeIndex(TreeArrays):
         RETURNS (array of int64): Numbers of nodes; `TreeNode(index, number)` tells more of one.
         """
         return matching_nodes(self, _compiled(pattern))
+
+    def has(self, label: str) -> bool:
+        """Whether any node has a label, as it stands or without its functions."""
+        return any(self.count(LabelTest(label, is_basic=is_basic)) for is_basic in (False, True))
 
     def __len__(self) -> int:
         """The number of trees."""

@@ -131,6 +131,16 @@ class TreePattern:
         self.roots: tuple[Part, ...] = tuple(parser.pattern())
         self.names: tuple[str, ...] = tuple(dict.fromkeys(parser.all_names))
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The labels and words that nodes of the pattern have by their names, each once."""
+        agenda, found = [*self.roots], {}
+        for part in agenda:
+            agenda += part.parts
+            if part.kind == "node" and part.test.regex is None and not part.test.is_negated:
+                found |= dict.fromkeys(part.test.text.split("|"))
+        return tuple(label for label in found if label not in (ANY, ROOT))
+
 
 # Reading -----------------------------------------------------------------------------------------
 

@@ -119,7 +119,7 @@ def test_cli_search_says_where_a_pattern_is_wrong(trees):
 
 def test_cli_search_without_a_match_says_so(trees):
     result = run("search", "NP < XX", trees)
-    assert (result.stdout, result.stderr) == ("", "No match.\n")
+    assert (result.stdout, result.stderr) == ("", "No match.\nNo tree has a node XX.\n")
     assert "<<# is the word as well" in run("search", "NP <# price", trees).stderr
     assert "<<#" not in run("search", "NP <<# xx", trees).stderr
 

@@ -76,6 +76,8 @@ def test_phrases_refuse_what_they_cannot_find(parsed, doc):
         parsed._.phrases("XP")
     with pytest.raises(ValueError, match="got 'NN'"):
         parsed._.phrases("CONJP|NN")
+    with pytest.raises(ValueError, match="got 'XP'"):
+        parsed._.phrases("NP|XP")
     assert parsed._.phrases("CONJP") == ()
     assert [pipeline_of("lpcfg_parser")(text)._.clauses for text in ("", " \n ")] == [(), ()]
     assert doc._.phrases("XP") == ()
