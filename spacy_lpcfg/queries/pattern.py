@@ -134,12 +134,13 @@ class TreePattern:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """The labels and words that nodes of the pattern have by their names, each once."""
-        agenda, found = [*self.roots], {}
+        agenda: list[Part] = [*self.roots]
+        found: list[str] = []
         for part in agenda:
             agenda += part.parts
             if part.kind == "node" and part.test.regex is None and not part.test.is_negated:
-                found |= dict.fromkeys(part.test.text.split("|"))
-        return tuple(label for label in found if label not in (ANY, ROOT))
+                found += part.test.text.split("|")
+        return tuple(label for label in dict.fromkeys(found) if label not in (ANY, ROOT))
 
 
 # Reading -----------------------------------------------------------------------------------------
