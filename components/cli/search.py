@@ -159,7 +159,6 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchForm
     if form == SearchFormat.tsv:
         yield "\t".join((*_COLUMNS, *pattern.names))
     for part in searched:
-        unseen = {label for label in unseen if not part.trees.has(label)}
         for match in part.trees.search(pattern):
             is_empty = False
             number = part.n_before + match.node.tree_number + 1
@@ -168,6 +167,8 @@ def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchForm
                 yield "\t".join(_cells(part.name, number, match, pattern))
             else:
                 yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
+        if is_empty:
+            unseen = {label for label in unseen if not part.trees.has(label)}
     if is_empty:
         log("No match." + (_NO_HEAD if "<#" in pattern.text.replace("<<#", "") else ""))
         if unseen:

@@ -45,7 +45,7 @@ class Params:
     labeled (bool): whether brackets must have equal labels to match, or only equal spans.
     max_error (int): EVALB exits without totals soon after this many error sentences. Ours never
         stops: `Evaluation.table()` remarks on it instead.
-    functions (bool): whether functions are a part of labels, as of NP-SBJ; EVALB cuts them off.
+    functions (bool): whether NP-SBJ is another label than NP; EVALB cuts functions such as SBJ off.
     """
 
     deleted: frozenset[str] = frozenset()

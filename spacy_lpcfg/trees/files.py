@@ -81,7 +81,7 @@ def treebank_files(
 
     dialect (str or None): None for any; then files of a folder that look like no treebank are left out.
     others (tuple of str): ends of names of files that count too.
-    RAISES (FileNotFoundError): As of `files_of`. (ValueError): For a dialect that is none.
+    RAISES (FileNotFoundError): As `files_of`. (ValueError): For an unknown dialect.
     """
     suffixes = suffixes_of(checked_dialect(dialect)) + others
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:

@@ -11,7 +11,7 @@ by a backslash, as is the backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chai
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from itertools import chain
 from operator import is_
 
@@ -147,13 +147,7 @@ def strip_functions(tree: Tree) -> Tree:
     Tags are left alone, and so are categories that begin with "-" or "=".
     """
 
-    def strip(node: Tree, children: list[Tree]) -> Tree:
-        if node.is_leaf:
-            return node
-        label = basic_category(node.label)
-        return _with_children(node, children) if label == node.label else Tree(label, children)
-
-    return tree.fold(strip)
+    return _renamed(tree, basic_category)
 
 
 def strip_indices(tree: Tree) -> Tree:
@@ -162,13 +156,19 @@ def strip_indices(tree: Tree) -> Tree:
     Tags are left alone, and so are categories that begin with "-" or "=".
     """
 
-    def strip(node: Tree, children: list[Tree]) -> Tree:
+    return _renamed(tree, category_with_functions)
+
+
+def _renamed(tree: Tree, rename: Callable[[str], str]) -> Tree:
+    """The tree with other names of its categories; tags are left alone."""
+
+    def renamed(node: Tree, children: list[Tree]) -> Tree:
         if node.is_leaf:
             return node
-        label = category_with_functions(node.label)
+        label = rename(node.label)
         return _with_children(node, children) if label == node.label else Tree(label, children)
 
-    return tree.fold(strip)
+    return tree.fold(renamed)
 
 
 def category_with_functions(label: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder
@@ -54,6 +54,17 @@ def without_comments(lines: Iterable[str]) -> Iterator[str]:
         is_comment = is_comment and _COMMENT_CLOSES.search(line) is None
 
 
+def parts_with_words(
+    tree: Tree, kept: Callable[[Tree, list[list[Tree]]], list[Tree]], dropped: Counter[str]
+) -> list[Tree]:
+    """What `kept` leaves of a tree below its root, without its name; if that is nothing, the tree is counted."""
+    children = tree.children if tree.label == "" else (tree,)
+    parts = [part for child in children if child.label not in TREE_NAMES for part in child.fold(kept)]
+    if not parts:
+        dropped["trees without words"] += 1
+    return parts
+
+
 class CorpusSearchBuilder(TreeBuilder):
     """Trees of words of such a treebank.
 
@@ -67,10 +78,8 @@ class CorpusSearchBuilder(TreeBuilder):
         self.dropped = dropped
 
     def finished(self, tree: Tree) -> Tree | None:
-        children = tree.children if tree.label == "" else (tree,)
-        rest = [part for child in children if child.label not in TREE_NAMES for part in child.fold(self._kept)]
+        rest = parts_with_words(tree, self._kept, self.dropped)
         if not rest:
-            self.dropped["trees without words"] += 1
             return None
         return self._without_dollars(Tree("", self._joined(rest)))
 

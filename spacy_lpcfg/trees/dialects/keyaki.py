@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from spacy_lpcfg.trees.brackets import TREE_NAMES, TreeBuilder
-from spacy_lpcfg.trees.dialects.corpussearch import CODES, is_empty_category
+from spacy_lpcfg.trees.brackets import TreeBuilder
+from spacy_lpcfg.trees.dialects.corpussearch import CODES, is_empty_category, parts_with_words
 from spacy_lpcfg.trees.tree import Tree
 
 _ROLE = re.compile(r";\*?([^*{}]*)\*?")
@@ -27,10 +27,8 @@ class KeyakiBuilder(TreeBuilder):
         self.dropped = dropped
 
     def finished(self, tree: Tree) -> Tree | None:
-        children = tree.children if tree.label == "" else (tree,)
-        rest = [part for child in children if child.label not in TREE_NAMES for part in child.fold(self._kept)]
+        rest = parts_with_words(tree, self._kept, self.dropped)
         if not rest:
-            self.dropped["trees without words"] += 1
             return None
         if any(_WITHHELD in word for part in rest for word in part.words):
             self.dropped["trees of withheld words"] += 1
