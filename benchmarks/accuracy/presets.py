@@ -155,9 +155,10 @@ def peer_row(train: str, parse_by: str, trees: Path, dev: Path, model: Path) -> 
 
 def train_peer(command: str, trees: Path, model: Path) -> tuple[float, float]:
     """CPU seconds and peak memory in MB of a peer's learning, start-up included."""
-    own = trees.with_suffix(".one-a-line")
-    own.write_text("".join(f"( {tree})\n" for tree in measure.read_gold(trees)), encoding="utf-8")
-    return peers.run(command, trees=own, model=model), peers.children_mb()
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as own:
+        own.writelines(f"( {tree})\n" for tree in measure.read_gold(trees))
+        own.flush()
+        return peers.run(command, trees=own.name, model=model), peers.children_mb()
 
 
 def parse_by_peer(command: str, dev: Path, model: Path) -> tuple[measure.Row, float]:

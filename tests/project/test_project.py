@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -24,7 +25,7 @@ def project(tmp_path_factory):
     project = tmp_path_factory.mktemp("clone") / "project"
     project.mkdir()
     shutil.copy(ROOT / "project.yml", project)
-    for folder in ("configs", "assets"):
+    for folder in ("configs", "assets", "scripts"):
         shutil.copytree(ROOT / folder, project / folder)
     other = project.parent / "other"
     other.mkdir()
@@ -125,3 +126,24 @@ def test_project_document_is_up_to_date(tmp_path):
     assert page.read_text("utf-8") == (ROOT / "PROJECT.md").read_text("utf-8"), (
         "run `python -m spacy project document . --no-emoji --output PROJECT.md`"
     )
+
+
+def test_project_packages_a_parser_of_an_open_treebank(project):
+    """With trees of the sample in place of the treebank, and a plain PCFG."""
+    trees = (ROOT / "assets" / "sample" / "train.mrg").read_text("utf-8").splitlines(keepends=True)
+    folder = project / "assets" / "treebanks" / "icon"
+    folder.mkdir(parents=True)
+    for part, some in (("train", trees[:60]), ("dev", trees[60:80]), ("test", trees[80:100])):
+        (folder / f"{part}.mrg").write_text("".join(some), encoding="utf-8")
+    run(project, "treebank", ".", "--vars.name", "icon")
+    config = project / "corpus" / "icon" / "config.cfg"
+    config.write_text(config.read_text("utf-8").replace('"balanced"', '"pcfg"'), encoding="utf-8")
+    assert "learned from 60 trees" in run(project, "learn-treebank", ".", "--vars.name", "icon")
+    run(project, "package-treebank", ".", "--vars.name", "icon")
+    package = project / "packages" / "id_icon-0.1.0"
+    meta = json.loads((package / "meta.json").read_text("utf-8"))
+    assert (meta["lang"], meta["name"], meta["license"]) == ("id", "icon", "CC BY-SA 4.0")
+    assert meta["performance"]["n_sentences"] == 20
+    readme = (package / "README.md").read_text("utf-8")
+    assert "seacorenlp-data" in readme
+    assert f"F1 {meta['performance']['evalb_f']:.2f} by EVALB" in readme

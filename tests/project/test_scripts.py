@@ -7,11 +7,14 @@ import runpy
 import subprocess
 import sys
 import zipfile
+from collections import Counter
 
 import pytest
 from paths import ROOT
+from spacy.util import load_config
 
 from spacy_lpcfg import load
+from spacy_lpcfg.trees import read_trees
 
 SCRIPTS = ROOT / "scripts"
 SPLITS = """# Splits
@@ -74,6 +77,89 @@ def test_scripts_gum_refuses_what_is_not_gum(gum, tmp_path):
     assert "splits.md and const/" in run("gum.py", tmp_path, tmp_path / "out", code=2)
     (gum / "const" / "GUM_bio_four.ptb").unlink()
     assert "GUM_bio_four.ptb" in run("gum.py", gum, tmp_path / "out", code=1)
+
+
+SAGA = "( (IP-MAT (NP-SBJ (PRO-N {0}-ég)) (VBPI sjá) (. .-.)) (ID {0},.{1}))\n\n"
+
+
+def words_of(path):
+    return [tree.words[0] for tree in read_trees(path)]
+
+
+def test_scripts_treebanks_gives_whole_documents_to_each_part(tmp_path):
+    with zipfile.ZipFile(tmp_path / "icepahc.zip", "w") as archive:
+        for name in map(str, range(20)):
+            archive.writestr(f"x-1/finished/{name}.psd", "".join(SAGA.format(name, i) for i in range(5)))
+        archive.writestr("x-1/additions/no.psd", SAGA.format("no", 0))
+    output = run("treebanks.py", "split", "icepahc", tmp_path, tmp_path / "out", "--most", 32)
+    assert output.splitlines()[:3] == [
+        "test: 4 of 10 trees, 12 tokens",
+        "dev: 4 of 10 trees, 12 tokens",
+        "train: 32 of 80 trees, 96 tokens",
+    ]
+    run("treebanks.py", "split", "icepahc", tmp_path, tmp_path / "whole")
+    parts = [words_of(tmp_path / "whole" / f"{part}.mrg") for part in ("train", "dev", "test")]
+    assert list(map(len, parts)) == [80, 10, 10]
+    assert all(part.count(word) == 5 for part in parts for word in part)
+    assert not any("no" in part for part in parts)
+    assert words_of(tmp_path / "out" / "test.mrg") != words_of(tmp_path / "whole" / "test.mrg")[:4]
+    run("treebanks.py", "split", "icepahc", tmp_path, tmp_path / "other", "--seed", 1)
+    assert words_of(tmp_path / "other" / "test.mrg") != parts[2]
+    config = load_config(tmp_path / "whole" / "config.cfg").interpolate()
+    assert config["nlp"]["lang"] == config["components"]["lpcfg_parser"]["learner"]["lang"] == "is"
+    assert config["corpora"]["train"]["path"] == str(tmp_path / "whole" / "train.mrg")
+
+
+def test_scripts_treebanks_keeps_a_treebank_s_own_parts_and_draws_the_others(tmp_path):
+    for folder, n in (("train", 20), ("test", 3)):
+        (tmp_path / "greynir" / folder).mkdir(parents=True)
+        for i in range(n):
+            tree = f"( (S0 (P (NP (fn_et_p1 {folder}{i})) (so_gm_p1 sé)))) \n\n"
+            (tmp_path / "greynir" / folder / f"{i}.gld").write_text(tree, encoding="utf-8")
+    run("treebanks.py", "split", "greynir", tmp_path, tmp_path / "out")
+    assert words_of(tmp_path / "out" / "test.mrg") == ["test0", "test1", "test2"]
+    assert len(words_of(tmp_path / "out" / "dev.mrg")) == 2
+    assert all(
+        word.startswith("train") for part in ("train", "dev") for word in words_of(tmp_path / "out" / f"{part}.mrg")
+    )
+
+
+def test_scripts_treebanks_cuts_few_files_into_runs_and_says_what_is_broken(tmp_path):
+    (tmp_path / "helipad").mkdir()
+    trees = "".join(SAGA.format(i // 100, i) for i in range(2500)) + "( (IP-MAT (NP-SBJ (PRO-N a)) b))\n"
+    (tmp_path / "helipad" / "one.psd").write_text(trees, encoding="utf-8")
+    output = run("treebanks.py", "split", "helipad", tmp_path, tmp_path / "out")
+    assert output.count("Left out: ") == 1
+    for part, n in (("test", 3), ("dev", 3), ("train", 19)):
+        words = words_of(tmp_path / "out" / f"{part}.mrg")
+        assert set(Counter(words).values()) == {100}
+        assert len(words) == 100 * n
+
+
+def test_scripts_treebanks_leaves_out_texts_that_not_everyone_may_use(tmp_path):
+    terms = {
+        "a": "Public domain",
+        "b": "Creative Commons Attribution-ShareAlike License 3.0",
+        "c": "Creative Commons Share-Alike Attribution Non-Commercial License.",
+        "d": "fair use",
+    }
+    for folder in ("treebank", "metadata"):
+        (tmp_path / "keyaki" / folder).mkdir(parents=True)
+    for name, own in terms.items():
+        (tmp_path / "keyaki" / "metadata" / f"{name}.txt").write_text(
+            f"title: x\nterms of use: {own}\n", encoding="utf-8"
+        )
+        tree = f"( (IP-MAT (PP-SBJ (NP (N {name})) (P-ROLE が)) (VB 走る) (PU 。)) (ID 1_{name}))\n\n"
+        (tmp_path / "keyaki" / "treebank" / f"{name}.psd").write_text(150 * tree, encoding="utf-8")
+    run("treebanks.py", "split", "keyaki", tmp_path, tmp_path / "out")
+    kept = [word for part in ("train", "dev", "test") for word in words_of(tmp_path / "out" / f"{part}.mrg")]
+    assert Counter(kept) == {"a": 150, "b": 150}
+
+
+def test_scripts_treebanks_says_what_is_missing(tmp_path):
+    assert "icepahc.zip beside it" in run("treebanks.py", "split", "icepahc", tmp_path, tmp_path / "out", code=1)
+    assert not (tmp_path / "out").exists()
+    assert "helipad" in run("treebanks.py", "split", "danish", tmp_path, tmp_path / "out", code=2)
 
 
 def test_scripts_penn_sample_takes_files_by_number(tmp_path):

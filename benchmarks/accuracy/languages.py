@@ -1,0 +1,65 @@
+"""What is learned from treebanks of many languages, beside another parser that learns from the same trees.
+
+    python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--peer-train COMMAND --peer-parse COMMAND]
+        [--json FILE]
+
+A FOLDER holds train.mrg, test.mrg and config.cfg, as `scripts/treebanks.py` makes them. Learns from the one and parses
+the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences that are right as a whole, CPU
+seconds and peak memory of learning and parsing, and the size of the model. The peer's COMMANDs are those of
+`benchmarks.accuracy.presets`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from thinc.api import Config
+
+from benchmarks import measure
+from benchmarks.accuracy import presets
+from spacy_lpcfg.components.learners import NAMED, make_learner
+from spacy_lpcfg.trees import read_trees
+
+
+def main() -> None:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
+    arguments.add_argument("--learners", nargs="*", choices=NAMED, default=["pivot", "balanced"], metavar="NAME")
+    arguments.add_argument("--peer-train", metavar="COMMAND")
+    arguments.add_argument("--peer-parse", metavar="COMMAND")
+    args = arguments.parse_args()
+    if bool(args.peer_train) != bool(args.peer_parse):
+        arguments.error("a peer needs both --peer-train and --peer-parse")
+    tables: dict[str, list[measure.Row]] = {}
+    for folder in args.folders:
+        tables[folder.name] = []
+        for row in rows(folder, args):
+            tables[folder.name].append(row)
+            measure.progress(f"{folder.name} {row}")
+    measure.report(tables, args.json)
+
+
+def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
+    """Of each learner, and then the peer."""
+    train, test = treebank / "train.mrg", treebank / "test.mrg"
+    lang = Config().from_disk(treebank / "config.cfg", interpolate=False)["nlp"]["lang"]
+    with tempfile.TemporaryDirectory() as folder:
+        model = Path(folder) / "model"
+        for name in args.learners:
+            learning = measure.in_child(learn, name, lang, train, model)
+            parsing = measure.in_child(presets.parse, model, train, test, presets.DECODINGS[0], None)
+            costs = learning.seconds, learning.peak_mb, parsing.peak_mb
+            yield {"parser": name, **presets.row(parsing.result, *costs, model)}
+        if args.peer_train:
+            yield {"parser": "peer", **presets.peer_row(args.peer_train, args.peer_parse, train, test, model)}
+
+
+def learn(name: str, lang: str, trees: Path, model: Path) -> None:
+    make_learner(name, lang=lang).fit(read_trees(trees)).to_disk(model)
+
+
+if __name__ == "__main__":
+    main()

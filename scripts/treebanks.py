@@ -1,0 +1,237 @@
+"""An open treebank: its trees in parts, the config of a pipeline that learns from them, and the pipeline's card.
+
+    python scripts/treebanks.py split NAME ASSETS FOLDER [--most 10000] [--seed 0]
+    python scripts/treebanks.py card NAME FOLDER PARSED PIPELINE
+
+NAME is one of `TREEBANKS`. ASSETS has its files in a folder NAME or a file NAME.zip, as `project.yml` downloads them.
+`split` writes FOLDER/train.mrg, dev.mrg and test.mrg, plain trees, and FOLDER/config.cfg, which is configs/grammar.cfg
+for these files, their language and the preset `balanced`.
+
+A tenth of the documents becomes test trees and a tenth development trees, drawn by the seed. Documents are files; of a
+treebank with few files they are runs of trees. A treebank's own parts are kept: files or folders train, dev and test.
+Of train at most --most trees are kept, and of the others an eighth as many, drawn by the seed.
+
+`card` scores PARSED, which is test.mrg as the pipeline parses it, and writes into the pipeline's meta.json what it
+learned from, under which licence, and the scores. `spacy package` makes its page of that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+import srsly
+from thinc.api import Config
+
+from spacy_lpcfg.evaluation.evalb import evaluate
+from spacy_lpcfg.trees import Tree, TreeFiles, clean, read_trees, write_trees
+
+PARTS = "test", "dev", "train"
+SHARE = 0.1  # of the documents, each for test and dev
+FEWEST = 20  # documents; of treebanks with fewer files they are runs of trees
+RUN = 100  # trees of a run
+FREE = re.compile(r"^terms of use: (Public domain|Creative Commons(?!.*Non-Commercial))", re.MULTILINE)
+"""Of a text whose terms its treebank tells: that anyone may use it for anything."""
+
+
+NOTES = """\
+The preset `balanced` of spacy-lpcfg, learned from {trees:,} trees ({words:,} tokens) of {title}. On {tests:,} other
+trees, from their tokens without tags, over all lengths, it has F1 {evalb_f:.2f} by EVALB, {complete_match:.1f}% of the
+sentences are right as a whole, and {tag_acc:.1f}% of the tags. Text has to be cut into words as the treebank cuts
+it. Who passes this pipeline on does so under the treebank's licence, {license}.
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a treebank is from, and under which terms.
+
+    title (str), author (str), license (str), url (str): for the sources in a pipeline's meta.json
+    lang (str): the language of a pipeline that learns from it; xx where spaCy has none
+    files (str): which of its files have trees, as a pattern of `fnmatch`
+    """
+
+    title: str
+    author: str
+    license: str
+    url: str
+    lang: str
+    files: str = "*"
+
+
+TREEBANKS = {
+    "icepahc": Source(
+        "Icelandic Parsed Historical Corpus 2024.03",
+        "Joel C. Wallenberg, Anton Karl Ingason, Einar Freyr Sigurðsson, Eiríkur Rögnvaldsson",
+        "CC BY 4.0",
+        "https://github.com/antonkarl/icecorpus",
+        "is",
+        "*/finished/*.psd",
+    ),
+    "greynir": Source(
+        "GreynirCorpus 1.1, its trees corrected by hand",
+        "Miðeind ehf.",
+        "CC BY 4.0",
+        "https://github.com/mideind/GreynirCorpus",
+        "is",
+    ),
+    "icon": Source(
+        "ICON, a constituency treebank of Indonesian",
+        "AI Singapore",
+        "CC BY-SA 4.0",
+        "https://github.com/aisingapore/seacorenlp-data",
+        "id",
+    ),
+    "keyaki": Source(
+        "Keyaki Treebank 1.1, texts in the public domain or under Creative Commons licences for any use",
+        "Alastair Butler, Kei Yoshimoto and others",
+        "CC BY 4.0, some texts CC BY-SA 3.0",
+        "https://github.com/ajb129/KeyakiTreebank",
+        "ja",
+        "treebank/*.psd",
+    ),
+    "craft": Source(
+        "Colorado Richly Annotated Full-Text Corpus 5.0.2",
+        "University of Colorado Denver, Center for Computational Pharmacology",
+        "CC BY 3.0",
+        "https://github.com/UCDenver-ccp/CRAFT",
+        "en",
+    ),
+    "helipad": Source(
+        "Heliand Parsed Database", "George Walkden", "CC BY 4.0", "https://github.com/gwalkden/HeliPaD", "xx"
+    ),
+    "farpahc": Source(
+        "Faroese Parsed Historical Corpus 0.1",
+        "Einar Freyr Sigurðsson, Anton Karl Ingason, Joel C. Wallenberg, Eiríkur Rögnvaldsson",
+        "LGPL 3.0",
+        "https://github.com/einarfs/farpahc",
+        "fo",
+    ),
+}
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = arguments.add_subparsers(required=True)
+    splits, cards = commands.add_parser("split"), commands.add_parser("card")
+    for command, run in ((splits, write_parts), (cards, write_card)):
+        command.set_defaults(run=run)
+        command.add_argument("name", choices=TREEBANKS, metavar="NAME", help=", ".join(TREEBANKS))
+    splits.add_argument("assets", type=Path, metavar="ASSETS")
+    splits.add_argument("folder", type=Path, metavar="FOLDER")
+    splits.add_argument("--most", type=int, default=10_000, help="trees to learn from")
+    splits.add_argument("--seed", type=int, default=0)
+    cards.add_argument("folder", type=Path, metavar="FOLDER")
+    cards.add_argument("parsed", type=Path, metavar="PARSED")
+    cards.add_argument("pipeline", type=Path, metavar="PIPELINE")
+    args = vars(arguments.parse_args())
+    args.pop("run")(TREEBANKS[args["name"]], **args)
+
+
+# Parts ---------------------------------------------------------------------------------------------
+
+
+def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int, seed: int) -> None:
+    """Trees to learn from, to tune on and to test on, and the config that learns from them."""
+    with unpacked(assets / name, source.files) as root:
+        parts = split(root, list(files_of(root, source.files)), random.Random(seed))
+    if not parts["train"]:
+        sys.exit(f"Expected the files of {source.title} in {assets / name}, or in {name}.zip beside it: download them.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for part, trees in parts.items():
+        some = drawn(trees, most if part == "train" else most // 8, random.Random(seed))
+        write_trees(folder / f"{part}.mrg", some)
+        print(f"{part}: {len(some):,} of {len(trees):,} trees, {sum(map(len, some)):,} tokens")
+    paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
+    config = Config().from_disk("configs/grammar.cfg", interpolate=False)
+    own = {"paths": paths, "vars": {"learner": "balanced"}, "nlp": {"lang": source.lang}}
+    config.merge(own).to_disk(folder / "config.cfg")
+
+
+@contextmanager
+def unpacked(folder: Path, pattern: str) -> Iterator[Path]:
+    """The folder, or one of what the zip file of this name has by the pattern."""
+    archive = folder.with_name(f"{folder.name}.zip")
+    if not archive.is_file():
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(archive) as members:
+        members.extractall(temporary, [name for name in members.namelist() if fnmatch(name, pattern)])
+        yield Path(temporary)
+
+
+def files_of(root: Path, pattern: str) -> Iterator[Path]:
+    """The files with trees below a folder, but for those of texts that not everyone may use."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and fnmatch(str(path.relative_to(root)), pattern):
+            terms = root / "metadata" / f"{path.stem}.txt"
+            if not terms.is_file() or FREE.search(terms.read_text("utf-8")):
+                yield path
+
+
+def split(root: Path, files: list[Path], rng: random.Random) -> dict[str, list[Tree]]:
+    """The trees of each part: of the treebank's own test and dev, or of documents that are drawn for them."""
+    parts: dict[str, list[Tree]] = {part: [] for part in PARTS}
+    documents: list[list[Tree]] = []
+    for path in files:
+        own = path.relative_to(root).parts[0].split(".")[0]
+        read = TreeFiles.of(path, on_error=lambda error: print(f"Left out: {error}"))
+        trees = [tree for tree in (clean(tree, functions=True) for tree in read) if tree is not None]
+        if own in ("test", "dev"):
+            parts[own] += trees
+        else:
+            documents.append(trees)
+    if len(documents) < FEWEST:
+        documents = [trees[i : i + RUN] for trees in documents for i in range(0, len(trees), RUN)]
+    rng.shuffle(documents)
+    most = SHARE * sum(map(len, documents))
+    for part in PARTS:
+        while documents and (part == "train" or len(parts[part]) < most):
+            parts[part] += documents.pop()
+    return parts
+
+
+def drawn(trees: list[Tree], most: int, rng: random.Random) -> list[Tree]:
+    """At most so many trees, in their order."""
+    return [trees[i] for i in sorted(rng.sample(range(len(trees)), min(most, len(trees))))]
+
+
+# The card -----------------------------------------------------------------------------------------
+
+
+def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: Path) -> None:
+    """Data, licence and scores in the meta.json of a pipeline."""
+    train, golds = (list(read_trees(folder / f"{part}.mrg")) for part in ("train", "test"))
+    scores = evaluate(golds, list(read_trees(parsed))).scores()
+    notes = NOTES.format(
+        trees=len(train),
+        words=sum(map(len, train)),
+        tests=len(golds),
+        title=source.title,
+        license=source.license,
+        **scores,
+    )
+    meta = srsly.read_json(pipeline / "meta.json")
+    meta["performance"].update({each: round(value, 4) for each, value in scores.items()})
+    meta |= {
+        "name": name,
+        "description": f"Constituency parser that learned from {source.title}.",
+        "license": source.license,
+        "sources": [{"name": source.title, "author": source.author, "license": source.license, "url": source.url}],
+        "notes": notes,
+    }
+    srsly.write_json(pipeline / "meta.json", meta)
+    print(notes)
+
+
+if __name__ == "__main__":
+    main()
