@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, check_folder, saving_folder
+from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, Variant, check_folder, saving_folder
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import LanguageModel, LanguageModelFit
-    from spacy_lpcfg.language_model.learning import Iteration
+    from spacy_lpcfg.language_model.learning import Iteration, LanguageModelLearner
 
 FILE = "language_model"  # the file of a language model in its folder
 HISTORY = "history.json"  # and of what its iterations found
@@ -38,6 +40,7 @@ def learn_lm(
         typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
     ] = None,
     method: Annotated[LanguageModelMethod, typer.Option(help="How to learn.")] = LanguageModelMethod.pivot_em,
+    variant: Variant = DEFAULT,
     states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
     iterations: Annotated[
         int | None,
@@ -61,7 +64,7 @@ def learn_lm(
         spacy-lpcfg learn lm train.txt --dev dev.txt --states 128 --kneser-ney -o lm/
         spacy-lpcfg perplexity lm/ test.txt
     """
-    from spacy_lpcfg.language_model import interpolate, read_sentences
+    from spacy_lpcfg.language_model import METHODS, interpolate, read_sentences
 
     _check_usage(method, iterations, dev, kneser_ney)
     output = check_folder(output, force=force)
@@ -70,8 +73,10 @@ def learn_lm(
         raise ValueError(f"{dev[0]} has no words")
     settings: dict[str, Any] = {"n_states": states, "seed": seed}
     settings |= {} if iterations is None else {"n_iterations": iterations}
+    with usage("--variant"):
+        learner = METHODS[method.value].variant(variant, **settings)
     with busy("learning"):
-        model, history = _fit(method, settings, sentences, held_out, rare)
+        model, history = _fit(learner, sentences, held_out, rare)
         if kneser_ney:
             model = interpolate(model, sentences, held_out)
     if kneser_ney:
@@ -91,16 +96,15 @@ def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[
 
 
 def _fit(
-    method: LanguageModelMethod,
-    settings: dict[str, Any],
+    learner: "LanguageModelLearner",
     sentences: Sequence[list[str]],
     held_out: Sequence[list[str]],
     rare: int,
 ) -> "LanguageModelFit":
     """The model of the sentences and its iterations, which are logged."""
-    from spacy_lpcfg.language_model import METHODS, fit
+    from spacy_lpcfg.language_model import fit
 
-    found = fit(sentences, METHODS[method.value](**settings), dev=held_out, rare=rare)
+    found = fit(sentences, learner, dev=held_out, rare=rare)
     for n, log_likelihood, score, seconds in found.history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")

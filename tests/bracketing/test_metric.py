@@ -133,6 +133,18 @@ def test_metric_backs_off_where_pairs_are_few():
     np.testing.assert_allclose(table[1, 1, :3], table[0, 0, :3])
 
 
+def test_metric_of_the_paper_backs_off_from_ranks_alone():
+    rng = np.random.default_rng(0)
+    counts = np.array([9.0, 2.0])[:, None].repeat(3, axis=1).T.reshape(3, 1, 2)[:, [0, 0]]  # (D, A, A)
+    sums = rng.normal(size=(3, 2, 2, 4, 4)).astype(np.float32)
+    sums[:, 1, 1, 1:] = 0  # of rank 1
+    few = distance_table(Covariances(sums, counts), m=2, gamma=0.1, n_distances=3, min_pairs=0)
+    own = -log_volume(sums / counts[..., None, None], 2)
+    np.testing.assert_allclose(few[:, 0], np.moveaxis(own, 0, -1)[:, 0], rtol=1e-5)
+    assert np.isfinite(few[1, 1]).all()
+    assert not np.allclose(distance_table(Covariances(sums, counts), m=2, gamma=0.1, n_distances=3)[0, 0], few[0, 0])
+
+
 def test_metric_says_how_much_text_it_needs():
     empty = Covariances(np.zeros((2, 1, 1, 4, 4), np.float32), np.zeros((2, 1, 1)))
     with pytest.raises(TooLittleText, match="3 singular values, so at least 3 pairs"):

@@ -171,6 +171,14 @@ def test_theorem_1(exact, matching):
         assert weight(found, tree) == pytest.approx(p, abs=1e-8)
 
 
+def test_theorem_1_holds_of_the_papers_variant(exact):
+    """`Pivot.variant("paper")` is figures 1 and 2, with as many states as asked for."""
+    model, _, treebank = exact
+    settings = {name: EXACT[name] for name in ("more_inside", "more_outside", "precision", "lexical")}
+    paper = Pivot.variant("paper", n_states=5, em=CONVERGED, **settings)
+    assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
+
+
 def test_theorem_1_with_more_features(exact):
     """Section 6.2: further features leave the optimum where it was, though some of them have no pivots."""
     model, _, treebank = exact
@@ -274,6 +282,39 @@ def test_em_improves_on_the_pivots(sample):
     assert grammar.to_bytes() == replace(pivot, n_iterations=best).fit(sample).to_bytes()
 
 
+def test_em_that_smooths_nothing_begins_where_every_tree_has_a_probability(sample):
+    """The optimum of the convex EM leaves some trees of a finite treebank without any."""
+    paper = Pivot.variant("paper", n_states=8, n_iterations=4)
+    treebank = IndexedTreebank.read(sample, paper)
+    parameters = paper.parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    with pytest.raises(FloatingPointError, match="no probability"):
+        EMFit(split, split.expect_parameters(parameters), UNSMOOTHED).step()
+    history = []
+    paper.fit(sample, on_step=history.append)
+    assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()
+
+
+def test_the_floor_of_the_start_is_a_thousandth_of_an_occurrence(sample):
+    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
+    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    start = split.expect_parameters(parameters)
+    floored = split.floored(start)
+    shares = start.symbols / start.symbols.sum(axis=1, keepdims=True)
+    counts = treebank.counts
+    for rule in (0, len(counts.rules) // 2, len(counts.rules) - 1):
+        of = slice(split.starts[rule], split.starts[rule + 1])
+        a, b, c = (shares[symbol, : split.n_states[symbol]] for symbol in counts.rules[rule])
+        n = counts.rule_counts[rule]
+        independent = n * np.einsum("i,j,k->ijk", a, b, c).ravel()
+        expected = (n * start.rules[of] + 1e-3 * independent) / (n + 1e-3)
+        np.testing.assert_allclose(floored.rules[of], expected, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(floored.words.sum(axis=1), start.words.sum(axis=1), rtol=1e-3)
+    is_root = counts.roots > 0
+    np.testing.assert_allclose(floored.roots.sum(axis=1), counts.roots + 1e-3 * is_root, rtol=1e-6)
+
+
 def test_states_are_merged_before_em(sample):
     """A share of those that can be, and what is left is as proper as before."""
     pivot = Pivot(n_states=4, tokens_per_state=10)
@@ -348,7 +389,7 @@ def test_features_that_are_nought_leave_finite_weights(sample, features):
     "settings",
     [
         {"n_states": 0},
-        {"tokens_per_state": 0},
+        {"tokens_per_state": -1},
         {"shrink": -1},
         {"prior": -1},
         {"merge": 2.0},

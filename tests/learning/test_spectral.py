@@ -290,6 +290,23 @@ def test_parameters_are_equations_2_and_3(sample, smoothing):
         np.testing.assert_allclose(model.roots[name], expected, atol=1e-12)
 
 
+def test_the_variant_of_2012_is_its_equations_without_smoothing(sample):
+    """Figure 4 of Cohen et al. (2012): averages of unscaled features, of as many dimensions as Omega has."""
+    first, second = (Spectral.variant(year, n_states=6).estimate(sample[:40]) for year in ("2012", "2013"))
+    y, z = first.projections.inside, first.projections.outside
+    nodes, counts = first.treebank.nodes, first.treebank.counts
+    found = first.parameters(Spectral.variant("2012").smoothing)
+    blocks = np.split(found.tensors, np.cumsum(found.n_states[counts.rules].astype(int).prod(axis=1))[:-1])
+    for rule in range(0, len(counts.rules), 7):
+        m = found.n_states[counts.rules[rule]]
+        at = nodes.inner[counts.rule_of[nodes.inner] == rule]
+        triples = ((z[i, : m[0]], y[nodes.left[i], : m[1]], y[nodes.right[i], : m[2]]) for i in at)
+        mean = np.mean([np.einsum("i,j,k->ijk", *triple) for triple in triples], axis=0)
+        np.testing.assert_allclose(blocks[rule], (counts.rule_weights[rule] * mean).ravel(), atol=1e-9)
+    assert first.projections.n_states.max() == second.projections.n_states.max() == 6
+    assert (second.projections.n_states >= Spectral(n_states=6).estimate(sample[:40]).projections.n_states).all()
+
+
 def test_grammar_has_the_parameters_but_for_rounding(sample):
     """Tensors to the tolerance of their factors; the roots with a little for all symbols."""
     found = Spectral(n_states=4).estimate(sample)
