@@ -66,6 +66,9 @@ class TextVocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
     def ids(self, sentence: Sequence[str]) -> list[int]:
         """Numbers of the words; a token that reads `<s>` is unknown."""
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]

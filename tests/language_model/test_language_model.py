@@ -451,7 +451,7 @@ def test_cli_learns_language_models(texts, method):
     scores = json.loads(run("perplexity", texts / "lm", texts / "dev.txt", "--json").stdout)
     assert f"dev perplexity {scores['perplexity']:.2f} on 80 sentences" in result.stdout
     expected = fit(TEXT, METHODS[method](n_states=4, seed=1), dev=DEV).model
-    assert LanguageModel.from_disk(texts / "lm" / "language_model").to_bytes() == expected.to_bytes()
+    assert LanguageModel.from_disk(texts / "lm" / "language_model" / "model").to_bytes() == expected.to_bytes()
     assert f"perplexity {scores['perplexity']:.2f}" in run("perplexity", texts / "lm", texts / "dev.txt").stdout
 
 
@@ -479,7 +479,7 @@ def test_cli_mixes_language_models_with_n_grams(texts):
     arguments = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 9)
     result = run(*arguments, "--dev", texts / "dev.txt", "--kneser-ney", "-o", texts / "lm")
     assert "weights of latent model, bigrams, trigrams: " in result.stderr
-    assert len(LanguageModel.from_disk(texts / "lm" / "language_model").weights) == 3
+    assert len(LanguageModel.from_disk(texts / "lm" / "language_model" / "model").weights) == 3
     assert "--dev" in run(*arguments, "--kneser-ney", "-o", texts / "lm", code=2).stderr
 
 
@@ -493,6 +493,6 @@ def test_cli_names_what_is_no_text_or_no_language_model(texts):
     ).stderr  # fmt: skip
     assert "no language model" in run("perplexity", texts, texts / "dev.txt", code=1).stderr
     run(*learn, texts / "train.txt")
-    path = texts / "lm" / "language_model"
+    path = texts / "lm" / "language_model" / "model"
     path.write_bytes(path.read_bytes()[:-50])
-    assert "language_model: " in run("perplexity", texts / "lm", texts / "dev.txt", code=1).stderr
+    assert "model: Expected a saved language model" in run("perplexity", texts / "lm", texts / "dev.txt", code=1).stderr
