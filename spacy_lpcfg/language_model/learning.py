@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_aggregate
-from spacy_lpcfg.language_model.kneser_ney import count_trigrams
+from spacy_lpcfg.language_model.kneser_ney import count_ngrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
 from spacy_lpcfg.language_model.pivot import PivotSettings, pivot_aggregate
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
@@ -171,7 +171,7 @@ def interpolate(
     dev (iterable of sentences): another text.
     RAISES (ValueError): If the development text has no sentences.
     """
-    trigrams, counts = count_trigrams(model.vocabulary.trigrams(sentences))
+    trigrams, counts = count_ngrams(model.vocabulary.trigrams(sentences))
     mixture = LanguageModel(model.vocabulary, model.aggregate, np.full(3, 1 / 3), trigrams, counts)
     dev_trigrams = model.vocabulary.trigrams(dev)
     components = mixture.components(dev_trigrams[dev_trigrams[:, 2] != UNKNOWN_ID])
