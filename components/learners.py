@@ -37,6 +37,7 @@ from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, ch
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
+from spacy_lpcfg.language_model import LanguageModelLearner
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -199,6 +200,11 @@ make_isbn_learner = factory(
     ISBNLearner,
     "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging min_count "
     "signatures seed n_jobs word_classes",
+)
+
+
+make_language_model_learner = factory(
+    LanguageModelLearner, "method n_states n_iterations seed rare kneser_ney held_out variant"
 )
 
 

@@ -1,14 +1,17 @@
 """Surprisal of the tokens of a Doc, in bits: under a language model, by a proper grammar, or by a belief network.
 
-`token._.surprisal` is -log2 of the probability of a token after those before it in its sentence, by the component that
-wrote the Doc's trees. It is in `doc.spans[key].attrs["surprisal"]`, one number a token and nan for white space, where
-the component writes it (`output.surprisal = true`); otherwise it is computed when it is first asked for, by the
-component of that key that shares the Doc's vocabulary, and written there. `attrs["end_surprisal"]` has that of the end
-of each sentence. A sentence's numbers and that of its end sum up to -log2 of its probability: by a grammar, or by the
-beam of a network. Ensembles, combinations and spectral grammars have none.
+`token._.surprisal` is -log2 of the probability of a token after those before it in its sentence: by the pipeline's
+`language_model`, if it has one, or else by the component that wrote the Doc's trees. It is in
+`doc.spans[key].attrs["surprisal"]`, one number a token and nan for white space, where the component writes it
+(`output.surprisal = true`); otherwise it is computed when it is first asked for, by the component of that key that
+shares the Doc's vocabulary, and written there. `attrs["end_surprisal"]` has that of the end of each sentence. A
+sentence's numbers and that of its end sum up to -log2 of its probability: by a grammar, or by the beam of a network.
+Ensembles, combinations and spectral grammars have none.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from spacy.tokens import Doc, Token
@@ -16,7 +19,7 @@ from spacy.tokens import Doc, Token
 from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.pipe_registry import SurprisalModel, find_pipe
 from spacy_lpcfg.components.sentences import sentence_bounds, texts_of, words_of
-from spacy_lpcfg.components.tree_group import KEYS, group_at
+from spacy_lpcfg.components.tree_group import KEYS, LANGUAGE_MODEL_KEY, group_at
 
 _SURPRISAL, _END = "surprisal", "end_surprisal"
 
@@ -38,14 +41,24 @@ def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarr
 
     RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): bits; nan for a sentence without words.
     """
-    bounds = sentence_bounds(doc)
-    tokens, ends = np.full(len(doc), np.nan), np.full(len(bounds), np.nan)
-    for i, (start, end) in enumerate(bounds):
-        words = words_of(doc, start, end)
-        if words:
-            bits = model.surprisal(texts_of(doc, words))
-            tokens[words], ends[i] = bits[:-1], bits[-1]
-    return tokens, ends
+    words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
+    attrs = surprisal_attrs(len(doc), words, [texts_of(doc, each) for each in words], model)
+    return attrs[_SURPRISAL], attrs[_END]
+
+
+def surprisal_attrs(
+    n_tokens: int, words: Sequence[Sequence[int]], texts: Sequence[Sequence[str]], model: SurprisalModel
+) -> dict[str, np.ndarray]:
+    """The attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
+
+    words (sequence of sequence of int): positions of the words of each sentence; texts: the words
+    """
+    tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
+    for i, (positions, own) in enumerate(zip(words, texts, strict=True)):
+        if positions:
+            bits = model.surprisal(own)
+            tokens[positions], ends[i] = bits[:-1], bits[-1]
+    return {_SURPRISAL: tokens, _END: ends}
 
 
 def set_surprisal(doc: Doc, key: str, model: SurprisalModel) -> None:
@@ -67,7 +80,7 @@ def surprisal_of(token: Token) -> float:
     RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees
     """
     doc = token.doc
-    keys = [key for key in dict.fromkeys((*KEYS, *sorted(doc.spans))) if key in doc.spans]
+    keys = [key for key in dict.fromkeys((LANGUAGE_MODEL_KEY, *KEYS, *sorted(doc.spans))) if key in doc.spans]
     known = next((key for key in keys if _SURPRISAL in group_at(doc, key).attrs), None)
     if known is None:
         known = next((key for key in keys if _was_written(doc, key)), None)
@@ -75,7 +88,7 @@ def surprisal_of(token: Token) -> float:
         raise ValueError(
             "This Doc has no surprisal. Parse it by an 'isbn_parser', or by an 'lpcfg_parser' with one proper grammar, "
             "keep the pipeline as long as you ask, or set `output.surprisal = true` in the component's config, so that "
-            "it is written to the Doc."
+            "it is written to the Doc; or add a 'language_model' to the pipeline, which always writes it."
         )
     return float(_surprisal_at(token, known)[token.i])
 

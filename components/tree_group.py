@@ -31,6 +31,7 @@ from spacy.tokens import Doc, Span, SpanGroup
 KEY = "constituents"
 ISBN_KEY = "isbn_constituents"
 BRACKETS_KEY = "brackets"
+LANGUAGE_MODEL_KEY = "language_model"  # of a group without spans, whose attributes are surprisals
 KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 RETOKENIZED = "retokenized"

@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
     from spacy.vocab import Vocab
 
+    from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe
+    Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe | LanguageModelPipe
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
@@ -216,7 +217,7 @@ def _use_tags(component: Pipe, source: Source) -> None:
     if _is_bracketer(component):
         if source.kind in _DEFAULT_TAGS:
             component.attr = "tag"
-    elif source.tags or source.kind in _DEFAULT_TAGS:
+    elif hasattr(component, "tags") and (source.tags or source.kind in _DEFAULT_TAGS):
         component.tags = (source.tags or _DEFAULT_TAGS[source.kind]).value
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,15 +12,24 @@ import typer
 
 from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, Variant, check_folder, saving_folder
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Output,
+    Seed,
+    Variant,
+    blank_pipeline,
+    check_folder,
+    saving_folder,
+)
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.language_model import LanguageModel, LanguageModelFit
-    from spacy_lpcfg.language_model.learning import Iteration, LanguageModelLearner
+    from spacy.language import Language
 
-FILE = "language_model"  # the file of a language model in its folder
-HISTORY = "history.json"  # and of what its iterations found
+    from spacy_lpcfg.language_model import LanguageModel, LanguageModelFit, LanguageModelLearner
+    from spacy_lpcfg.language_model.learning import Iteration
+
+HISTORY = "history.json"  # the file of what the iterations found, beside the pipeline
 
 
 class LanguageModelMethod(str, Enum):
@@ -51,32 +61,33 @@ def learn_lm(
     kneser_ney: Annotated[
         bool, typer.Option("--kneser-ney", help="Mix with n-grams, weighed on the --dev text.")
     ] = False,
+    lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
     force: Force = False,
 ) -> None:
-    """Learn a language model of plain text: p(w2 | w1) by latent states.
+    """Learn a language model of plain text: a blank pipeline with a language_model, p(w2 | w1) by latent states.
 
     A line of TEXT is a sentence, with blanks between its tokens. With --dev the perplexity of that text is printed, and
-    the best number of iterations is kept; without it all are made. Beside the model, history.json has the
+    the best number of iterations is kept; without it all are made. Beside the pipeline, history.json has the
     log-likelihood (nats), the perplexity of the --dev text and the CPU seconds so far of every iteration.
 
     \b
     Example:
         spacy-lpcfg learn lm train.txt --dev dev.txt --states 128 --kneser-ney -o lm/
         spacy-lpcfg perplexity lm/ test.txt
+        spacy-lpcfg surprisal lm/ "The horse raced past the barn fell."
     """
-    from spacy_lpcfg.language_model import METHODS, interpolate, read_sentences
+    from spacy_lpcfg.language_model import LanguageModelLearner, interpolate, read_sentences
 
     _check_usage(method, iterations, dev, kneser_ney)
     output = check_folder(output, force=force)
+    nlp = blank_pipeline(lang)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
-    settings: dict[str, Any] = {"n_states": states, "seed": seed}
-    settings |= {} if iterations is None else {"n_iterations": iterations}
     with usage("--variant"):
-        learner = METHODS[method.value].variant(variant, **settings)
+        learner = LanguageModelLearner(method.value, states, iterations, seed, rare, variant=variant)
     with busy("learning"):
-        model, history = _fit(learner, sentences, held_out, rare)
+        model, history = _fit(learner, sentences, held_out)
         if kneser_ney:
             model = interpolate(model, sentences, held_out)
     if kneser_ney:
@@ -84,7 +95,8 @@ def learn_lm(
     tell(f"{len(model.vocabulary)} words, {model.aggregate.n_states} states")
     if held_out:
         tell(f"dev perplexity {model.perplexity(held_out).perplexity:.2f} on {len(held_out)} sentences")
-    _save(model, history, output, force=force)
+    _add_model(nlp, model, learner)
+    _save(nlp, history, output, force=force)
 
 
 def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[Path] | None, kneser_ney: bool) -> None:
@@ -96,25 +108,31 @@ def _check_usage(method: LanguageModelMethod, iterations: int | None, dev: list[
 
 
 def _fit(
-    learner: "LanguageModelLearner",
-    sentences: Sequence[list[str]],
-    held_out: Sequence[list[str]],
-    rare: int,
+    learner: "LanguageModelLearner", sentences: Sequence[list[str]], held_out: Sequence[list[str]]
 ) -> "LanguageModelFit":
     """The model of the sentences and its iterations, which are logged."""
     from spacy_lpcfg.language_model import fit
 
-    found = fit(sentences, learner, dev=held_out, rare=rare)
+    found = fit(sentences, learner.aggregate(), dev=held_out, rare=learner.rare)
     for n, log_likelihood, score, seconds in found.history:
         dev_part = f", dev perplexity {score.perplexity:.2f}" if score else ""
         log(f"{n} iterations of EM, {seconds:.1f} s: log-likelihood {log_likelihood:.0f}{dev_part}")
     return found
 
 
-def _save(model: "LanguageModel", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:
+def _add_model(nlp: "Language", model: "LanguageModel", learner: "LanguageModelLearner") -> None:
+    """Add a `language_model` with the settings of the learner."""
+    from spacy_lpcfg.components.language_model import LanguageModelPipe
+
+    config = {"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1", **asdict(learner)}}
+    component = nlp.add_pipe("language_model", config=config)
+    assert isinstance(component, LanguageModelPipe)
+    component.language_model = model
+
+
+def _save(nlp: "Language", history: Sequence["Iteration"], output: Path, *, force: bool) -> None:
     with saving_folder(output, force=force) as folder:
-        folder.mkdir()
-        model.to_disk(folder / FILE)
+        nlp.to_disk(folder)
         (folder / HISTORY).write_text(json.dumps(list(map(_as_json, history)), indent=2), encoding="utf-8")
     tell(f"saved to {output}")
 

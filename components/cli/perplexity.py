@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, reporting_errors
-from spacy_lpcfg.components.cli.learn_lm import FILE
 
 if TYPE_CHECKING:
     from spacy_lpcfg.language_model import LanguageModel, Perplexity
@@ -39,9 +38,10 @@ def perplexity(
 
 
 def _load(folder: Path) -> "LanguageModel":
+    from spacy_lpcfg.components.language_model import MODEL_FILE
     from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
 
-    path = folder / FILE
+    path = folder / MODEL_FILE
     if not path.is_file():
         raise ValueError(f"{folder} has no language model. Make one with `spacy-lpcfg learn lm`.")
     try:

@@ -21,6 +21,7 @@ from spacy_lpcfg.storage.manifest import why_kept, write_manifest
 if TYPE_CHECKING:
     from spacy.language import Language
 
+    from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.model_pipe import ModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
@@ -146,6 +147,21 @@ def find_parser_or_bracketer(nlp: Language, name: str | None) -> ParsingPipe | S
     kinds = (ParsingPipe, SpectralBracketerPipe)
     pipe = _find(nlp, name, "lpcfg_parser, isbn_parser or spectral_bracketer", kinds)
     assert isinstance(pipe, kinds)
+    return pipe
+
+
+def find_surprisal(nlp: Language, name: str | None) -> ParsingPipe | LanguageModelPipe:
+    """The component of that name, or else the first language model, or else the first parser, that has learned.
+
+    RAISES (ValueError): If there is none.
+    """
+    from spacy_lpcfg.components.language_model import LanguageModelPipe
+    from spacy_lpcfg.components.parsing_pipe import ParsingPipe
+
+    has_model = any(isinstance(pipe, LanguageModelPipe) and pipe.learned for _, pipe in nlp.pipeline)
+    kinds = (LanguageModelPipe,) if has_model and name is None else (ParsingPipe, LanguageModelPipe)
+    pipe = _find(nlp, name, "lpcfg_parser, isbn_parser or language_model", kinds)
+    assert isinstance(pipe, (ParsingPipe, LanguageModelPipe))
     return pipe
 
 

@@ -7,6 +7,7 @@ from spacy_lpcfg.language_model.learning import (
     AggregatePivot,
     AggregatePivotEM,
     LanguageModelFit,
+    LanguageModelLearner,
     fit,
     interpolate,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "LanguageModel",
     "LanguageModelError",
     "LanguageModelFit",
+    "LanguageModelLearner",
     "Perplexity",
     "PivotSettings",
     "TextVocabulary",

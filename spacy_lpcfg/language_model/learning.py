@@ -21,11 +21,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_aggregate
-from spacy_lpcfg.language_model.kneser_ney import count_trigrams
+from spacy_lpcfg.language_model.kneser_ney import count_ngrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
 from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_aggregate
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
-from spacy_lpcfg.variants import Variants
+from spacy_lpcfg.variants import DEFAULT, Variants
 
 _PATIENCE = 2  # iterations in a row after the best one, until EM ends
 
@@ -93,7 +93,7 @@ def _check(n_states: int, n_iterations: int) -> None:
 
 
 METHODS = {"em": AggregateEM, "pivot": AggregatePivot, "pivot-em": AggregatePivotEM}
-LanguageModelLearner = AggregateEM | AggregatePivot
+AggregateLearner = AggregateEM | AggregatePivot
 
 
 class Iteration(NamedTuple):
@@ -124,7 +124,7 @@ class LanguageModelFit(NamedTuple):
 
 def fit(
     sentences: Sequence[Sequence[str]],
-    learner: LanguageModelLearner,
+    learner: AggregateLearner,
     *,
     dev: Iterable[Sequence[str]] = (),
     rare: int = 1,
@@ -158,7 +158,7 @@ def fit(
     return LanguageModelFit(best[1], history)
 
 
-def _timed(bigrams: Bigrams, learner: LanguageModelLearner) -> Iterator[tuple[Aggregate, float, float]]:
+def _timed(bigrams: Bigrams, learner: AggregateLearner) -> Iterator[tuple[Aggregate, float, float]]:
     """The start and the models after every iteration: log-likelihood, and CPU seconds spent here so far."""
     begin, elsewhere = time.process_time(), 0.0
     for aggregate, log_likelihood in islice(em(bigrams, learner.start(bigrams)), learner.n_iterations + 1):
@@ -185,7 +185,7 @@ def interpolate(
     dev (iterable of sentences): another text.
     RAISES (ValueError): If the development text has no sentences.
     """
-    trigrams, counts = count_trigrams(model.vocabulary.trigrams(sentences))
+    trigrams, counts = count_ngrams(model.vocabulary.trigrams(sentences))
     mixture = LanguageModel(model.vocabulary, model.aggregate, np.full(3, 1 / 3), trigrams, counts)
     dev_trigrams = model.vocabulary.trigrams(dev)
     components = mixture.components(dev_trigrams[dev_trigrams[:, 2] != UNKNOWN_ID])
@@ -196,3 +196,56 @@ def interpolate(
         shares = components * weights
         weights = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
     return LanguageModel(model.vocabulary, model.aggregate, weights, trigrams, counts)
+
+
+@dataclass(frozen=True)
+class LanguageModelLearner:
+    """Learns a language model of one text, a part of which it holds out.
+
+    method (str): one of `METHODS`.
+    n_states, n_iterations (int or None): of the method; None for its own. seed (int): of the same.
+    rare (int): as in `fit`.
+    kneser_ney (bool): whether to mix with n-grams, as `interpolate` does.
+    held_out (float): the share of the sentences, evenly spread, that chooses the iterations and weighs the n-grams. 0
+        makes all iterations.
+    variant (str or int): of the method: "default", "paper" or the paper's year.
+    RAISES (ValueError): If a setting is out of range, or for n-grams that nothing is held out for.
+    """
+
+    method: str = "pivot-em"
+    n_states: int | None = None
+    n_iterations: int | None = None
+    seed: int = 0
+    rare: int = 1
+    kneser_ney: bool = False
+    held_out: float = 0.0
+    variant: str | int = DEFAULT
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"Expected one of the methods {', '.join(METHODS)}, got {self.method!r}.")
+        if not 0 <= self.held_out < 1 or self.rare < 0:
+            raise ValueError(
+                f"Expected held_out of at least 0 and below 1, and rare of at least 0, got {self.held_out} and "
+                f"{self.rare}."
+            )
+        if self.kneser_ney and not self.held_out:
+            raise ValueError("Expected held_out above 0, such as 0.1, for kneser_ney, whose weights it finds; got 0.")
+        self.aggregate()
+
+    def aggregate(self) -> AggregateLearner:
+        """The method with its settings."""
+        given = {"n_states": self.n_states, "n_iterations": self.n_iterations}
+        settings = {name: n for name, n in given.items() if n is not None}
+        return METHODS[self.method].variant(self.variant, seed=self.seed, **settings)
+
+    def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
+        """The language model of a text.
+
+        sentences (sequence of sentences): each a sequence of words.
+        RAISES (ValueError): If there are no words to learn from, or to hold out.
+        """
+        is_dev = [int((i + 1) * self.held_out) > int(i * self.held_out) for i in range(len(sentences))]
+        train, dev = ([each for each, own in zip(sentences, is_dev, strict=True) if own == part] for part in (0, 1))
+        model = fit(train, self.aggregate(), dev=dev, rare=self.rare).model
+        return interpolate(model, train, dev) if self.kneser_ney else model

@@ -66,23 +66,31 @@ class TextVocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
     def ids(self, sentence: Sequence[str]) -> list[int]:
         """Numbers of the words; a token that reads `<s>` is unknown."""
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
-        """Each token, and each end of a sentence, after the two tokens before it.
+        """Each token, and each end of a sentence, after the two tokens before it: `ngrams` of three words."""
+        return self.ngrams(sentences, 3)
 
-        RETURNS (int32, (n_tokens + n_sentences, 3)): rows w1 w2 w3. Before a sentence stand two edges, after it one.
+    def ngrams(self, sentences: Iterable[Sequence[str]], order: int) -> np.ndarray:
+        """Each token, and each end of a sentence, after those before it.
+
+        order (int): words of a row, at least 2.
+        RETURNS (int32, (n_tokens + n_sentences, order)): rows w1 w2 ... Before a sentence stand order - 1 edges, after
+            it one.
         """
-        ids = [EDGE_ID, EDGE_ID]
-        ends = [0, 1]
+        edges = [EDGE_ID] * (order - 1)
+        ids = [*edges]
+        is_token = [False] * len(edges)
         for sentence in sentences:
             ids += self.ids(sentence)
-            ids += [EDGE_ID, EDGE_ID]
-            ends.append(len(ids) - 1)
-        flat = np.array(ids, dtype=np.int32)
-        last = np.ones(len(flat), dtype=bool)
-        last[ends] = False  # the second edge begins the next sentence, and is not predicted
-        places = np.flatnonzero(last)
-        return flat[places[:, None] + np.arange(-2, 1)]
+            ids += edges
+            is_token += [True] * (len(sentence) + 1)  # the first edge ends the sentence, and others begin the next
+            is_token += [False] * (len(edges) - 1)
+        flat, places = np.array(ids, dtype=np.int32), np.flatnonzero(is_token)
+        return flat[places[:, None] + np.arange(1 - order, 1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import pytest
@@ -157,3 +158,19 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
     run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out")
     run("parse", "en", "-", "-o", tmp_path / "out", text="Go.")
     assert totals == [None, 2, 100, None]
+
+
+def test_cli_tells_surprisal_by_a_language_model(language_model):
+    words = spacy.load(language_model).get_pipe("language_model").language_model.vocabulary.words[2:5]
+    text = " ".join(words)
+    nlp = spacy.load(language_model)
+    lines = run("surprisal", language_model, text, "--input", "tokens").stdout.splitlines()
+    rows = [line.split("\t") for line in lines]
+    bits = nlp.get_pipe("language_model").surprisal(words)
+    assert [row[2] for row in rows[1:]] == [*words, "</s>"]
+    assert [row[3] for row in rows[1:]] == [f"{each:.4f}" for each in bits]
+    unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "json").stdout)
+    assert unknown["bits"][1] is None
+    failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
+    assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in " ".join(failed.stderr.split())
+    assert "or spectral_bracketer that has learned" in run("parse", language_model, text, code=1).stderr

@@ -19,6 +19,7 @@ from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.isbn import ISBN
+from spacy_lpcfg.language_model import LanguageModel
 from spacy_lpcfg.storage.container import pack
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 
@@ -28,6 +29,7 @@ PIPES: dict[str, dict[str, Any]] = {
     "lpcfg_parser": {},
     "isbn_parser": {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", **NETWORKS}},
     "spectral_bracketer": {},
+    "language_model": {},
 }
 
 
@@ -43,6 +45,8 @@ def learn(nlp: Language, name: str) -> None:
         pipe.grammar = model("grammar")
     elif name == "isbn_parser":
         set_isbn(pipe.model, one_network())
+    elif name == "language_model":
+        pipe.language_model = model("language model")
     else:
         pipe.bracketer = model("bracketer")
         pipe.mapping = {"#": "SYM"}
@@ -59,6 +63,8 @@ def answer(nlp: Language, name: str) -> list[tuple[int, int, str]]:
         token.pos_ = "NOUN"
     doc = nlp.get_pipe(name)(nlp.get_pipe("sentencizer")(doc))
     (group,) = doc.spans.values()
+    if name == "language_model":
+        return [(token.i, 0, str(token._.surprisal)) for token in doc]
     return [(span.start, span.end, span.label_) for span in group]
 
 
@@ -77,7 +83,11 @@ def nlp(name) -> Language:
 def test_component_file_is_that_of_what_it_learned(nlp, name, tmp_path):
     nlp.to_disk(tmp_path / "model")
     saved = tmp_path / "model" / name / "model"
-    read: dict[str, Callable[[Any], Any]] = {"isbn_parser": ISBN.from_disk, "spectral_bracketer": Bracketer.from_disk}
+    read: dict[str, Callable[[Any], Any]] = {
+        "isbn_parser": ISBN.from_disk,
+        "spectral_bracketer": Bracketer.from_disk,
+        "language_model": LanguageModel.from_disk,
+    }
     learned = read.get(name, model_from_disk)(saved)
     own = one_network() if name == "isbn_parser" else nlp.get_pipe(name).learned
     assert learned.to_bytes() == own.to_bytes() == saved.read_bytes()
@@ -169,7 +179,7 @@ def test_component_of_other_settings_is_as_it_was(tmp_path):
 
 def test_component_file_may_not_be_larger_than_allowed(nlp, name, tmp_path, monkeypatch):
     nlp.to_disk(tmp_path / "model")
-    monkeypatch.setenv(LIMIT_NAME, "1000")
+    monkeypatch.setenv(LIMIT_NAME, "100")
     with pytest.raises(ValueError, match=LIMIT_NAME):
         nlp.get_pipe(name).from_disk(tmp_path / "model" / name)
 

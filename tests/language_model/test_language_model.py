@@ -38,7 +38,7 @@ from spacy_lpcfg.language_model import (
     read_sentences,
 )
 from spacy_lpcfg.language_model.aggregate import Bigrams, em, fit_states, random_aggregate
-from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_trigrams
+from spacy_lpcfg.language_model.kneser_ney import KneserNey, count_ngrams
 from spacy_lpcfg.language_model.learning import Iteration
 from spacy_lpcfg.language_model.pivot import EXACT, pivot_aggregate, row_states
 from spacy_lpcfg.learning.moments.decomposition import bayes
@@ -255,7 +255,7 @@ def test_fit_by_pivots_is_repeatable_and_ahead_of_em():
 
 def reference_kneser_ney(tokens: np.ndarray, n_words: int, order: int, gram: tuple[int, ...]) -> float:
     """By the formula, with dictionaries."""
-    counts = Counter(tuple(row[3 - order :]) for row in tokens.tolist())
+    counts = Counter(tuple(row[len(row) - order :]) for row in tokens.tolist())
     below, probability = [counts], 1 / n_words
     while len(next(iter(below[0]))) > 1:
         below.insert(0, Counter(gram[1:] for gram in below[0]))
@@ -272,13 +272,32 @@ def reference_kneser_ney(tokens: np.ndarray, n_words: int, order: int, gram: tup
     return probability
 
 
-@pytest.mark.parametrize("order", [1, 2, 3])
-def test_kneser_ney_agrees_with_the_formula(order):
-    tokens = np.random.default_rng(order).integers(0, 5, (60, 3)).astype(np.int32)
-    model = KneserNey(*count_trigrams(tokens), 6, order)
-    grams = np.array(list(itertools.product(range(6), repeat=3)))
-    expected = [reference_kneser_ney(tokens, 6, order, tuple(gram)) for gram in grams.tolist()]
+@pytest.mark.parametrize(("order", "n_words"), [(1, 5), (2, 5), (3, 5), (4, 3), (5, 3)])
+def test_kneser_ney_agrees_with_the_formula(order, n_words):
+    """With a word that was never seen, and n-grams of which only a beginning was."""
+    width = max(order, 3)
+    tokens = np.random.default_rng(order).integers(0, n_words, (60, width)).astype(np.int32)
+    model = KneserNey(*count_ngrams(tokens), n_words + 1, order)
+    grams = np.array(list(itertools.product(range(n_words + 1), repeat=width)))
+    expected = [reference_kneser_ney(tokens, n_words + 1, order, tuple(gram)) for gram in grams.tolist()]
     np.testing.assert_allclose(model.probabilities(grams), expected)
+
+
+def test_kneser_ney_numbers_long_grams_of_many_words():
+    """More than 64 bits have numbers for."""
+    tokens = np.random.default_rng(0).integers(0, 100_000, (500, 5)).astype(np.int32)
+    model = KneserNey(*count_ngrams(tokens), 100_000, 5)
+    for gram in tokens[:3].tolist():
+        assert model.probabilities(np.array([gram])) == pytest.approx(
+            reference_kneser_ney(tokens, 100_000, 5, tuple(gram))
+        )
+
+
+def test_vocabulary_makes_ngrams_of_any_order():
+    vocabulary = TextVocabulary((UNKNOWN, EDGE, "a", "b"))
+    sentences = [["a", "b"], [], ["b"]]
+    assert vocabulary.ngrams(sentences, 2).tolist() == [[1, 2], [2, 3], [3, 1], [1, 1], [1, 3], [3, 1]]
+    assert vocabulary.ngrams(sentences, 4)[:, 1:].tolist() == vocabulary.trigrams(sentences).tolist()
 
 
 def test_kneser_ney_refuses_what_it_cannot_number():
@@ -451,7 +470,7 @@ def test_cli_learns_language_models(texts, method):
     scores = json.loads(run("perplexity", texts / "lm", texts / "dev.txt", "--json").stdout)
     assert f"dev perplexity {scores['perplexity']:.2f} on 80 sentences" in result.stdout
     expected = fit(TEXT, METHODS[method](n_states=4, seed=1), dev=DEV).model
-    assert LanguageModel.from_disk(texts / "lm" / "language_model").to_bytes() == expected.to_bytes()
+    assert LanguageModel.from_disk(texts / "lm" / "language_model" / "model").to_bytes() == expected.to_bytes()
     assert f"perplexity {scores['perplexity']:.2f}" in run("perplexity", texts / "lm", texts / "dev.txt").stdout
 
 
@@ -479,7 +498,7 @@ def test_cli_mixes_language_models_with_n_grams(texts):
     arguments = ("learn", "lm", texts / "train.txt", "--method", "em", "--states", 4, "--iterations", 9)
     result = run(*arguments, "--dev", texts / "dev.txt", "--kneser-ney", "-o", texts / "lm")
     assert "weights of latent model, bigrams, trigrams: " in result.stderr
-    assert len(LanguageModel.from_disk(texts / "lm" / "language_model").weights) == 3
+    assert len(LanguageModel.from_disk(texts / "lm" / "language_model" / "model").weights) == 3
     assert "--dev" in run(*arguments, "--kneser-ney", "-o", texts / "lm", code=2).stderr
 
 
@@ -493,6 +512,6 @@ def test_cli_names_what_is_no_text_or_no_language_model(texts):
     ).stderr  # fmt: skip
     assert "no language model" in run("perplexity", texts, texts / "dev.txt", code=1).stderr
     run(*learn, texts / "train.txt")
-    path = texts / "lm" / "language_model"
+    path = texts / "lm" / "language_model" / "model"
     path.write_bytes(path.read_bytes()[:-50])
-    assert "language_model: " in run("perplexity", texts / "lm", texts / "dev.txt", code=1).stderr
+    assert "model: Expected a saved language model" in run("perplexity", texts / "lm", texts / "dev.txt", code=1).stderr

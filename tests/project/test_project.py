@@ -69,8 +69,8 @@ def test_project_names_all_learners_and_configs():
     for page in (text, (ROOT / "configs" / "grammar.cfg").read_text("utf-8")):
         assert [name for name in NAMED if not re.search(rf"# .*\b{name}\b", page)] == []
     configs = {path.stem for path in (ROOT / "configs").glob("*.cfg")}
-    assert configs == {"grammar", "stepwise", "isbn", "bracketer"}
-    assert [name for name in configs - {"bracketer"} if not re.search(rf"# .*\b{name}\b", text)] == []
+    assert configs == {"grammar", "stepwise", "isbn", "bracketer", "language_model"}
+    assert [name for name in configs - {"bracketer", "language_model"} if not re.search(rf"# .*\b{name}\b", text)] == []
 
 
 def test_project_learns_a_sigmoid_belief_network(project):
@@ -116,6 +116,15 @@ def test_project_learns_a_bracketer_from_tags(project):
     again = run(project, "bracketer", ".", "--vars.tagged", "tagged.txt")
     assert again.count("nothing changed") == 1
     assert rows["spectral_bracketer"] in again
+
+
+def test_project_learns_a_language_model_from_words(project):
+    output = run(project, "language-model", ".", "--vars.tagged", "assets/sample/dev.mrg")
+    assert "TOKEN" in output
+    rows = [line.split("\t") for line in output.splitlines() if line.count("\t") == 3]
+    assert rows[0] == ["sentence", "position", "word", "bits"]
+    assert float(rows[-1][-1]) > 0
+    assert (project / "training" / "language_model" / "model-best").is_dir()
 
 
 def test_project_document_is_up_to_date(tmp_path):

@@ -1,0 +1,247 @@
+"""The trainable component `language_model`: surprisal of tokens under a language model learned from text alone.
+
+All is learned in `initialize` from the words of the training corpus, and `update` has nothing to do: one epoch of
+`spacy train` is enough. In a pipeline with this component `token._.surprisal` is the language model's, and not that of
+a parser; both can be asked by their keys, in `doc.spans[key].attrs["surprisal"]`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model
+
+from spacy_lpcfg.checks import TEXT, Check, instance_of
+from spacy_lpcfg.components.constituents import set_sentence_starts
+from spacy_lpcfg.components.model_pipe import ModelPipe, ModelShim, holder, refuse_sample
+from spacy_lpcfg.components.sentences import find_sentences, sentence_bounds, texts_of, words_of
+from spacy_lpcfg.components.surprisal import register_surprisal, surprisal_attrs
+from spacy_lpcfg.components.tree_group import LANGUAGE_MODEL_KEY as KEY
+from spacy_lpcfg.components.tree_group import set_group
+from spacy_lpcfg.language_model import LanguageModel, LanguageModelError
+from spacy_lpcfg.trees import escape_tokens
+
+register_surprisal()
+
+MODEL_FILE = Path("language_model") / "model"
+"""Where a saved pipeline has the file of the model, if the component has the name of its factory."""
+
+_NOT_LEARNED = (
+    "{!r} has no language model yet. Train it (`spacy train`, or `spacy-lpcfg learn lm TEXT --output DIR`), or call "
+    "nlp.initialize with text."
+)
+
+
+@runtime_checkable
+class SentenceLearner(Protocol):
+    """What makes a language model of sentences."""
+
+    def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel: ...
+
+
+@Language.factory(
+    "language_model",
+    assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token._.surprisal"],
+    default_config={"learner": {"@misc": "spacy-lpcfg.LanguageModelLearner.v1"}, "spans_key": KEY},
+    default_score_weights={"token_probability": 1.0, "perplexity": None},
+)
+def make_language_model(nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> "LanguageModelPipe":
+    """The factory `language_model`; settings as for `LanguageModelPipe`."""
+    return LanguageModelPipe(nlp.vocab, language_model_holder(), name, learner=learner, spans_key=spans_key)
+
+
+def read_language_model(path: Path) -> Callable[[], LanguageModel]:
+    """The reader `spacy-lpcfg.read_language_model.v1`.
+
+    path (Path): a file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved
+    RETURNS (callable): gives the language model; raises LanguageModelError for anything else
+    """
+    path = Path(path)
+    return lambda: LanguageModel.from_disk(path / MODEL_FILE if path.is_dir() else path)
+
+
+class LanguageModelShim(ModelShim[LanguageModel]):
+    """A LanguageModel, if there is one yet."""
+
+    @staticmethod
+    def read(data: bytes) -> LanguageModel:
+        return LanguageModel.from_bytes(data)
+
+
+def language_model_holder() -> Model:
+    """A thinc Model that holds a language model, for spaCy to save; it computes nothing."""
+    return holder("language_model", LanguageModelShim(None))
+
+
+class DocSurprisal(NamedTuple):
+    """What `predict` finds out about a Doc.
+
+    starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
+    attrs (dict): "surprisal", float64 (n_tokens,), and "end_surprisal", float64 (n_sentences,)
+    """
+
+    starts: list[bool] | None
+    attrs: dict[str, np.ndarray]
+
+
+class LanguageModelPipe(ModelPipe[LanguageModel]):
+    """Writes the surprisal of the tokens of each sentence, and of its end, to `doc.spans[key].attrs`.
+
+    vocab (Vocab): of the pipeline
+    model (Model): as made by `language_model_holder`
+    name (str): of the component
+    learner (SentenceLearner): makes the language model of the words of the training corpus
+    spans_key (str): of the group in `Doc.spans`, which has no spans, only attrs
+
+    Words are spelled as the text spelled them that the model was learned from, such as -LRB- for a bracket. Those that
+    it does not know have nan.
+    """
+
+    error = LanguageModelError
+    checks: ClassVar[Mapping[str, Check]] = {
+        "learner": instance_of("a learner of language models: spacy-lpcfg.LanguageModelLearner.v1", SentenceLearner),
+        "spans_key": TEXT,
+    }
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "language_model",
+        *,
+        learner: SentenceLearner,
+        spans_key: str = KEY,
+    ) -> None:
+        super().__init__(vocab, model, name)
+        self.learner = learner
+        self.spans_key = spans_key
+
+    @property
+    def cfg(self) -> Any:
+        """Nothing: all settings are in the pipeline's config."""
+        raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
+
+    @property
+    def language_model(self) -> LanguageModel | None:
+        """The language model; None before training."""
+        return self.model.shims[0].learned
+
+    @language_model.setter
+    def language_model(self, language_model: LanguageModel | None) -> None:
+        self.model.shims[0].learned = language_model
+
+    # Learning
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        language_model: Callable[[], LanguageModel] | None = None,
+    ) -> None:
+        """Learn from the words of the reference Docs, or take a ready language model.
+
+        get_examples (callable): gives the whole training corpus
+        nlp (Language): the pipeline, for its training settings
+        language_model (callable): gives a ready language model; the examples are not used
+
+        Without words in the examples a language model that is already there stays.
+        RAISES (ValueError): If there is neither, or if the corpus is streamed
+        """
+        if language_model is not None:
+            self.language_model = language_model()
+            return
+        sentences = [words for eg in get_examples() for words in _sentences(eg.reference)]
+        if sentences:
+            refuse_sample(nlp, "language model")
+            self.language_model = self.learner.learn(sentences)
+            logger.info("%s: learned a model of %d words", self.name, len(self.language_model.vocabulary))
+        if self.language_model is None:
+            raise ValueError(
+                f"{self.name!r} found no text to learn from: no reference Doc has a word. Check the corpus, or give a "
+                "ready model in [initialize.components] by spacy-lpcfg.read_language_model.v1."
+            )
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Do nothing: all is learned in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, "LanguageModelPipe.update")
+        return losses
+
+    # Surprisal
+
+    def surprisal(self, words: Sequence[str]) -> np.ndarray:
+        """Bits of each word of a sentence as a text has it, and of its end, float64 (n_words + 1,).
+
+        RAISES (ValueError): If nothing was learned yet
+        """
+        model = self._ready()
+        return model.surprisal(escape_tokens(words, known=model.vocabulary))
+
+    def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
+        """Surprisal of the words of each sentence in bits, float64 (n_words + 1,); the last is that of its end.
+
+        RETURNS (list): an item for each sentence, None for one without words; nothing on the Doc changes
+        """
+        self._ready()
+        return [self.surprisal(texts) if texts else None for texts in find_sentences(doc, self.spans_key).texts]
+
+    def _ready(self) -> LanguageModel:
+        if self.language_model is None:
+            raise ValueError(_NOT_LEARNED.format(self.name))
+        return self.language_model
+
+    def predict(self, docs: Iterable[Doc]) -> list[DocSurprisal]:
+        """Compute the surprisal of the tokens of Docs, without changing these.
+
+        docs (iterable of Doc): with or without sentence boundaries
+        RAISES (ValueError): If nothing was learned yet; never because of a text
+        """
+        self._ready()
+        found = []
+        for doc in docs:
+            sentences = find_sentences(doc, self.spans_key)
+            attrs = surprisal_attrs(len(doc), sentences.words, sentences.texts, self)
+            found.append(DocSurprisal(sentences.starts, attrs))
+        return found
+
+    def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocSurprisal]) -> None:
+        """Write the surprisals, and sentence boundaries where there were none."""
+        for doc, (starts, attrs) in zip(docs, scores, strict=True):
+            set_sentence_starts(doc, starts)
+            set_group(doc, self.spans_key, [], attrs)
+
+    def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
+        """The perplexity of the words of the reference Docs, and `token_probability`, the inverse of it.
+
+        RETURNS (dict): both None for Docs without known words
+        """
+        sentences = [words for eg in examples for words in _sentences(eg.reference)]
+        bits = np.concatenate([np.zeros(0), *map(self.surprisal, sentences)])
+        known = bits[~np.isnan(bits)]
+        if len(known) == 0:
+            return {"perplexity": None, "token_probability": None}
+        mean = float(known.mean())
+        return {"perplexity": 2**mean, "token_probability": 2**-mean}
+
+
+def _sentences(doc: Doc) -> Iterator[list[str]]:
+    """The words of the sentences of a Doc that have any."""
+    for start, end in sentence_bounds(doc):
+        words = words_of(doc, start, end)
+        if words:
+            yield texts_of(doc, words)
