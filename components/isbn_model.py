@@ -39,6 +39,7 @@ def make_isbn(
     weight_decay: float = ISBNLearner.weight_decay,
     n_jobs: int = 1,
     word_classes: ClassLearner | None = None,
+    functions: bool = False,
 ) -> Model:
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
@@ -51,6 +52,7 @@ def make_isbn(
         of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
+    functions (bool): whether categories have their functions, as NP-SBJ
     RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
     RAISES (ValueError): If a setting is out of range
     """
@@ -66,7 +68,12 @@ def make_isbn(
         init=partial(_init, word_classes=word_classes),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
-        attrs={"min_count": min_count, "latent": [*relations.latent], "decisions": [*relations.decisions]},
+        attrs={
+            "min_count": min_count,
+            "latent": [*relations.latent],
+            "decisions": [*relations.decisions],
+            "functions": functions,
+        },
         ops=NumpyOps(),
     )
 
@@ -259,7 +266,7 @@ def _init(
     if X is None:
         return
     relations = _relations(model)
-    trees, root_label = normalized_trees(X)
+    trees, root_label = normalized_trees(X, functions=model.attrs["functions"])
     classes = NO_CLASSES if word_classes is None else word_classes.classes()
     vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes)
     networks = tuple(
