@@ -122,13 +122,14 @@ def tree_files(
     def on_read(path: str, n_trees: int) -> None:
         is_new = path not in counts
         counts[path] = n_trees
-        if is_new and counts.keys() == {*files.paths}:
+        if is_new and len(counts) == n_files:
             log_dialect(files.dialect, dialect, sum(dropped.values(), Counter()))
             tell(f"read {sum(counts.values()):,} trees from {names_of(files.paths)}")
 
     on_error = errors.append if skip_bad else None
     told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
     files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == TagDetail.coarse, **told)
+    n_files = len({*files.paths})
     yield files
     log_skipped(errors)
 
