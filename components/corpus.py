@@ -4,8 +4,10 @@ import gc
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from spacy.language import Language
@@ -41,6 +43,8 @@ def make_treebank_reader(
     gold_tags: bool = False,
     spans_key: str = KEY,
     dialect: str | None = None,
+    functions: bool = False,
+    coarse_tags: bool = False,
 ) -> Callable[[Language], Iterator[Example]]:
     """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
 
@@ -52,9 +56,14 @@ def make_treebank_reader(
         and for a bracketer
     spans_key (str): where the trees lie in `Doc.spans`
     dialect (str or None): one of `spacy_lpcfg.trees.DIALECTS`; None for that which the files look like
+    functions (bool): whether categories keep their functions, as NP-SBJ
+    coarse_tags (bool): whether tags are cut to parts of speech, as N-A to N
     RETURNS (callable): `nlp -> iterator of Example`
+
+    Of `.spacy` files trees are as `spacy-lpcfg convert` has made them.
     """
-    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key, dialect=dialect)
+    form: dict[str, Any] = {"dialect": dialect, "functions": functions, "coarse_tags": coarse_tags}
+    return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key, **form)
 
 
 class Treebank:
@@ -69,6 +78,8 @@ class Treebank:
         gold_tags: bool = False,
         spans_key: str = KEY,
         dialect: str | None = None,
+        functions: bool = False,
+        coarse_tags: bool = False,
     ) -> None:
         self.paths = [Path(p) for p in ([path] if isinstance(path, (str, Path)) else path or ())]
         self.limit = limit
@@ -76,6 +87,8 @@ class Treebank:
         self.gold_tags = gold_tags
         self.spans_key = spans_key
         self.dialect = checked_dialect(dialect)
+        self.functions = functions
+        self.coarse_tags = coarse_tags
         self._warned = False
 
     def __call__(self, nlp: Language) -> Iterator[Example]:
@@ -120,8 +133,9 @@ class Treebank:
             if file.suffix == _BINARY:
                 yield from _with_trees(read_docs(file, vocab), file, self.spans_key)
             else:
-                read = read_trees(file, on_error=on_error, dialect=dialect, dropped=dropped)
-                trees = map(normalize_rooted, read)
+                form: dict[str, Any] = {"dialect": dialect, "coarse_tags": self.coarse_tags}
+                read = read_trees(file, on_error=on_error, dropped=dropped, **form)
+                trees = map(partial(normalize_rooted, functions=self.functions), read)
                 yield from (tree_to_doc(vocab, [tree], self.spans_key) for tree in trees if tree)
         if changed := told(dropped):
             logger.info("trees were read as %s: %s", dialect, changed)

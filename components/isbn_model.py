@@ -44,6 +44,7 @@ def make_isbn(
     word_classes: ClassLearner | None = None,
     signatures: bool | None = None,
     variant: str | int = DEFAULT,
+    functions: bool = False,
 ) -> Model:
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
@@ -59,6 +60,7 @@ def make_isbn(
     signatures (bool or None): whether signatures of unknown words are inputs; None for what the variant says
     variant (str or int): "default", or "paper" or its year; see `ISBNLearner`, of which the config's training has the
         steps, dropout and averages
+    functions (bool): whether categories have their functions, as NP-SBJ
     RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
     RAISES (ValueError): If a setting is out of range
     """
@@ -78,7 +80,12 @@ def make_isbn(
         init=partial(_init, word_classes=word_classes, inputs={} if signatures else {"min_signature_count": NEVER}),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
-        attrs={"min_count": min_count, "latent": [*relations.latent], "decisions": [*relations.decisions]},
+        attrs={
+            "min_count": min_count,
+            "latent": [*relations.latent],
+            "decisions": [*relations.decisions],
+            "functions": functions,
+        },
         ops=NumpyOps(),
     )
 
@@ -276,7 +283,7 @@ def _init(
     if X is None:
         return
     relations = _relations(model)
-    trees, root_label = normalized_trees(X)
+    trees, root_label = normalized_trees(X, functions=model.attrs["functions"])
     classes = NO_CLASSES if word_classes is None else word_classes.classes()
     vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes, **inputs)
     networks = tuple(

@@ -288,7 +288,8 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     def _derive(self, eg: Example) -> Derived:
         outline = shim_of(self.model).known()
-        trees = [tree for tree in map(normalize, self.gold_trees([eg])) if tree]
+        normalized = partial(normalize, functions=self.model.attrs["functions"])
+        trees = [tree for tree in map(normalized, self.gold_trees([eg])) if tree]
         events = events_of(trees, outline.vocabulary, outline.relations)
         return Derived(events, count_words(events, outline.vocabulary), len(trees) - events.n_sequences)
 

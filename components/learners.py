@@ -199,7 +199,7 @@ def make_ensemble(*learners: Learner, n_seeds: int | None = 1, combine: str = "p
 make_isbn_learner = factory(
     ISBNLearner,
     "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging min_count "
-    "signatures seed n_jobs word_classes",
+    "signatures seed n_jobs word_classes functions",
 )
 
 
@@ -292,6 +292,7 @@ def make_both_ways(
     lang: str = "en",
     word_classes: ClassLearner | None = None,
     signatures: str = "english",
+    functions: bool = False,
 ) -> Combination:
     """The learner `ensemble`: two diverse ensembles, one of which reads from right to left.
 
@@ -301,7 +302,7 @@ def make_both_ways(
     if n_grammars < 4 or n_grammars % 4:
         raise ValueError(f"Expected n_grammars to be a multiple of 4 (two kinds, each way), got {n_grammars}.")
     lexical = LexicalSettings(word_classes=word_classes, signatures=signatures)
-    settings = {"n_states": n_states, "n_jobs": n_jobs, "lang": lang, "lexical": lexical}
+    settings = {"n_states": n_states, "n_jobs": n_jobs, "lang": lang, "lexical": lexical, "functions": functions}
     return Combination.both_ways(Ensembles.diverse(n_grammars // 2, seed=seed, **settings))
 
 
@@ -316,6 +317,7 @@ def make_distilled(
     heads: str | None = None,
     word_classes: ClassLearner | None = None,
     signatures: str = "english",
+    functions: bool = False,
 ) -> Distillation:
     """The learner `distil`: one pivot grammar that learns from what a teacher says of a text too.
 
@@ -324,7 +326,7 @@ def make_distilled(
     RAISES (ValueError): On another teacher, or for a number of grammars of a teacher that has its own
     """
     check_one_of("teacher", teacher, [each.value for each in TeacherName])
-    settings: dict[str, Any] = {"seed": seed, "lang": heads or lang}
+    settings: dict[str, Any] = {"seed": seed, "lang": heads or lang, "functions": functions}
     of_all: dict[str, Any] = {"word_classes": word_classes, "signatures": signatures}
     if teacher == TeacherName.ensemble.value:
         own: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
@@ -361,9 +363,10 @@ def make_accurate(
     heads: str | None = None,
     word_classes: ClassLearner | None = None,
     signatures: str = "english",
+    functions: bool = False,
 ) -> Learner:
     """The learner `accurate`; the same settings as `make_preset`, without a span layer."""
-    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "heads": heads}
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": lang, "heads": heads, "functions": functions}
     return make_preset(Preset.accurate.value, text=text, word_classes=word_classes, signatures=signatures, **settings)
 
 
@@ -378,11 +381,12 @@ def make_preset(
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
     signatures: str = "english",
+    functions: bool = False,
 ) -> Learner:
     """A preset; the same settings as `spacy_lpcfg.combination.preset`, `text` and `heads` as in `make_learner`."""
     sentences = None if text is None else SentencesOf(text, lang)
     settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "lang": heads or lang, "word_classes": word_classes}
-    return preset(name, text=sentences, span_layer=span_layer, signatures=signatures, **settings)
+    return preset(name, text=sentences, span_layer=span_layer, signatures=signatures, functions=functions, **settings)
 
 
 NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(

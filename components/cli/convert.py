@@ -21,7 +21,16 @@ from spacy_lpcfg.components.cli.console import (
     writing,
 )
 from spacy_lpcfg.components.cli.pipelines import Lang, Seed
-from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, SkipBad, name_of
+from spacy_lpcfg.components.cli.treebanks import (
+    Dialect,
+    Functions,
+    FunctionsName,
+    SkipBad,
+    TagDetail,
+    TreeTags,
+    name_of,
+    with_tags,
+)
 
 if TYPE_CHECKING:
     from spacy_lpcfg.trees import Tree
@@ -74,6 +83,7 @@ def convert(
     style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
     dialect: Dialect = None,
     functions: Functions = FunctionsName.cut,
+    tags: TreeTags = TagDetail.fine,
     skip_bad: SkipBad = False,
     force: Annotated[bool, typer.Option("--force", "-f", help="Replace OUTPUT if there is one.")] = False,
 ) -> None:
@@ -101,7 +111,7 @@ def convert(
     _check_output(output, force)
     errors: list[Exception] = []
     read = _read(trees, errors.append if skip_bad else None, name_of(dialect), functions == FunctionsName.keep)
-    mended = map(mended_gum, read) if mend else read
+    mended = with_tags(map(mended_gum, read) if mend else read, tags)
     found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
     if first is None:
@@ -142,7 +152,7 @@ def _read(
     normalized = partial(normalize_rooted, functions=functions)
     for path in paths:
         if path.suffix == _BINARY:
-            yield from trees_of_docs(path)
+            yield from filter(None, map(normalized, trees_of_docs(path)))
         elif path.suffix == _JSON:
             yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
         else:

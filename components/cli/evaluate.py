@@ -1,7 +1,7 @@
 """`spacy-lpcfg evaluate`: EVALB scores of parsed trees against a treebank."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,13 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, looks_like_path, progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, TagDetail, TreeTags, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
     from spacy_lpcfg.trees import Tree
+
+    Kept = Callable[[Tree], Tree | None]
 
 _BINARY = ".spacy"
 _OF_PARSES = "penn"  # the dialect that `parse` writes
@@ -43,6 +45,7 @@ def evaluate(
     reference: Annotated[bool, typer.Option("--reference", help="Print the report of evalb.c.")] = False,
     dialect: Dialect = None,
     functions: Functions = FunctionsName.cut,
+    tags: TreeTags = TagDetail.fine,
     component: Component = None,
 ) -> None:
     """Score parsed trees, or a model, by EVALB.
@@ -51,7 +54,8 @@ def evaluate(
 
     GOLD is a treebank of any dialect. TEST has a tree a line, in the same order, and an empty line where a parser found
     none; any layout will do if none is missing. On both sides empty elements, function labels and the root come off
-    first, and trees without words are left out; --functions keep leaves the functions. Sentences that then differ in
+    first, and trees without words are left out; --functions keep leaves the functions. With --tags coarse tags are
+    compared as parts of speech. Sentences that then differ in
     their words are errors, which no score counts.
 
     With a MODEL instead of GOLD, TEST has the right trees, whose words it parses, as `parse --input trees` does.
@@ -71,13 +75,14 @@ def evaluate(
     if as_json and reference:
         raise typer.BadParameter("--json and --reference are two forms of output: choose one")
     is_model, keeps = _is_model(source), functions == FunctionsName.keep
+    kept = partial(_kept, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
     with busy("reading"):
-        golds = _read_treebank(gold, name_of(dialect), keeps)
+        golds = _read_treebank(gold, name_of(dialect), kept)
     if not golds:
         raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)
-    parses = _parsed(source, component, golds) if is_model else _read_parses(test, len(golds), keeps)
+    parses = _parsed(source, component, golds, kept) if is_model else _read_parses(test, len(golds), kept)
     with busy("scoring"):
         evaluation = evalb.evaluate(golds, parses, settings)
     _check_words(gold, test, evaluation)
@@ -97,33 +102,40 @@ def _is_model(source: str) -> bool:
     return not Path(source).exists() or Path(source).is_dir()
 
 
-def _parsed(model: str, component: str | None, golds: Sequence["Tree"]) -> list["Tree"]:
+def _kept(tree: "Tree", functions: bool, tags: TagDetail) -> "Tree | None":
+    """What of a tree is scored; None of one without words."""
+    from spacy_lpcfg.trees import clean, with_coarse_tags
+
+    cleaned = clean(tree, functions=functions)
+    return with_coarse_tags(cleaned) if cleaned is not None and tags == TagDetail.coarse else cleaned
+
+
+def _parsed(model: str, component: str | None, golds: Sequence["Tree"], kept: "Kept") -> list["Tree | None"]:
     """The trees that a model has for the words of others."""
     parser = find_parser(load_pipeline(model), component).ready_parser()
-    return [parser.parse(gold.words).tree for gold in progress(golds, "sentences")]
+    return [kept(parser.parse(gold.words).tree) for gold in progress(golds, "sentences")]
 
 
-def _read_treebank(path: Path, dialect: str | None, keeps: bool) -> list["Tree"]:
+def _read_treebank(path: Path, dialect: str | None, kept: "Kept") -> list["Tree"]:
     from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
-    from spacy_lpcfg.trees import clean
 
     trees = trees_of_docs(path) if path.suffix == _BINARY else trees_of_files([path], None, dialect)
-    return [tree for tree in map(partial(clean, functions=keeps), trees) if tree is not None]
+    return [tree for tree in map(kept, trees) if tree is not None]
 
 
-def _read_parses(path: Path, n_golds: int, keeps: bool) -> Sequence["Sentence"]:
+def _read_parses(path: Path, n_golds: int, kept: "Kept") -> Sequence["Sentence"]:
     """The sentences of a file with one a line, or of any treebank where that does not give as many as gold has."""
     from spacy_lpcfg.evaluation.evalb import read_evalb
-    from spacy_lpcfg.trees import TreebankError, clean
+    from spacy_lpcfg.trees import TreebankError
 
     if path.suffix == _BINARY:
-        return _read_treebank(path, None, keeps)
+        return _read_treebank(path, None, kept)
     try:
-        lines = [[clean(tree, functions=keeps) for tree in trees] for trees in read_evalb(path)]
+        lines = [[kept(tree) for tree in trees] for trees in read_evalb(path)]
     except TreebankError:  # which the other way of reading tells better
         lines = []
     sentences = [[tree for tree in trees if tree] for trees in lines if not trees or any(trees)]
-    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, keeps)
+    return sentences if len(sentences) == n_golds else _read_treebank(path, _OF_PARSES, kept)
 
 
 def _check_words(gold: Path, test: Path, evaluation: "Evaluation") -> None:

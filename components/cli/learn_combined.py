@@ -21,8 +21,12 @@ from spacy_lpcfg.components.cli.pipelines import (
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
+    Functions,
+    FunctionsName,
     SkipBad,
+    TagDetail,
     Trees,
+    TreeTags,
     name_of,
     read_held_out,
     read_training,
@@ -59,6 +63,8 @@ def learn_combined(
         ),
     ] = None,
     span_layer: SpanLayer = None,
+    functions: Functions = FunctionsName.cut,
+    tags: TreeTags = TagDetail.fine,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -90,8 +96,9 @@ def learn_combined(
     if span_layer is not None and preset == Preset.accurate:
         raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")
     settings = {} if span_layer is None else {"span_layer": span_layer}
+    settings |= {"functions": True} if functions == FunctionsName.keep else {}
     learner, config = chosen_learner(preset.value, text, seed, lang, heads, settings, classes_from, jobs)
-    held_out = read_held_out(dev, skip_bad, name_of(dialect))
+    held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     told: list[object] = []
@@ -102,7 +109,8 @@ def learn_combined(
             if isinstance(step, ModelLearned):
                 reach(step.number)
 
-        component.grammar = learned = learner.fit(read_training(trees, skip_bad, name_of(dialect)), on_step=on_step)
+        train = read_training(trees, skip_bad, name_of(dialect), tags)
+        component.grammar = learned = learner.fit(train, on_step=on_step)
     tell(learned.summary)
     nlp.meta["fit"] = values_of_steps(told)
     save_measured(nlp, output, learned.parser, held_out, force=force)

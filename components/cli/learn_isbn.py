@@ -22,8 +22,12 @@ from spacy_lpcfg.components.cli.pipelines import (
 )
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
+    Functions,
+    FunctionsName,
     SkipBad,
+    TagDetail,
     Trees,
+    TreeTags,
     name_of,
     read_held_out,
     read_training,
@@ -65,6 +69,8 @@ def learn_isbn(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the trees; by default what suits most treebanks.")
     ] = None,
+    functions: Functions = FunctionsName.cut,
+    tags: TreeTags = TagDetail.fine,
     classes_from: ClassesFrom = None,
     seed: Seed = 0,
     jobs: Jobs = 1,
@@ -87,14 +93,14 @@ def learn_isbn(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad, name_of(dialect))
+    held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {} if states is None else {"n_states": states}
     settings |= {"approximation": approximation.value, "n_networks": networks, "seed": seed}
-    settings |= {"word_classes": word_classes(classes_from, lang)}
+    settings |= {"word_classes": word_classes(classes_from, lang), "functions": functions == FunctionsName.keep}
     with usage("--variant"):
         learner = ISBNLearner.variant(variant, **settings, n_jobs=n_jobs(jobs))
-    treebank = list(read_training(trees, skip_bad, name_of(dialect)))
+    treebank = list(read_training(trees, skip_bad, name_of(dialect), tags))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)

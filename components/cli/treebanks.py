@@ -33,6 +33,18 @@ Functions = Annotated[
 ]
 
 
+class TagDetail(str, Enum):
+    """What becomes of the morphology in tags, such as A of N-A."""
+
+    fine = "fine"
+    coarse = "coarse"
+
+
+TreeTags = Annotated[
+    TagDetail, typer.Option("--tags", help="Tags of the trees as they are, or cut to parts of speech, N-A to N.")
+]
+
+
 class DialectName(str, Enum):
     """The dialects of treebanks, as `spacy_lpcfg.trees.DIALECTS` has them."""
 
@@ -97,7 +109,9 @@ SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out broken tree
 
 
 @contextmanager
-def tree_files(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[TreeFiles]:
+def tree_files(
+    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+) -> Iterator[TreeFiles]:
     """The files to learn from within; it is told what was read of them, and at the end, how many trees were broken."""
     from spacy_lpcfg.trees import TreeFiles
 
@@ -108,12 +122,14 @@ def tree_files(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> It
     def on_read(path: str, n_trees: int) -> None:
         is_new = path not in counts
         counts[path] = n_trees
-        if is_new and counts.keys() == {*files.paths}:
+        if is_new and len(counts) == n_files:
             log_dialect(files.dialect, dialect, sum(dropped.values(), Counter()))
             tell(f"read {sum(counts.values()):,} trees from {names_of(files.paths)}")
 
     on_error = errors.append if skip_bad else None
-    files = TreeFiles.of(paths, on_error=on_error, on_read=on_read, dialect=dialect, on_dropped=dropped.__setitem__)
+    told: dict[str, Any] = {"on_error": on_error, "on_read": on_read, "on_dropped": dropped.__setitem__}
+    files = TreeFiles.of(paths, dialect=dialect, coarse_tags=tags == TagDetail.coarse, **told)
+    n_files = len({*files.paths})
     yield files
     log_skipped(errors)
 
@@ -140,9 +156,11 @@ def names_of(paths: Sequence[str | Path]) -> str:
     return ", ".join(map(str, paths[:_NAMED])) + rest
 
 
-def read_training(paths: Sequence[Path], skip_bad: bool, dialect: str | None) -> Iterator[Tree]:
+def read_training(
+    paths: Sequence[Path], skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+) -> Iterator[Tree]:
     """The trees of the files to learn from; see `tree_files`."""
-    with tree_files(paths, skip_bad, dialect) as files:
+    with tree_files(paths, skip_bad, dialect, tags) as files:
         yield from progress(files, "trees")
 
 
@@ -165,12 +183,21 @@ def trees_of_files(
     log_dialect(files.dialect, dialect, dropped)
 
 
-def read_held_out(paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None) -> list[Tree]:
+def with_tags(trees: Iterable[Tree], tags: TagDetail) -> Iterator[Tree]:
+    """The trees with tags of a kind."""
+    from spacy_lpcfg.trees import with_coarse_tags
+
+    return map(with_coarse_tags, trees) if tags == TagDetail.coarse else iter(trees)
+
+
+def read_held_out(
+    paths: Sequence[Path] | None, skip_bad: bool, dialect: str | None, tags: TagDetail = TagDetail.fine
+) -> list[Tree]:
     """The trees to measure on, none if there are no files.
 
     RAISES (ValueError): If there are files, but no trees in them.
     """
-    trees = list(read_treebank(paths or (), skip_bad, dialect))
+    trees = list(with_tags(read_treebank(paths or (), skip_bad, dialect), tags))
     if paths and not trees:
         raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
     return trees

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Protocol, TypeAlias, cast
 
@@ -21,7 +22,7 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.base import OnStep, has_functions
 from spacy_lpcfg.learning.lexicon.lexical import count_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
@@ -100,6 +101,11 @@ class Distillation:
             raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
         if self.temperature is not None:
             check_temperature(self.temperature)
+        has_functions(self.teacher, self.student)
+
+    @property
+    def functions(self) -> bool:
+        return has_functions(self.teacher, self.student)
 
     def fit(
         self,
@@ -118,7 +124,8 @@ class Distillation:
         """
         text = iter(self.text)
         first = list(islice(text, 1))  # a file that is not there is told of before the teacher learns
-        golds = [tree for tree in map(normalize_rooted, trees) if tree is not None]
+        normalized = partial(normalize_rooted, functions=self.functions)
+        golds = [tree for tree in map(normalized, trees) if tree is not None]
         kept = None if held_out is None else list(held_out)
         model = as_learned(self.teacher.fit(golds, held_out=kept))
         parsed = list(parse_text(model, chain(first, text), self.max_words, n_jobs=self.n_jobs))

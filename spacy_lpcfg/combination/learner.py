@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from spacy_lpcfg.combination.combined import Combined, check_weights
@@ -11,7 +12,7 @@ from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.learning.base import ModelLearned, OnStep, Step, renumbered
+from spacy_lpcfg.learning.base import ModelLearned, OnStep, Step, has_functions, renumbered
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
@@ -49,9 +50,14 @@ class MirroredLearner:
         on_step: OnStep | None = None,
     ) -> Mirrored:
         """Learn from trees; same arguments and errors as the learner."""
-        kept = (mirror(tree) for tree in map(normalize_rooted, trees) if tree is not None)
+        normalized = partial(normalize_rooted, functions=self.functions)
+        kept = (mirror(tree) for tree in map(normalized, trees) if tree is not None)
         golds = None if held_out is None else map(mirror, held_out)
         return Mirrored(self.backwards.fit(kept, held_out=golds, on_step=on_step))
+
+    @property
+    def functions(self) -> bool:
+        return has_functions(self.learner)
 
     @property
     def backwards(self) -> StraightLearner:
@@ -73,7 +79,8 @@ class Combination:
         together where there are networks too.
     bracket_cost (float), beam (int), temperature (float), lattice (LatticeSettings or None): see `Combined`.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
-    RAISES (ValueError): If there are no learners, or if a weight or the temperature is out of range.
+    RAISES (ValueError): If there are no learners, if only some of them keep functions, or if a weight or the
+        temperature is out of range.
     """
 
     learners: Sequence[MemberLearner]
@@ -90,6 +97,11 @@ class Combination:
         if self.weights is not None:
             check_weights(self.weights, len(self.learners))
         check_temperature(self.temperature)
+        has_functions(*self.learners)
+
+    @property
+    def functions(self) -> bool:
+        return has_functions(*self.learners)
 
     @classmethod
     def both_ways(

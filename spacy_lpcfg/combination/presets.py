@@ -34,6 +34,7 @@ def preset(
     word_classes: ClassLearner | None = None,
     span_layer: bool = True,
     signatures: str | None = None,
+    functions: bool = False,
 ) -> Combination | Distillation | StackedLearner:
     """The learner of a name.
 
@@ -50,6 +51,7 @@ def preset(
     span_layer (bool): whether the grammar of the fast and the balanced one gets a span layer, learned over grammars of
         the treebank alone. Without it the balanced one has a grammar each way.
     signatures (str or None): of unknown words, see `LexicalSettings`; None for those that suit `lang`.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): On another name, or if the fast one has no text.
     """
     if name not in PRESETS:
@@ -60,15 +62,15 @@ def preset(
             "give raw text, or take another preset."
         )
     lexical = LexicalSettings(word_classes=word_classes, signatures=signatures or signatures_of(lang))
-    pivot = Pivot(seed=seed, lang=lang, lexical=lexical)
+    pivot = Pivot(seed=seed, lang=lang, lexical=lexical, functions=functions)
     taught = None if text is None else _taught(pivot, text, n_jobs=n_jobs, span_layer=span_layer)
     if name == "fast" and taught is not None:
         return taught
-    network = ISBNLearner(seed=seed, word_classes=word_classes)
+    network = ISBNLearner(seed=seed, word_classes=word_classes, functions=functions)
     if name == "balanced":
         one_way: list[StraightLearner] = [pivot, network]
     else:
-        grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical)
+        grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical, functions=functions)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
     models = Combination.both_ways(
         *one_way, beam=_BEAMS[name], n_jobs=n_jobs, temperature=TEMPERATURES[name], lattice=_LATTICES[name]
@@ -85,7 +87,8 @@ def _taught(
     pivot: Pivot, text: Iterable[Sequence[str]], *, n_jobs: int, span_layer: bool
 ) -> Distillation | StackedLearner:
     """The learner of the fast one, by the settings of a learner of another one."""
-    ensembles = Ensembles.diverse(2, seed=pivot.seed, lang=pivot.lang, lexical=pivot.lexical)
+    settings = {"lang": pivot.lang, "lexical": pivot.lexical, "functions": pivot.functions}
+    ensembles = Ensembles.diverse(2, seed=pivot.seed, **settings)
     teacher = Combination.both_ways(ensembles, n_jobs=n_jobs)
     student = replace(pivot, n_states=_FAST_STATES, n_jobs=n_jobs)
     temperature = TEMPERATURES["fast"]

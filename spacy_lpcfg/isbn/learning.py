@@ -94,6 +94,7 @@ class ISBNLearner(Variants):
     relations (Relations): of the positions.
     seed (int): of the first weights, the order of the trees, and dropout.
     n_jobs (int): threads; the result is the same for any number.
+    functions (bool): whether categories have their functions, as NP-SBJ.
     """
 
     n_states: int = 120
@@ -112,6 +113,7 @@ class ISBNLearner(Variants):
     relations: Relations = Relations()
     seed: int = 0
     n_jobs: int = 1
+    functions: bool = False
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2010": {"n_states": 40, "min_count": 20, "signatures": False, "dropout": 0.0, "averaging": 0.0}}
@@ -137,7 +139,7 @@ class ISBNLearner(Variants):
             the number of trees with words.
         """
         self._check()
-        kept, root_label = normalized_trees(trees)
+        kept, root_label = normalized_trees(trees, functions=self.functions)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
         min_count = self.min_count_of(sum(map(len, kept)))
         inputs = {} if self.signatures else {"min_signature_count": NEVER}
@@ -147,7 +149,8 @@ class ISBNLearner(Variants):
         events = events_of(kept, vocabulary, self.relations)
         if repeats is not None:
             events = _repeated(events, repeats)
-        dev = events_of(filter(None, map(normalize, held_out or ())), vocabulary, self.relations)
+        dev_trees, _ = normalized_trees(held_out or (), functions=self.functions)
+        dev = events_of(dev_trees, vocabulary, self.relations)
         n_words = [count_words(some, vocabulary) for some in (events, dev)]
         history: list[LearningEpoch] = []
         networks = []
@@ -212,11 +215,14 @@ class ISBNLearner(Variants):
                 raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
 
 
-def normalized_trees(trees: Iterable[Tree]) -> tuple[list[Tree], str]:
-    """The trees that have words, normalised; the commonest label of their artificial roots, "" for none."""
+def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:
+    """The trees that have words, normalised; the commonest label of their artificial roots, "" for none.
+
+    functions (bool): see `clean`
+    """
     kept, roots = [], Counter[str]()
     for tree in trees:
-        normalized = normalize(tree)
+        normalized = normalize(tree, functions=functions)
         if normalized is not None:
             kept.append(normalized)
             roots[strip_root(tree)[0]] += 1

@@ -38,6 +38,17 @@ class Learner(Protocol):
         ...
 
 
+def has_functions(*learners: object) -> bool:
+    """Returns whether learners keep functions, as NP-SBJ; those without such a setting do not.
+
+    RAISES (ValueError): If only some of them do.
+    """
+    found = {getattr(learner, "functions", False) for learner in learners}
+    if len(found) > 1:
+        raise ValueError("Expected learners all with the same functions, got some that keep them: set it for all.")
+    return found == {True}
+
+
 class Step(NamedTuple):
     """What one iteration of EM found and cost.
 

@@ -19,7 +19,7 @@ import numpy as np
 from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep, Step
+from spacy_lpcfg.learning.base import OnStep, Step, has_functions
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.protocol import ParsingModel
@@ -59,6 +59,10 @@ class StackedLearner:
     def __post_init__(self) -> None:
         whole(2).optional(n_folds=self.n_folds)
 
+    @property
+    def functions(self) -> bool:
+        return has_functions(self.learner)
+
     def fit(
         self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
     ) -> Stacked:
@@ -71,7 +75,7 @@ class StackedLearner:
         on_step (callable or None): called with the steps of the model.
         RAISES (ValueError): If there are none, or if the learner learns neither a grammar nor an ensemble.
         """
-        normalized = partial(normalize_rooted, functions=getattr(self.learner, "functions", False))
+        normalized = partial(normalize_rooted, functions=self.functions)
         golds = [tree for tree in map(normalized, trees) if tree is not None]
         steps: list[Any] = []
         model = self.learner.fit(golds, held_out=held_out, on_step=_both(steps.append, on_step))

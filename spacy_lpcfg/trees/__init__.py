@@ -10,6 +10,7 @@ from spacy_lpcfg.trees.latex import to_latex
 from spacy_lpcfg.trees.nltk import from_nltk, to_nltk
 from spacy_lpcfg.trees.noise import with_noise
 from spacy_lpcfg.trees.reading import dialect_of, read_trees
+from spacy_lpcfg.trees.tags import coarse_tag, with_coarse_tags
 from spacy_lpcfg.trees.transforms import (
     binarize,
     clean,
@@ -40,6 +41,7 @@ __all__ = [
     "TreebankError",
     "binarize",
     "clean",
+    "coarse_tag",
     "collapse_unaries",
     "conllu",
     "dependencies",
@@ -64,6 +66,7 @@ __all__ = [
     "to_nltk",
     "unbinarize",
     "unescape_token",
+    "with_coarse_tags",
     "with_noise",
     "write_trees",
 ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
+from typing import Any
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
 from spacy_lpcfg.trees.dialects import DIALECTS, first_lines, looks_like
@@ -27,6 +28,7 @@ class TreeFiles:
     on_read (callable or None): called there with each file and the number of its trees, whenever it was read.
     dialect (str or None): see `read_trees`.
     on_dropped (callable or None): called before `on_read` with each file and what its dialect left out, by name.
+    coarse_tags (bool): see `read_trees`.
     """
 
     paths: tuple[str, ...]
@@ -34,6 +36,7 @@ class TreeFiles:
     on_read: Callable[[str, int], None] | None = None
     dialect: str | None = None
     on_dropped: Callable[[str, Counter[str]], None] | None = None
+    coarse_tags: bool = False
 
     @classmethod
     def of(
@@ -44,6 +47,7 @@ class TreeFiles:
         on_read: Callable[[str, int], None] | None = None,
         dialect: str | None = None,
         on_dropped: Callable[[str, Counter[str]], None] | None = None,
+        coarse_tags: bool = False,
     ) -> TreeFiles:
         """The files of paths; the dialect is that which they all look like, if none is said.
 
@@ -53,12 +57,13 @@ class TreeFiles:
             (TreebankError): For files of several dialects. (ValueError): For a dialect that is none.
         """
         files = tuple(treebank_files(paths, dialect))
-        return cls(files, on_error, on_read, dialect or shared_dialect(files), on_dropped)
+        return cls(files, on_error, on_read, dialect or shared_dialect(files), on_dropped, coarse_tags)
 
     def __iter__(self) -> Iterator[Tree]:
         for path in self.paths:
             n_trees, dropped = 0, Counter[str]()
-            for tree in read_trees(path, on_error=self.on_error, dialect=self.dialect, dropped=dropped):
+            settings: dict[str, Any] = {"dialect": self.dialect, "dropped": dropped, "coarse_tags": self.coarse_tags}
+            for tree in read_trees(path, on_error=self.on_error, **settings):
                 n_trees += 1
                 yield tree
             if self.on_dropped is not None:

@@ -11,6 +11,7 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError, read_lines
 from spacy_lpcfg.trees.dialects.table import DIALECTS, first_lines, looks_like
+from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
 
 PENN = "penn"
@@ -26,6 +27,7 @@ def read_trees(
     on_error: Callable[[TreebankError], None] | None = None,
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
+    coarse_tags: bool = False,
 ) -> Iterator[Tree]:
     """Read the trees of files, one at a time: memory does not grow with the files.
 
@@ -34,6 +36,7 @@ def read_trees(
     on_error (callable or None): As in `parse_trees`: `errors.append` skips and keeps.
     dialect (str or None): One of `DIALECTS`; None for what each file looks like, as `dialect_of` has it.
     dropped (Counter or None): What the dialect leaves out of the trees is counted there, by its name.
+    coarse_tags (bool): Whether tags are cut to parts of speech, as `coarse_tag` has them.
     YIELDS (Tree): The trees of the files in their order.
     RAISES (TreebankError): For the first broken tree, if `on_error` is None; and in any case for a
         file that is not UTF-8, a damaged gzip file, one of another dialect, and one with trees but no words.
@@ -41,7 +44,8 @@ def read_trees(
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         name = os.fspath(path)
-        yield from read_dialect(read_lines(path), name, on_error=on_error, dialect=dialect, dropped=dropped)
+        trees = read_dialect(read_lines(path), name, on_error=on_error, dialect=dialect, dropped=dropped)
+        yield from map(with_coarse_tags, trees) if coarse_tags else trees
 
 
 def read_dialect(

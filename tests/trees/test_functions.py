@@ -7,9 +7,16 @@ import json
 import pytest
 import spacy
 from commands import run
+from paths import ROOT
+from spacy.training.initialize import init_nlp
+from spacy.util import load_config
 
+from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner
 from spacy_lpcfg.components.learners import make_learner
+from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Ensembles, Pivot, TreebankPCFG
+from spacy_lpcfg.learning.base import has_functions
+from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import Tree, clean, normalize, parse_trees
 from spacy_lpcfg.trees.transforms import category_with_functions
 
@@ -96,11 +103,50 @@ def test_functions_are_converted(tmp_path):
     assert out.read_text("utf-8") == KEPT
 
 
-def test_functions_are_refused_where_a_method_has_no_use_for_them(tmp_path):
+@pytest.mark.parametrize("name", ["ensemble", "distil", "fast", "balanced", "accurate"])
+def test_functions_reach_all_parts_of_a_learner(name, tmp_path):
+    text = tmp_path / "text.txt"
+    text.write_text("It left .\n", "utf-8")
+    given = {"text": text} if name in ("distil", "fast") else {}
+    with_functions, without = (make_learner(name, settings={"functions": each}, **given) for each in (True, False))
+    assert has_functions(with_functions)
+    assert not has_functions(without)
+
+
+def test_functions_are_learned_by_several_models_and_from_text():
+    trees = [*parse_trees(TREES)] * 4
+    pivot, network = Pivot(functions=True), ISBNLearner(n_states=8, n_epochs=40, min_count=1, functions=True)
+    combined = Combination((StackedLearner(pivot, n_folds=2), network, MirroredLearner(network)))
+    for learner in (combined, Distillation(pivot, pivot, [["It", "left", "today"]]), Ensembles([pivot])):
+        model = learner.fit(trees)
+        assert {"NP-SBJ", "NP-TMP"} <= {label for each in model.single_models() for label in each.labels}
+        assert (0, 2, "NP-SBJ") in model.parser().parse(["The", "ferry", "left", "today"]).spans
+
+
+def test_functions_are_those_of_all_or_of_none():
+    with pytest.raises(ValueError, match="Expected learners all with the same functions"):
+        Combination((Pivot(functions=True), ISBNLearner()))
+    with pytest.raises(ValueError, match="Expected learners all with the same functions"):
+        Distillation(Pivot(functions=True), Pivot(), [])
+
+
+def test_functions_are_learned_by_commands(tmp_path):
+    path, model = tmp_path / "in.mrg", tmp_path / "model"
+    path.write_text(TREES * 4, "utf-8")
+    told = run("learn", "isbn", path, "--states", "8", "--epochs", "2", "--functions", "keep", "-o", model).stdout
+    assert "saved" in told
+    assert "NP-SBJ" in json.loads(run("inspect", model, "--json").stdout)["members"][0]["labels"]
+
+
+@pytest.mark.parametrize("config", ["grammar", "stepwise", "isbn"])
+def test_functions_and_tags_are_variables_of_the_configs(config, tmp_path):
     path = tmp_path / "in.mrg"
-    path.write_text(TREES, "utf-8")
-    refused = run("learn", "lpcfg", path, "--method", "ensemble", "--functions", "keep", "-o", tmp_path / "out", code=2)
-    assert "ensemble has no use for it" in " ".join(refused.stderr.replace("│", " ").split())
+    path.write_text(TREES.replace("NN ", "NN-X ") * 4, "utf-8")
+    given = {"paths.train": str(path), "paths.dev": str(path), "vars.functions": True, "vars.coarse_tags": True}
+    nlp = init_nlp(load_config(ROOT / "configs" / f"{config}.cfg", overrides=given))
+    learned = nlp.get_pipe(nlp.pipe_names[-1]).learned
+    assert {"NP-SBJ", "NP-TMP"} <= {*learned.labels}
+    assert "NN" in learned.tags
 
 
 def test_functions_of_a_word_alone_are_left():

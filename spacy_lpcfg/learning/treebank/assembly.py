@@ -14,6 +14,7 @@ from scipy.sparse import csc_array, csr_array
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.tensors import Tensors
+from spacy_lpcfg.learning.base import has_functions
 from spacy_lpcfg.learning.lexicon.classifier import LogLinear, read_words
 from spacy_lpcfg.learning.lexicon.lexical import (
     SIGNATURES,
@@ -52,7 +53,7 @@ class ReadingSettings(Protocol):
 
 def reading_of(learner: ReadingSettings) -> Reading:
     """How a learner reads trees; without functions if it has no such setting."""
-    return Reading(learner.lang, learner.markov, getattr(learner, "functions", False))
+    return Reading(learner.lang, learner.markov, has_functions(learner))
 
 
 @dataclass(frozen=True, eq=False)

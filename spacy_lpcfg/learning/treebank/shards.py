@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from spacy_lpcfg.learning.treebank.skeletons import AS_ENGLISH, Reading, Skeletons, join, skeletons
 from spacy_lpcfg.parallel import in_order
@@ -35,7 +36,8 @@ def read_skeletons(
 
 
 def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> Iterator[Skeletons]:
-    calls = ((path, files.on_error is not None, files.dialect, reading) for path in files.paths)
+    form = {"dialect": files.dialect, "coarse_tags": files.coarse_tags}
+    calls = ((path, files.on_error is not None, form, reading) for path in files.paths)
     found = in_order(_read_file, calls, n_jobs=n_jobs)
     for path, (table, n_trees, errors, dropped) in zip(files.paths, found, strict=True):
         for error in errors:
@@ -49,15 +51,16 @@ def _tables_of_files(files: TreeFiles, reading: Reading, n_jobs: int | None) -> 
 
 
 def _read_file(
-    path: str, skips: bool, dialect: str | None, reading: Reading
+    path: str, skips: bool, form: dict[str, Any], reading: Reading
 ) -> tuple[Skeletons, int, list[TreebankError], Counter[str]]:
     """The node table of a file, of which never more than a shard is in memory as trees, and how many these are.
 
-    The errors are those of what was broken in it; what its dialect left out is counted.
+    The errors are those of what was broken in it; what its dialect left out is counted. `form` are settings of
+    `read_trees`.
     """
     errors: list[TreebankError] = []
     dropped: Counter[str] = Counter()
-    trees = read_trees(path, on_error=errors.append if skips else None, dialect=dialect, dropped=dropped)
+    trees = read_trees(path, on_error=errors.append if skips else None, dropped=dropped, **form)
     n_trees, tables = 0, []
     for shard in _shards(trees, SHARD_SIZE):
         n_trees += len(shard)

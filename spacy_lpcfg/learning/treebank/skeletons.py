@@ -7,7 +7,7 @@ for every node, children before parents, tree after tree. All statistics of the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -202,12 +202,13 @@ def join(shards: Sequence[Skeletons]) -> Skeletons:
     if n_nodes > np.iinfo(np.int32).max:
         raise ValueError(f"Expected a treebank of at most 2^31 nodes, got {n_nodes}: learn from a part of it.")
     columns = {name: np.empty(n_nodes, dtype=np.int32) for name in _COLUMNS}
+    ids_of = [{name: i for i, name in enumerate(names)} for names in (preterminals, interminals, words)]
     start = 0
     for shard in shards:
-        symbols = np.concatenate(
-            [_ids(shard.preterminals, preterminals), _ids(shard.interminals, interminals) + len(preterminals)]
-        )
-        ids = {"symbol": symbols, "word": np.append(_ids(shard.words, words), np.int32(NONE))}
+        names = (shard.preterminals, shard.interminals, shard.words)
+        pre, inter, own_words = (_ids(some, ids) for some, ids in zip(names, ids_of, strict=True))
+        symbols = np.concatenate([pre, inter + len(preterminals)])
+        ids = {"symbol": symbols, "word": np.append(own_words, np.int32(NONE))}
         for name, column in columns.items():
             own = getattr(shard, name)
             own = ids[name][own] if name in ids else _shifted(own, start) if name in _NODES else own
@@ -234,7 +235,6 @@ def _shifted(nodes: np.ndarray, by: int) -> np.ndarray:
     return np.where(nodes == NONE, np.int32(NONE), nodes + np.int32(by))
 
 
-def _ids(names: Sequence[str], among: Sequence[str]) -> np.ndarray:
-    """Place of each name in a sorted sequence that holds them all, int32."""
-    index = {name: i for i, name in enumerate(among)}
-    return np.array([index[name] for name in names], dtype=np.int32)
+def _ids(names: Sequence[str], ids: Mapping[str, int]) -> np.ndarray:
+    """The numbers of names, int32."""
+    return np.array([ids[name] for name in names], dtype=np.int32)

@@ -1,0 +1,86 @@
+"""Tags cut to parts of speech: by a function, as files are read, in commands and in `spacy train`."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import spacy
+from commands import run
+
+from spacy_lpcfg.components.corpus import make_treebank_reader
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.trees import TreeFiles, coarse_tag, parse_trees, read_trees, with_coarse_tags
+
+FINE = """\
+( (IP-MAT (NP-SBJ (PRO-N hún)) (VBDI fór) (PP (P til) (NP (N+D-G skipsins))) (. .)))
+( (IP-MAT (NP-SBJ (N-N skip)) (VBDS færi) (. .)))
+"""
+COARSE = """\
+(IP (NP (PRO hún)) (VBD fór) (PP (P til) (NP (N+D skipsins))) (. .))
+(IP (NP (N skip)) (VBD færi) (. .))
+"""
+
+
+@pytest.mark.parametrize(
+    ("tag", "coarse"),
+    [
+        ("N-A", "N"),
+        ("N^A^SG", "N"),
+        ("PRO$^D^3^SG", "PRO$"),
+        ("no_et_þgf_kvk", "no"),
+        ("subst:sg:nom:m1", "subst"),
+        ("N+D-A", "N+D"),
+        ("N-A+D-N", "N+D"),
+        ("CONJ-1", "CONJ"),
+        ("VBDI", "VBD"),
+        ("BEDS^3^SG", "BED"),
+        ("RP+MDPI", "RP+MDP"),
+        ("VBI", "VBI"),  # an imperative
+        ("VBP", "VBP"),
+        *((tag, tag) for tag in ("PRP$", "-LRB-", "NNP|NN", ":", "``", "--", "$", "-NONE-", "_", "+", "A+")),
+    ],
+)
+def test_tags_are_cut_to_parts_of_speech(tag, coarse):
+    assert coarse_tag(tag) == coarse
+    assert coarse_tag(coarse) == coarse
+
+
+def test_tags_of_phrases_stay():
+    (tree,) = parse_trees("(IP-MAT (NP-SBJ (N-N skip)) (VBDI fór))")
+    assert str(with_coarse_tags(tree)) == "(IP-MAT (NP-SBJ (N skip)) (VBD fór))"
+
+
+def test_tags_are_cut_as_files_are_read(tmp_path):
+    for name in ("a.mrg", "b.mrg"):
+        (tmp_path / name).write_text(FINE, "utf-8")
+    fine, coarse = TreeFiles.of(tmp_path), TreeFiles.of(tmp_path, coarse_tags=True)
+    cut = [*map(with_coarse_tags, fine)]
+    assert [*coarse] == [*read_trees([tmp_path / "a.mrg", tmp_path / "b.mrg"], coarse_tags=True)] == cut
+    assert TreebankPCFG().fit(coarse).to_bytes() == TreebankPCFG().fit(cut).to_bytes()
+    assert TreebankPCFG().fit(coarse).tags == (".", "N", "N+D", "P", "PRO", "VBD")
+
+
+def test_tags_are_cut_by_the_reader(tmp_path):
+    path = tmp_path / "a.mrg"
+    path.write_text(FINE, "utf-8")
+    nlp = spacy.blank("is")
+    found = {
+        cut: [token.tag_ for token in next(make_treebank_reader(path, coarse_tags=cut)(nlp)).reference]
+        for cut in (False, True)
+    }
+    assert found == {False: ["PRO-N", "VBDI", "P", "N+D-G", "."], True: ["PRO", "VBD", "P", "N+D", "."]}
+
+
+def test_tags_are_cut_by_commands(tmp_path):
+    path, out, model = tmp_path / "a.mrg", tmp_path / "out.mrg", tmp_path / "model"
+    path.write_text(FINE, "utf-8")
+    run("convert", path, out, "--tags", "coarse")
+    assert out.read_text("utf-8") == COARSE
+    options = ("--method", "pcfg", "--lang", "is", "--tags", "coarse")
+    assert "dev F1 100.00" in run("learn", "lpcfg", path, "--dev", path, *options, "-o", model).stdout
+    assert run("parse", model, path).stdout == COARSE
+    for judged in ((model, path), (path, out)):
+        scores = json.loads(run("evaluate", *judged, "--json", "--tags", "coarse").stdout)
+        assert (scores["evalb_f"], scores["tag_acc"]) == (100, 100)
+    assert json.loads(run("evaluate", model, path, "--json").stdout)["tag_acc"] < 50
