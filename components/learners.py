@@ -78,7 +78,7 @@ class OnlineLearner(Protocol):
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
-def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
+def factory(learner: type[Any], names: str, **nested: str) -> Callable[..., Any]:
     """A function that makes a learner, or a part of one, of flat settings; spaCy checks a config by its signature.
 
     A learner of papers has the setting `variant` too. What its variants differ in is None by default, which is what the
