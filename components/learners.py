@@ -123,7 +123,7 @@ _LEXICAL = "rare word_classes signatures"
 
 make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov functions", lexical=_LEXICAL)
 make_spectral = factory(
-    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu max_lexical", lexical=_LEXICAL
+    Spectral, f"n_states {_READING} kappa tokens_per_state exact_tensors", smoothing="c nu max_lexical", lexical=_LEXICAL
 )
 make_pivot = factory(
     Pivot,

@@ -1,7 +1,8 @@
 """Spectral learning of L-PCFGs (Cohen et al. 2012; Cohen et al. 2013).
 
 Differs from the papers: (1) a symbol gets no more states than its count supports; (2) the emissions of words are
-smoothed further (`lexical.py`); (3) the tensors of a Grammar are factored to a tolerance (`grammar/tensors.py`).
+smoothed further (`lexical.py`); (3) the tensors of a Grammar are factored to a tolerance (`grammar/tensors.py`),
+unless `exact_tensors` is set.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ class Spectral:
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar has its tensors in full, in float32, instead of factored to a tolerance,
+        which makes files and memory smaller.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -78,6 +81,7 @@ class Spectral:
     leaf: tuple[str, ...] = PAPER_LEAF
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
 
     def __post_init__(self) -> None:
         self._projector()  # which checks what it takes
@@ -95,7 +99,7 @@ class Spectral:
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees).grammar(self.smoothing)
+        return self.estimate(trees).grammar(self.smoothing, exact_tensors=self.exact_tensors)
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
@@ -152,9 +156,12 @@ class SpectralEstimate:
         """Y and Z of every node."""
         return self.bases.project_all(self.treebank)
 
-    def grammar(self, smoothing: Smoothing) -> Grammar:
-        """The grammar of the smoothed moments."""
-        return build_grammar(self.treebank, self.parameters(smoothing))
+    def grammar(self, smoothing: Smoothing, *, exact_tensors: bool = False) -> Grammar:
+        """The grammar of the smoothed moments.
+
+        exact_tensors (bool): as in `Spectral`.
+        """
+        return build_grammar(self.treebank, self.parameters(smoothing), exact_tensors=exact_tensors)
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
         """Step 2: the smoothed moments as parameters."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -16,6 +17,7 @@ from paths import ROOT
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
+from spacy_lpcfg.components.learners import make_spectral
 from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
@@ -139,6 +141,43 @@ def test_exact_moments_give_a_grammar(exact):
             forest = parser.forest(words)
             for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
                 assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
+
+
+def test_exact_moments_in_exact_tensors_give_tree_probabilities(exact):
+    """What a saved grammar's parser says of every tree, but for the share of words and roots that were not seen.
+
+    Also of those that rules and words can make, and that have no probability."""
+    _, trees, found = exact
+    grammar = Grammar.from_bytes(found.grammar(UNSMOOTHED, exact_tensors=True).to_bytes())
+    known = grammar.root_weights[grammar.symbols.index("S")] / (1 + _BACKOFF_WEIGHT) ** 4
+    spectral = model_of_estimate(found, UNSMOOTHED)
+    for words in itertools.product(WORDS, repeat=4):
+        for tree in all_trees(spectral, words):
+            expected = trees.get(tree, 0.0) * known
+            assert tree_weight(grammar, tree) == pytest.approx(expected, rel=2e-5, abs=2e-8)
+
+
+def test_exact_moments_in_exact_tensors_give_marginals(exact):
+    model, _, found = exact
+    grammar = found.grammar(UNSMOOTHED, exact_tensors=True)
+    parser = Parser(grammar, settings=EXHAUSTIVE)
+    for words in list(itertools.product(WORDS, repeat=4))[::5]:
+        expected = marginals(model, words, items)
+        weight_ = sum(value for (_, i, j), value in expected.items() if (i, j) == (0, 4))
+        if weight_ > 1e-4:
+            forest = parser.forest(words)
+            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
+                assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=2e-3)
+
+
+def test_exact_tensors_are_a_setting(sample):
+    learner = Spectral(n_states=4, tokens_per_state=10)
+    exact = replace(learner, exact_tensors=True)
+    found = learner.estimate(sample)
+    dense = found.parameters(learner.smoothing).tensors.astype(np.float32)
+    assert np.array_equal(exact.fit(sample).tensors.dense, dense)
+    assert not np.array_equal(learner.fit(sample).tensors.dense, dense)
+    assert make_spectral(n_states=4, exact_tensors=True) == replace(Spectral(n_states=4), exact_tensors=True)
 
 
 def test_error_falls_with_the_square_root_of_the_sample():

@@ -202,8 +202,11 @@ class Parameters:
     is_proper: bool
 
 
-def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
-    """A grammar of the learner's latent parameters over the treebank's PCFG."""
+def build_grammar(treebank: IndexedTreebank, parameters: Parameters, *, exact_tensors: bool = False) -> Grammar:
+    """A grammar of the learner's latent parameters over the treebank's PCFG.
+
+    exact_tensors (bool): whether all tensors are stored in full, in float32, and none sparse or factored.
+    """
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
     lexicon = build_lexicon(
@@ -224,7 +227,8 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         classes = treebank.lexical.word_classes.classes()
         lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     shapes = n_states[counts.rules]
-    store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    compact = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    store = Tensors.from_dense if exact_tensors else compact
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,
