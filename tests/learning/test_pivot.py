@@ -7,10 +7,12 @@ import logging
 import re
 from dataclasses import replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from oracles.enumeration import Model, all_trees, sums_of_states, weight
+from oracles.tensor_form import tree_weight
 from paths import ROOT
 from scipy.optimize import linear_sum_assignment
 
@@ -19,9 +21,10 @@ from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
+from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
+from spacy_lpcfg.learning.treebank.assembly import ROOT_SHARE, IndexedTreebank, Parameters, build_grammar
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
@@ -40,10 +43,26 @@ def sample() -> list[Tree]:
 # ------------------------------------------------------------------------ theorem 1 of Cohen and Collins (2014)
 
 STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
-SHARES = {"S": 8, "A": 4, "B": 4, "D": 3, "E": 3}  # every probability of a symbol is a multiple of 1 / share
-N_TREES = 8 * 4 * 4 * 3**4
-# The states that may meet in a rule, None for any. A feature that goes with one state only is its pivot: below A the
-# rule "D E" is one of A's first state, above D the same rule is one of D's first state.
+
+
+class Design(NamedTuple):
+    """Of random L-PCFGs under the pivot assumption.
+
+    states (dict): of each symbol; roots (dict): pi, of each state of the symbols that are roots
+    shares (dict): every probability of a symbol is a multiple of 1 / share; n_trees (int): makes all trees' whole
+    lengths (tuple of int): of the sentences
+    rules (dict): the states that may meet in a rule, None for any. A feature that goes with one state only is its
+        pivot: below A the rule "D E" is one of A's first state, above D the same rule is one of D's first state.
+    """
+
+    states: dict[str, int]
+    roots: dict[str, list[float]]
+    shares: dict[str, int]
+    n_trees: int
+    lengths: tuple[int, ...]
+    rules: dict[tuple[str, ...], tuple[int | None, ...]]
+
+
 RULES: dict[tuple[str, ...], tuple[int | None, ...]] = {
     ("S", "A", "B"): (None, 0, 0),
     ("S", "B", "A"): (None, 1, 1),
@@ -64,36 +83,66 @@ RULES: dict[tuple[str, ...], tuple[int | None, ...]] = {
 }
 
 
-def pivot_model(seed: int) -> Model:
-    """A random L-PCFG of four-word sentences under the pivot assumption, whose probabilities are such multiples."""
+ONE_ROOT_STATE = Design(STATES, {"S": [1.0]}, {"S": 8, "A": 4, "B": 4, "D": 3, "E": 3}, 8 * 4 * 4 * 3**4, (4,), RULES)
+# Symbols that are roots and have states: those of S below T are told apart by the side on which it stands.
+ROOT_STATES = Design(
+    states={"T": 1, "S": 2, "U": 1, "D": 2, "E": 2},
+    roots={"T": [3 / 8], "S": [1 / 8, 4 / 8]},
+    shares={"T": 4, "S": 8, "U": 2, "D": 4, "E": 4},
+    n_trees=8 * 4 * 8 * 2 * 4**2,
+    lengths=(2, 3),
+    rules={
+        ("T", "S", "U"): (None, 0, None),
+        ("T", "U", "S"): (None, None, 1),
+        ("S", "D", "E"): (0, 0, 0),
+        ("S", "E", "D"): (1, 1, 1),
+        ("S", "D", "D"): (None, None, None),
+        ("S", "E", "E"): (None, None, None),
+        ("U", "a"): (None,),
+        ("U", "b"): (None,),
+        ("D", "a"): (0,),
+        ("D", "b"): (1,),
+        ("D", "c"): (None,),
+        ("E", "b"): (0,),
+        ("E", "c"): (1,),
+        ("E", "d"): (None,),
+    },
+)
+
+
+def pivot_model(seed: int, design: Design = ONE_ROOT_STATE) -> Model:
+    """A random L-PCFG of a design."""
     rng = np.random.default_rng(seed)
-    model = Model({"S": np.ones(1)}, {}, {})
-    for a, *rest in RULES:
+    model = Model({a: np.array(pi) for a, pi in design.roots.items()}, {}, {})
+    for a, *rest in design.rules:
         table = model.binary if len(rest) == 2 else model.lexical
-        table[(a, *rest)] = np.zeros([STATES[symbol] for symbol in (a, *rest) if symbol in STATES])
-    for a, m in STATES.items():
+        table[(a, *rest)] = np.zeros([design.states[symbol] for symbol in (a, *rest) if symbol in design.states])
+    for a, m in design.states.items():
         for h in range(m):
-            places = [place for rule in RULES if rule[0] == a for place in _places(rule, h)]
+            places = [place for rule in design.rules if rule[0] == a for place in _places(rule, h, design)]
             rules = [rule for rule, _ in places]
             first = [places[rng.choice([i for i, other in enumerate(rules) if other == rule])] for rule in {*rules}]
             first.sort()
-            more = [places[i] for i in rng.choice(len(places), SHARES[a] - len(first))]
+            more = [places[i] for i in rng.choice(len(places), design.shares[a] - len(first))]
             for rule, indices in first + more:
-                (model.binary if len(rule) == 3 else model.lexical)[rule][indices] += 1 / SHARES[a]
+                (model.binary if len(rule) == 3 else model.lexical)[rule][indices] += 1 / design.shares[a]
     return model
 
 
-def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def _places(rule: tuple[str, ...], h: int, design: Design) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     """The parameters of a rule under state h of its left-hand side that the pivots leave free."""
+    allowed = design.rules[rule]
     choices = [
-        range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule], strict=False)
+        range(design.states[symbol]) if state is None else (state,)
+        for symbol, state in zip(rule, allowed, strict=False)
     ]
-    return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
+    return [(rule, states) for states in itertools.product(*choices[: len(allowed)]) if states[0] == h]
 
 
-def language(model: Model) -> dict[Tree, float]:
+def language(model: Model, lengths: tuple[int, ...] = ONE_ROOT_STATE.lengths) -> dict[Tree, float]:
     """Every tree of the model with its probability."""
-    trees = (tree for words in itertools.product("abcd", repeat=4) for tree in all_trees(model, words))
+    sentences = (words for n in lengths for words in itertools.product("abcd", repeat=n))
+    trees = (tree for words in sentences for tree in all_trees(model, words))
     return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
 
 
@@ -128,10 +177,11 @@ def model_of_parameters(treebank: IndexedTreebank, parameters: Parameters) -> Mo
 def permuted(model: Model, truth: Model) -> Model:
     """The model with the states of each symbol in the order of those of the truth that make the same rules."""
     order = {}
-    for a in STATES:
-        rules = [rule for rule in RULES if rule[0] == a]
+    of_truth = {**truth.binary, **truth.lexical}
+    for a in {rule[0] for rule in of_truth}:
+        rules = [rule for rule in of_truth if rule[0] == a]
         rows = [
-            np.array([(one.binary.get(r, one.lexical.get(r))).reshape(STATES[a], -1).sum(axis=1) for r in rules]).T
+            np.array([(one.binary | one.lexical)[r].reshape(len(of_truth[r]), -1).sum(axis=1) for r in rules]).T
             for one in (truth, model)
         ]
         order[a] = linear_sum_assignment(np.abs(rows[0][:, None] - rows[1]).sum(axis=2))[1]
@@ -149,14 +199,34 @@ def assert_recovered(found: Model, truth: Model, atol: float) -> None:
             np.testing.assert_allclose(mine[key], expected, atol=atol, err_msg=str(key))
 
 
+def exact_treebank(seed: int, design: Design) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
+    """A model, its language, and a treebank with exactly its moments."""
+    model = pivot_model(seed, design)
+    trees = language(model, design.lengths)
+    counts = np.round(np.array(list(trees.values())) * design.n_trees).astype(int)
+    assert counts.sum() == design.n_trees
+    return model, trees, treebank_of(trees, counts)
+
+
 @pytest.fixture(scope="module", params=[0, 1, 2])
 def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
-    """A model, its language, and a treebank with exactly its moments."""
-    model = pivot_model(request.param)
-    trees = language(model)
-    counts = np.round(np.array(list(trees.values())) * N_TREES).astype(int)
-    assert counts.sum() == N_TREES
-    return model, trees, treebank_of(trees, counts)
+    """Of one root state."""
+    return exact_treebank(request.param, ONE_ROOT_STATE)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("matching", MATCHINGS)
+def test_theorem_1_with_several_root_states(seed, matching):
+    """pi over the states of a root and over several roots; a grammar with exact tensors gives all trees as much."""
+    model, trees, treebank = exact_treebank(seed, ROOT_STATES)
+    parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+    assert dict(zip(treebank.nodes.symbols, parameters.n_states, strict=True)) == ROOT_STATES.states
+    found = model_of_parameters(treebank, parameters)
+    assert_recovered(found, model, 1e-6)
+    grammar = build_grammar(treebank, parameters, exact_tensors=True)
+    for tree, p in trees.items():
+        known = (1 - ROOT_SHARE) / (1 + _BACKOFF_WEIGHT) ** len(tree)
+        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=3e-4)
 
 
 @pytest.mark.parametrize("matching", MATCHINGS)
