@@ -2,7 +2,7 @@
 
 By default (1) a symbol gets no more states than its count supports, and (2) the emissions of words are smoothed further
 (`lexical.py`). The variant "2013", which is also "paper", has neither. "2012" has no smoothing and no scaling either,
-and the rules below and above a node as its features, which are that paper's examples (section 7).
+and the rules below and above a node as its features, which are that paper's examples (section 6.1).
 
 Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
 the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
