@@ -5,12 +5,13 @@ the vocabulary and the relations, is in a shim.
 """
 
 import random
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
@@ -20,40 +21,51 @@ from thinc.api import Model, NumpyOps
 
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
 from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, Network, Relations, start_network, take_vocabulary
-from spacy_lpcfg.isbn.learning import ISBNLearner, normalized_trees
+from spacy_lpcfg.isbn.learning import NEVER, ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
 from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.variants import DEFAULT
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 Made = TypeVar("Made")
+_MIN_COUNT = 3
 
 
 def make_isbn(
-    n_states: int = 120,
+    n_states: int | None = None,
     approximation: str = FEED_FORWARD,
     n_networks: int = 1,
-    min_count: int = 3,
+    min_count: int | None = None,
     latent: Sequence[str] = Relations.latent,
     decisions: Sequence[str] = Relations.decisions,
     weight_decay: float = ISBNLearner.weight_decay,
     n_jobs: int = 1,
     word_classes: ClassLearner | None = None,
+    signatures: bool | None = None,
+    variant: str | int = DEFAULT,
 ) -> Model:
     """The architecture `spacy-lpcfg.ISBN.v1`.
 
-    n_states (int): latent units of each position
+    n_states (int or None): latent units of each position; None for what the variant says, 120 or 40
     approximation (str): "feed-forward", "mean-field" or "mean-field-step"; see `spacy_lpcfg.isbn.Network`
     n_networks (int): several decide together, by the geometric mean of their distributions
-    min_count (int): words seen less often with a tag are unknown to it
+    min_count (int or None): words seen less often with a tag are unknown to it; None for what the variant says, 3 or 20
     latent, decisions (sequence of str): relations between positions; see `spacy_lpcfg.isbn.Relations`
     weight_decay (float): the precision of a normal prior of all weights but the biases, see `ISBNLearner`: the share
         of a batch is its share of the trees, whose number is known from `initialize`; an optimizer's L2 comes on top
     n_jobs (int): threads that learn; the result is the same for any number
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have
+    signatures (bool or None): whether signatures of unknown words are inputs; None for what the variant says
+    variant (str or int): "default", or "paper" or its year; see `ISBNLearner`, of which the config's training has the
+        steps, dropout and averages
     RETURNS (Model): takes `DecisionEvents`; trees, when it is initialized
     RAISES (ValueError): If a setting is out of range
     """
+    said = ISBNLearner.variant(variant)
+    n_states = said.n_states if n_states is None else n_states
+    min_count = (said.min_count or _MIN_COUNT) if min_count is None else min_count
+    signatures = said.signatures if signatures is None else signatures
     check_approximation(approximation)
     if weight_decay < 0:
         raise ValueError(f"Expected weight_decay of at least 0, got {weight_decay}.")
@@ -63,7 +75,7 @@ def make_isbn(
     return ISBNModel(
         "isbn",
         _forward,
-        init=partial(_init, word_classes=word_classes),
+        init=partial(_init, word_classes=word_classes, inputs={} if signatures else {"min_signature_count": NEVER}),
         layers=[_make_network(n_states, approximation, weight_decay, n_jobs) for _ in range(n_networks)],
         shims=[ISBNShim(None)],
         attrs={"min_count": min_count, "latent": [*relations.latent], "decisions": [*relations.decisions]},
@@ -253,7 +265,12 @@ def _without_states(network: Network) -> Network:
 
 
 def _init(
-    model: Model, X: Sequence[Tree] | None = None, Y: None = None, *, word_classes: ClassLearner | None = None
+    model: Model,
+    X: Sequence[Tree] | None = None,
+    Y: None = None,
+    *,
+    word_classes: ClassLearner | None = None,
+    inputs: Mapping[str, int] = MappingProxyType({}),
 ) -> None:
     """Take the vocabulary of trees, rooted or not, and draw parameters at random, as `random.seed` has it."""
     if X is None:
@@ -261,7 +278,7 @@ def _init(
     relations = _relations(model)
     trees, root_label = normalized_trees(X)
     classes = NO_CLASSES if word_classes is None else word_classes.classes()
-    vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes)
+    vocabulary = take_vocabulary(trees, min_count=model.attrs["min_count"], classes=classes, **inputs)
     networks = tuple(
         start_network(
             layer.attrs["approximation"],

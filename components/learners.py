@@ -4,7 +4,7 @@ Only the settings that one would tune are arguments here; `spacy_lpcfg.learning`
 registered function of your own can return a learner with any of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
 from functools import partial
@@ -57,6 +57,7 @@ from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking import LayerSettings, StackedLearner
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
+from spacy_lpcfg.variants import DEFAULT, Variants
 from spacy_lpcfg.words import ClassLearner
 
 
@@ -80,40 +81,66 @@ class OnlineLearner(Protocol):
 def factory(learner: type, names: str, **nested: str) -> Callable[..., Any]:
     """A function that makes a learner, or a part of one, of flat settings; spaCy checks a config by its signature.
 
+    A learner of papers has the setting `variant` too. What its variants differ in is None by default, which is what the
+    variant says: spaCy writes defaults into a config, where they look as if they were given. False is for none.
+
     learner (type): a dataclass of settings, all of which have defaults
     names (str): settings of the learner, apart by blanks
     nested (str): of a setting that has settings of its own, the names of those
     """
-    defaults = learner()
+    has_variants = issubclass(learner, Variants)
+    variants = [learner.variant(name) for name in learner.variants()] if has_variants else [learner()]
+    parameters = _parameters(variants, names)
+    for part, own in nested.items():
+        parameters += _parameters([getattr(each, part) for each in variants], own)
+    varied = {each.name for each in parameters if each.default is _SAID}
+    parameters = [each.replace(default=None) if each.name in varied else each for each in parameters]
 
     def make(**settings: Any) -> Any:
-        settings = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+        said = learner.variant(settings.pop("variant", DEFAULT)) if has_variants else variants[0]
+        settings = {name: value for name, value in settings.items() if value is not None or name not in varied}
+        for name, value in settings.items():
+            settings[name] = tuple(value) if isinstance(value, list) else value
+            if name in varied and value is False:
+                settings[name] = None
         for part, own in nested.items():
             given = {name: settings.pop(name) for name in own.split() if name in settings}
-            settings[part] = replace(getattr(defaults, part), **given)
-        return learner(**settings)
+            settings[part] = replace(getattr(said, part), **given)
+        return replace(said, **settings)
 
-    parameters = _parameters(defaults, names)
-    for part, own in nested.items():
-        parameters += _parameters(getattr(defaults, part), own)
+    if has_variants:
+        parameters.append(_VARIANT)
     make.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     make.__doc__ = f"The object `spacy-lpcfg.{learner.__name__}.v1`; the settings of the class and its parts."
     return make
 
 
-def _parameters(settings: Any, names: str) -> list[Parameter]:
-    """The named settings as parameters of a function, with their types, and their values as defaults.
+_SAID: Any = object()  # the default of a setting in which variants differ
+_VARIANT = Parameter("variant", Parameter.KEYWORD_ONLY, default=DEFAULT, annotation=str | int)
+
+
+def _parameters(variants: Sequence[Any], names: str) -> list[Parameter]:
+    """The named settings as parameters of a function, with their types and defaults; `_SAID` where variants differ.
 
     A config has lists where a learner has tuples of names.
+
+    variants (sequence): the settings of each variant, those of the default first
     """
-    hints = get_type_hints(type(settings))
+    hints = get_type_hints(type(variants[0]))
     parameters = []
     for name in names.split():
-        kind, default = hints[name], getattr(settings, name)
+        kind, default = hints[name], getattr(variants[0], name)
         if kind == tuple[str, ...]:
             kind, default = list[str], list(default)
+        if any(getattr(each, name) != getattr(variants[0], name) for each in variants):
+            kind, default = _or_none(kind), _SAID
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind))
     return parameters
+
+
+def _or_none(kind: Any) -> Any:
+    """The type of a setting that may be None; Any if False is for none, which pydantic would take for 0.0."""
+    return kind | None if kind in (bool, int, float, str) else Any
 
 
 _SMOOTHING = "rules words rare_words rare_rules"
@@ -123,12 +150,15 @@ _LEXICAL = "rare word_classes signatures"
 
 make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov functions", lexical=_LEXICAL)
 make_spectral = factory(
-    Spectral, f"n_states {_READING} kappa tokens_per_state exact_tensors", smoothing="c nu max_lexical", lexical=_LEXICAL
+    Spectral,
+    f"n_states {_READING} kappa tokens_per_state exact_tensors",
+    smoothing="c nu max_lexical",
+    lexical=_LEXICAL,
 )
 make_pivot = factory(
     Pivot,
     f"n_states n_iterations {_READING} more_inside more_outside matching shrink prior precision kappa tokens_per_state "
-    "dropout noise merge",
+    "dropout noise merge exact_tensors",
     smoothing=_SMOOTHING,
     lexical=_LEXICAL,
     em="max_iterations tolerance",
@@ -140,7 +170,7 @@ make_clusters = factory(
     lexical=_LEXICAL,
 )
 make_em = factory(
-    EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical=_LEXICAL
+    EM, f"n_states n_iterations {_READING} tokens_per_state noise exact_tensors", smoothing=_SMOOTHING, lexical=_LEXICAL
 )
 make_split_merge = factory(
     SplitMerge,
@@ -171,13 +201,13 @@ def make_ensemble(*learners: Learner, n_seeds: int | None = 1, combine: str = "p
 
 make_isbn_learner = factory(
     ISBNLearner,
-    "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging min_count seed "
-    "n_jobs word_classes",
+    "n_states approximation n_networks n_epochs batch_size learn_rate dropout weight_decay averaging min_count "
+    "signatures seed n_jobs word_classes",
 )
 
 
 make_language_model_learner = factory(
-    LanguageModelLearner, "method n_states n_iterations seed rare kneser_ney held_out"
+    LanguageModelLearner, "method variant n_states n_iterations seed rare kneser_ney held_out"
 )
 
 
@@ -310,10 +340,14 @@ def make_distilled(
     return make_distillation(master, student, text, lang, n_jobs=n_jobs)
 
 
-def make_stacked_pivot(*, span_layer: bool = True, **settings: Any) -> Learner:
-    """The learner `pivot`: a pivot grammar with a span layer, or without; the settings of `make_pivot`."""
+def make_stacked_pivot(*, span_layer: bool | None = None, **settings: Any) -> Learner:
+    """The learner `pivot`: a pivot grammar with a span layer, or without; the settings of `make_pivot`.
+
+    span_layer (bool or None): None for one over the default variant, and none over a paper's
+    """
     pivot = make_pivot(**settings)
-    return StackedLearner(pivot, n_jobs=pivot.n_jobs) if span_layer else pivot
+    is_default = settings.get("variant", DEFAULT) == DEFAULT
+    return StackedLearner(pivot, n_jobs=pivot.n_jobs) if span_layer or (span_layer is None and is_default) else pivot
 
 
 make_stacked_pivot.__signature__ = signature(make_pivot).replace(  # type: ignore[attr-defined]
@@ -369,7 +403,7 @@ NAMED: Mapping[str, Callable[..., Learner]] = MappingProxyType(
     }
 )
 """What makes a learner of a name."""
-_OWN = ("text", "seed", "lang", "heads")  # arguments of `make_learner`, and so no settings
+_OWN = ("text", "seed", "lang", "heads", "variant")  # arguments of `make_learner`, and so no settings
 
 
 def make_learner(
@@ -379,6 +413,7 @@ def make_learner(
     lang: str = "en",
     settings: dict[str, Any] = {},  # noqa: B006  spaCy fills a config with it
     heads: str | None = None,
+    variant: str | int = DEFAULT,
 ) -> Learner:
     """The learner `spacy-lpcfg.Learner.v1`: any learner by its name.
 
@@ -388,19 +423,24 @@ def make_learner(
     lang (str): language of the text and of the head rules; signatures of unknown words are learned for all but "en"
     settings (dict): those that the learner has, by name; all have defaults
     heads (str or None): table or file of the head rules, see `spacy_lpcfg.trees.head_rules`; None for the language's
-    RAISES (ValueError): On another name or setting, without the text that a learner needs, or with one that it has no
-        use for
+    variant (str or int): "default", or for a learner of papers "paper" or the year of one, whose settings are then
+        those that `settings` change
+    RAISES (ValueError): On another name, setting or variant, without the text that a learner needs, or with one that it
+        has no use for
     """
     check_one_of("a learner", name, NAMED)
     check_text(name, is_given=text is not None)
     taken = signature(NAMED[name]).parameters
+    if variant != DEFAULT and "variant" not in taken:
+        users = ", ".join(each for each in NAMED if "variant" in signature(NAMED[each]).parameters)
+        raise ValueError(f"Expected the variant 'default' of {name!r}, got {shown(variant)}; only {users} have others.")
     defaults = {setting: taken[setting].default for setting in settings_of(name)}
     for setting, value in settings.items():
         check_one_of(f"a setting of the learner {name!r}", setting, defaults, defaults)
         _check_kind(taken[setting], value)
     if "signatures" in taken:
         settings = {"signatures": signatures_of(lang), **settings}
-    own = {"text": text, "seed": seed, "lang": lang, "heads": heads}
+    own = {"text": text, "seed": seed, "lang": lang, "heads": heads, "variant": variant}
     if "heads" not in taken:  # then it has no text, and a language for the head rules alone
         own["lang"] = heads or lang
     return NAMED[name](**{each: value for each, value in own.items() if each in taken}, **settings)
@@ -414,6 +454,8 @@ def settings_of(name: str) -> list[str]:
 def _check_kind(setting: Parameter, value: Any) -> None:
     """RAISES (ValueError): If a value is of another type than the setting is: spaCy does not look into a dict."""
     kind = setting.annotation
+    if kind is Any:  # which the learner checks
+        return
     kinds = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     classes = [get_origin(each) or each for each in kinds]
     classes += [int] * (float in classes)  # a config may leave out the point
@@ -468,22 +510,22 @@ def read_grammar(path: Path) -> Callable[[], ParsingModel]:
 # Brackets without a treebank ---------------------------------------------------------------------
 
 
-def make_spectral_bracketer(preset: str = "default", **settings: Any) -> SpectralBracketer:
+def make_spectral_bracketer(variant: str | int = DEFAULT, **settings: Any) -> SpectralBracketer:
     """The learner `spacy-lpcfg.SpectralBracketer.v1`.
 
-    preset (str): "paper" or "default"
-    settings: those of `spacy_lpcfg.bracketing.SpectralBracketer`; None is what the preset says, and
+    variant (str or int): "default", "paper", or its year
+    settings: those of `spacy_lpcfg.bracketing.SpectralBracketer`; None is what the variant says, and
         `self_training` and `sequences` may be False for none
     """
     given = {name: None if value is False else value for name, value in settings.items() if value is not None}
-    return SpectralBracketer.preset(preset, **given)
+    return SpectralBracketer.variant(variant, **given)
 
 
 def _signature(learner: type) -> Signature:
-    """`preset`, and the settings of a learner, each of which may be None."""
+    """`variant`, and the settings of a learner, each of which may be None."""
     hints = get_type_hints(learner)
     plain = (bool, int, float, str)
-    parameters = [Parameter("preset", Parameter.KEYWORD_ONLY, default="default", annotation=str)]
+    parameters = [_VARIANT]
     for field in fields(learner):
         kind: Any = hints[field.name] | None if hints[field.name] in plain else Any
         parameters.append(Parameter(field.name, Parameter.KEYWORD_ONLY, default=None, annotation=kind))
@@ -493,7 +535,7 @@ def _signature(learner: type) -> Signature:
 make_spectral_bracketer.__signature__ = _signature(SpectralBracketer)  # type: ignore[attr-defined]
 
 
-make_cca = factory(CCA, "size window min_count vocabulary_size")
+make_cca = factory(CCA, "size window min_count vocabulary_size roots")
 make_brown = factory(Brown, "n_clusters n_sweeps path_weight min_count vocabulary_size")
 make_paper_anchors = factory(PaperAnchors, "")
 make_tag_groups = factory(TagGroups, "n_groups")

@@ -116,7 +116,7 @@ def isbn_model(sample_folder):
 @pytest.fixture(scope="session")
 def bracketer_model(sample_folder):
     """A pipeline with a bracketer."""
-    return learned(sample_folder, "bracketer", "learn", "bracketer", SAMPLE / "train.mrg", "--preset", "paper")
+    return learned(sample_folder, "bracketer", "learn", "bracketer", SAMPLE / "train.mrg", "--variant", "paper")
 
 
 @pytest.fixture(scope="session")

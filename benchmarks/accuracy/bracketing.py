@@ -29,7 +29,7 @@ from spacy_lpcfg.bracketing.top import heuristic_split
 from spacy_lpcfg.evaluation.unlabelled import counted_brackets, unlabelled_totals
 from spacy_lpcfg.trees import read_trees
 
-PAPER, DEFAULT = SpectralBracketer.preset("paper"), SpectralBracketer.preset("default")
+PAPER, DEFAULT = SpectralBracketer.variant("paper"), SpectralBracketer.variant("default")
 LIMITS = (10, 20, 40)
 
 

@@ -21,12 +21,12 @@ from benchmarks import measure
 from spacy_lpcfg.bracketing import Bracketer, SpectralBracketer, is_punctuation
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 
-PRESETS = ("paper", "default")
+VARIANTS = ("paper", "default")
 
 
-def learn(preset: str, paths: list[Path], every: int) -> bytes:
+def learn(variant: str, paths: list[Path], every: int) -> bytes:
     """A bracketer from every second, or third, ... sentence of files, as bytes."""
-    return SpectralBracketer.preset(preset).fit(lambda: islice(read_tagged(paths), 0, None, every)).to_bytes()
+    return SpectralBracketer.variant(variant).fit(lambda: islice(read_tagged(paths), 0, None, every)).to_bytes()
 
 
 def seconds(bracketer: Bracketer, sentences: list[TaggedSentence], repeats: int = 5) -> float:
@@ -49,14 +49,16 @@ def of_length(sentences: Iterable[TaggedSentence], n: int, count: int = 20) -> l
     return [TaggedSentence(*zip(*text[k : k + n], strict=True)) for k in range(0, len(text) - n + 1, n)]
 
 
-def measured(preset: str, every: int, paths: list[Path], tested: list[TaggedSentence]) -> tuple[Bracketer, measure.Row]:
+def measured(
+    variant: str, every: int, paths: list[Path], tested: list[TaggedSentence]
+) -> tuple[Bracketer, measure.Row]:
     """A bracketer learned from every so many sentences, and what learning and bracketing cost."""
-    measure.progress(f"{preset}: every {every}. sentence")
-    cost = measure.in_child(learn, preset, paths, every)
+    measure.progress(f"{variant}: every {every}. sentence")
+    cost = measure.in_child(learn, variant, paths, every)
     bracketer = Bracketer.from_bytes(cost.result)
     n_words = sum(len(words_of(sentence)) for sentence in tested)
     return bracketer, {
-        "preset": preset,
+        "variant": variant,
         "text": f"1/{every}",
         "learning, CPU s": cost.seconds,
         "peak MB": cost.peak_mb,
@@ -77,8 +79,8 @@ def main() -> None:
     measure.check_plot(arguments, args.plot)
     running = list(islice(read_tagged(args.sentences or args.text[0]), 3_000))
     tested = [sentence for sentence in running if len(words_of(sentence)) <= 60]
-    found = [measured(preset, every, args.text, tested) for preset in PRESETS for every in (2, 1)]
-    whole = dict(zip(PRESETS, (bracketer for bracketer, row in found if row["text"] == "1/1"), strict=True))
+    found = [measured(variant, every, args.text, tested) for variant in VARIANTS for every in (2, 1)]
+    whole = dict(zip(VARIANTS, (bracketer for bracketer, row in found if row["text"] == "1/1"), strict=True))
     growth = []
     for n in args.lengths:
         measure.progress(f"{n} words")

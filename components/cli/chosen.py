@@ -12,6 +12,7 @@ import typer
 from spacy_lpcfg.components.cli.pipelines import n_jobs
 from spacy_lpcfg.components.cli.word_classes import class_settings, word_classes
 from spacy_lpcfg.components.learner_names import check_text
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy_lpcfg.learning.base import Learner
@@ -33,6 +34,7 @@ def chosen_learner(
     settings: dict[str, Any],
     classes_from: Path | None,
     jobs: int,
+    variant: str = DEFAULT,
 ) -> Chosen:
     """The learner of a name, and its config; the same settings as `spacy_lpcfg.components.learners.make_learner`.
 
@@ -40,16 +42,17 @@ def chosen_learner(
     """
     from spacy_lpcfg.components.learners import make_learner
 
-    with _usage("--text"):
+    with usage("--text"):
         check_text(name, is_given=text is not None)
     text, heads = text and text.resolve(), heads and _checked_heads(heads)
     own: dict[str, Any] = {"n_jobs": n_jobs(jobs)}
     if classes_from is not None:
         own["word_classes"] = word_classes(classes_from, lang)
-    with _usage():
-        learner = make_learner(name, text, seed, lang, {**settings, **own}, heads)
+    with usage():
+        learner = make_learner(name, text, seed, lang, {**settings, **own}, heads, variant)
     config = {"@misc": "spacy-lpcfg.Learner.v1", "name": name, "text": text and str(text), "seed": seed, "lang": lang}
     config |= {"heads": heads} if heads else {}
+    config |= {"variant": variant} if variant != DEFAULT else {}
     return Chosen(learner, {**config, "settings": {**settings, **class_settings(classes_from, lang)}})
 
 
@@ -68,7 +71,7 @@ def _checked_heads(heads: str) -> str:
 
 
 @contextmanager
-def _usage(hint: str | None = None) -> Iterator[None]:
+def usage(hint: str | None = None) -> Iterator[None]:
     """Within, what is no value for a learner is wrong usage of the command."""
     try:
         yield

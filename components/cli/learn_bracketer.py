@@ -7,10 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Output,
+    Seed,
+    Variant,
+    blank_pipeline,
+    check_folder,
+    save_pipeline,
+)
 from spacy_lpcfg.components.cli.treebanks import check_files, names_of
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -18,11 +28,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.tagged import TaggedSentence
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
     from spacy_lpcfg.trees import TreebankError
-
-
-class BracketerPreset(str, Enum):
-    default = "default"
-    paper = "paper"
 
 
 class Attribute(str, Enum):
@@ -48,9 +53,7 @@ def learn_bracketer(
         ),
     ],
     output: Output,
-    preset: Annotated[
-        BracketerPreset, typer.Option(help="The best settings, or those of Parikh et al. (2014).")
-    ] = BracketerPreset.default,
+    variant: Variant = DEFAULT,
     attr: Annotated[
         Attribute, typer.Option(help="Whether tags are token.tag_ or token.pos_, in .spacy files and when bracketing.")
     ] = Attribute.tag,
@@ -80,7 +83,7 @@ def learn_bracketer(
 
     output = check_folder(output, force=force)
     nlp = blank_pipeline(lang)
-    component = _add_bracketer(nlp, preset, attr, seed)
+    component = _add_bracketer(nlp, variant, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
     text = _Text(tagged, attr, skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
@@ -91,10 +94,13 @@ def learn_bracketer(
     tell(f"saved to {output}")
 
 
-def _add_bracketer(nlp: "Language", preset: BracketerPreset, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
+def _add_bracketer(nlp: "Language", variant: str, attr: Attribute, seed: int) -> "SpectralBracketerPipe":
+    from spacy_lpcfg.bracketing import SpectralBracketer
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
 
-    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "preset": preset.value}
+    with usage("--variant"):
+        SpectralBracketer.variant(variant)
+    learner = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "variant": variant}
     config = {"learner": learner, "attr": attr.value, "seed": seed}
     component = nlp.add_pipe("spectral_bracketer", config=config)
     assert isinstance(component, SpectralBracketerPipe)

@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Jobs, Output, Seed, blank_pipeline, check_folder, n_jobs
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Jobs,
+    Output,
+    Seed,
+    Variant,
+    blank_pipeline,
+    check_folder,
+    n_jobs,
+)
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
     SkipBad,
@@ -20,6 +30,7 @@ from spacy_lpcfg.components.cli.treebanks import (
     save_measured,
 )
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom, class_settings, word_classes
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -46,7 +57,10 @@ def learn_isbn(
     approximation: Annotated[
         Approximation, typer.Option(help="How the means of latent units are computed.")
     ] = Approximation.feed_forward,
-    states: Annotated[int, typer.Option(min=1, help="Latent units of each position.")] = 120,
+    variant: Variant = DEFAULT,
+    states: Annotated[
+        int | None, typer.Option(min=1, help="Latent units of each position. [default: 120; of the paper 40]")
+    ] = None,
     networks: Annotated[int, typer.Option(min=1, help="Networks that decide together.")] = 1,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the trees; by default what suits most treebanks.")
@@ -75,15 +89,19 @@ def learn_isbn(
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, name_of(dialect))
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
-    settings |= {"n_states": states, "approximation": approximation.value, "n_networks": networks, "seed": seed}
+    settings |= {} if states is None else {"n_states": states}
+    settings |= {"approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang)}
-    learner = ISBNLearner(**settings, n_jobs=n_jobs(jobs))
+    with usage("--variant"):
+        learner = ISBNLearner.variant(variant, **settings, n_jobs=n_jobs(jobs))
     treebank = list(read_training(trees, skip_bad, name_of(dialect)))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)
         isbn = learner.fit(treebank, held_out=held_out, on_step=on_step)
-    lexical = {"min_count": isbn.meta["learner"]["min_count"], **class_settings(classes_from, lang)}
+    known = isbn.meta["learner"]
+    lexical = {"min_count": known["min_count"], "signatures": known["signatures"], "variant": variant}
+    lexical |= class_settings(classes_from, lang)
     component = _add_parser(nlp, isbn, lexical, beam)
     save_measured(nlp, output, component.ready_parser, held_out, force=force)
 

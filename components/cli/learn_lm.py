@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from spacy_lpcfg.components.cli.chosen import usage
 from spacy_lpcfg.components.cli.console import busy, log, reporting_errors, tell
-from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, saving_folder
+from spacy_lpcfg.components.cli.pipelines import (
+    Force,
+    Output,
+    Seed,
+    Variant,
+    blank_pipeline,
+    check_folder,
+    saving_folder,
+)
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -40,6 +50,7 @@ def learn_lm(
         typer.Option(exists=True, dir_okay=False, help="Text that chooses the iterations; may be given again."),
     ] = None,
     method: Annotated[LanguageModelMethod, typer.Option(help="How to learn.")] = LanguageModelMethod.pivot_em,
+    variant: Variant = DEFAULT,
     states: Annotated[int, typer.Option(min=1, help="The most latent states.")] = 128,
     iterations: Annotated[
         int | None,
@@ -73,7 +84,8 @@ def learn_lm(
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
-    learner = LanguageModelLearner(method.value, states, iterations, seed, rare)
+    with usage("--variant"):
+        learner = LanguageModelLearner(method.value, variant, states, iterations, seed, rare)
     with busy("learning"):
         model, history = _fit(learner, sentences, held_out)
         if kneser_ney:

@@ -19,6 +19,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     Output,
     Seed,
     SpanLayer,
+    Variant,
     blank_pipeline,
     check_folder,
 )
@@ -35,6 +36,7 @@ from spacy_lpcfg.components.cli.treebanks import (
 )
 from spacy_lpcfg.components.cli.word_classes import ClassesFrom
 from spacy_lpcfg.components.learner_names import Method, TeacherName
+from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -52,6 +54,7 @@ _SETTINGS = {
     "teacher": "teacher",
     "span_layer": "span_layer",
     "functions": "functions",
+    "variant": "variant",
     "seed": "seed",
 }
 """What learners call the options that not all of them have."""
@@ -67,6 +70,7 @@ def learn_lpcfg(
         typer.Option(exists=True, dir_okay=False, help="Trees to tune on; may be given again."),
     ] = None,
     method: Annotated[Method, typer.Option(help="How to learn.")] = Method.pivot,
+    variant: Variant = DEFAULT,
     states: Annotated[
         int | None,
         typer.Option(min=1, help="The most latent states of a symbol; by default what suits the method."),
@@ -110,6 +114,9 @@ def learn_lpcfg(
     The method pivot learns a span layer too, over what grammars of four fifths of the trees think of the others: more
     accurate, and three to five times as long to learn.
 
+    pivot, spectral and em have a --variant paper: as they were published, without a span layer. That of spectral is
+    2013, and there is 2012.
+
     With --dev the smoothing of the spectral method, and the number of iterations of em, split-merge, clusters and
     pivot, are tuned on held-out trees, and the F1 on them is printed. The pipeline's meta.json has the steps of EM
     under "fit" and the spectral method's "singular_values"; `spacy-lpcfg inspect` shows both. An option that the method
@@ -127,7 +134,7 @@ def learn_lpcfg(
     options["span_layer"] = span_layer
     options["functions"] = True if functions == FunctionsName.keep else None
     settings = {name: getattr(value, "value", value) for name, value in options.items() if value is not None}
-    learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs)
+    learner, config = chosen_learner(method.value, text, seed, lang, heads, settings, classes_from, jobs, variant)
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,
@@ -199,9 +206,10 @@ def _learn(
 def _spectral(learner: "Spectral", train: Iterable["Tree"], held_out: Sequence["Tree"]) -> Learned:
     """With smoothing that is tuned, if there are held-out trees."""
     from spacy_lpcfg.learning import tune
+    from spacy_lpcfg.learning.spectral import NO_SMOOTHING
 
     smoothing, estimate = learner.smoothing, learner.estimate(train)
-    if held_out:
+    if held_out and smoothing != NO_SMOOTHING:
         smoothing, grammar = tune(estimate, held_out, on_trial=_log_trial)
     else:
         grammar = estimate.grammar(smoothing)

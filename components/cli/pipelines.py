@@ -53,6 +53,9 @@ SpanLayer = Annotated[
         "[default: span-layer]",
     ),
 ]
+Variant = Annotated[
+    str, typer.Option(help="The best settings, or those of a paper: paper, or the year of one where there are two.")
+]
 Output = Annotated[Path, typer.Option("--output", "-o", file_okay=False, help="Folder for what is learned.")]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Replace the folder whatever it holds, not only what was saved there.")

@@ -87,18 +87,20 @@ class Embedder(Protocol):
 class CCA:
     """One-step canonical correlation analysis of words and the two words on either side (OSCCA; Dhillon et al. 2012).
 
-    The square roots of counts are decomposed instead of the counts (Stratos, Collins and Hsu 2015), which is worth
-    several points. Rows are scaled by the singular values and then have length 1.
+    By default the square roots of counts are decomposed instead of the counts (Stratos, Collins and Hsu 2015), which is
+    worth several points. Rows are scaled by the singular values and then have length 1.
 
     size (int): of the vectors (p).
     window (int): words on either side.
     min_count (int): of a word; vocabulary_size (int): the maximum number of words with a vector.
+    roots (bool): whether square roots of counts are decomposed.
     """
 
     size: int = 50
     window: int = 2
     min_count: int = 3
     vocabulary_size: int = 40_000
+    roots: bool = True
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
         """Learn from text.
@@ -114,7 +116,7 @@ class CCA:
                 f"vectors of {self.size} numbers; got {len(vocabulary.words)}. Give more text, or a smaller `size`."
             )
         blocks = [block for matrix in counts for block in (matrix, matrix.T.tocsr())]
-        scaled = hstack([_correlation(block) for block in blocks], format="csr")
+        scaled = hstack([_correlation(block, self.roots) for block in blocks], format="csr")
         start = np.random.default_rng(seed).normal(size=n)
         left, values, _ = svds(scaled, k=self.size, v0=start)
         return Embedding(vocabulary, _unit_rows(left[:-1] * values).astype(np.float32))
@@ -179,11 +181,11 @@ def context_counts(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary, win
     return counts
 
 
-def _correlation(counts: csr_array) -> csr_array:
-    """Square roots of counts, scaled by those of their margins, so that the largest singular value is near 1."""
-    scaled = counts.sqrt()
-    rows, columns = (np.sqrt(np.maximum(scaled.power(2).sum(axis=axis), 1)) for axis in (1, 0))
-    return diags_array(1 / np.sqrt(rows)) @ scaled @ diags_array(1 / np.sqrt(columns))
+def _correlation(counts: csr_array, roots: bool) -> csr_array:
+    """Counts scaled by the roots of their margins, or the roots of these; the largest singular value is near 1."""
+    scaled = counts.sqrt() if roots else counts
+    rows, columns = (np.maximum(counts.sum(axis=axis), 1) ** (0.25 if roots else 0.5) for axis in (1, 0))
+    return diags_array(1 / rows) @ scaled @ diags_array(1 / columns)
 
 
 def _unit_rows(vectors: np.ndarray) -> np.ndarray:

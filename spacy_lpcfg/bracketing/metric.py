@@ -60,7 +60,7 @@ def spectral_distances(covariances: np.ndarray, m: int) -> np.ndarray:
 def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int, min_pairs: float = 50) -> np.ndarray:
     """-log Lambda_m of the smoothed covariances, float64 (A, A, n_distances): the distance up to what a leaf adds.
 
-    A cell of less than `min_pairs` pairs, or of a smaller rank than m, backs off to all tags at its distance.
+    min_pairs (float): a cell of fewer pairs, or of a smaller rank than m, backs off to all tags at its distance.
     RAISES (TooLittleText): If all pairs together have a smaller rank than m. (ValueError): If vectors are too short.
     """
     if not 0 < m <= table.sums.shape[-1]:
@@ -77,6 +77,6 @@ def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int
             f"different words; got {int(table.counts.sum())} pairs of words. Give more text, or a smaller `m`."
         )
     overall = overall[usable[np.clip(np.searchsorted(usable, np.arange(n_distances)), 0, len(usable) - 1)]]
-    is_own = np.isfinite(volumes) & (counts >= max(min_pairs, m))
+    is_own = np.isfinite(volumes) & (counts >= min_pairs)
     volumes = np.where(is_own, volumes, overall[:, None, None])
     return np.ascontiguousarray(-np.moveaxis(volumes, 0, -1))

@@ -1,21 +1,31 @@
-"""Learners of language models: EM, pivots, EM from the pivots' estimate; and mixtures with Kneser-Ney models."""
+"""Learners of language models: EM, pivots, EM from the pivots' estimate; and mixtures with Kneser-Ney models.
+
+The variant "2014" of the learners by pivots, which is also "paper", has none of what keeps the noise of counts out of
+the estimate (`PivotSettings`). EM from a random start is that of Saul and Pereira (1997) in any variant.
+
+Differs from the papers in all variants: (1) the concave EM of the paper's variant ends after 100 iterations, which is
+near its optimum; (2) pivots are sought in differences from their mean; (3) the simplex regression is `anchors.py`'s;
+(4) EM ends when the development text is worse twice in a row.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, em, random_aggregate
 from spacy_lpcfg.language_model.kneser_ney import count_ngrams
 from spacy_lpcfg.language_model.model import LanguageModel, Perplexity
-from spacy_lpcfg.language_model.pivot import PivotSettings, pivot_aggregate
+from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_aggregate
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
+from spacy_lpcfg.variants import DEFAULT, Variants
 
 _PATIENCE = 2  # iterations in a row after the best one, until EM ends
 
@@ -23,7 +33,7 @@ logger = logging.getLogger("spacy_lpcfg")
 
 
 @dataclass(frozen=True)
-class AggregateEM:
+class AggregateEM(Variants):
     """EM from random distributions.
 
     n_states (int): m; seed (int): of the start; n_iterations (int): the maximum.
@@ -34,6 +44,8 @@ class AggregateEM:
     seed: int = 0
     n_iterations: int = 10
 
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {}})
+
     def __post_init__(self) -> None:
         _check(self.n_states, self.n_iterations)
 
@@ -43,7 +55,7 @@ class AggregateEM:
 
 
 @dataclass(frozen=True)
-class AggregatePivot:
+class AggregatePivot(Variants):
     """The pivot algorithm, and no EM after it.
 
     n_states (int): m; seed (int): of the decomposition; settings (PivotSettings): of the same.
@@ -54,6 +66,8 @@ class AggregatePivot:
     seed: int = 0
     settings: PivotSettings = PivotSettings()
     n_iterations: int = 0
+
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType({"2014": {"settings": PAPER_PIVOTS}})
 
     def __post_init__(self) -> None:
         _check(self.n_states, self.n_iterations)
@@ -189,6 +203,7 @@ class LanguageModelLearner:
     """Learns a language model of one text, a part of which it holds out.
 
     method (str): one of `METHODS`.
+    variant (str or int): of the method: "default", "paper", or its year.
     n_states, n_iterations (int or None): of the method; None for its own. seed (int): of the same.
     rare (int): as in `fit`.
     kneser_ney (bool): whether to mix with n-grams, as `interpolate` does.
@@ -198,6 +213,7 @@ class LanguageModelLearner:
     """
 
     method: str = "pivot-em"
+    variant: str | int = DEFAULT
     n_states: int | None = None
     n_iterations: int | None = None
     seed: int = 0
@@ -220,7 +236,8 @@ class LanguageModelLearner:
     def aggregate(self) -> AggregateLearner:
         """The method with its settings."""
         given = {"n_states": self.n_states, "n_iterations": self.n_iterations}
-        return METHODS[self.method](seed=self.seed, **{name: n for name, n in given.items() if n is not None})
+        given = {name: n for name, n in given.items() if n is not None}
+        return METHODS[self.method].variant(self.variant, seed=self.seed, **given)
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
         """The language model of a text.

@@ -76,6 +76,7 @@ class PivotSettings:
 EXACT = PivotSettings(
     candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
 )
+PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, concave_iterations=100)
 
 
 def row_states(

@@ -46,7 +46,7 @@ class Clusters:
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1 of Cohen et al. 2013); None for no scaling.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     agreement (float): exponent of the correlation of a dimension's inside and outside projection, by which it weighs.
     dropout, noise (float): of the features, for diverse grammars of several seeds, as in `projections.noisy`.
     lang (str): language, table or file of the head rules, see `head_rules`.

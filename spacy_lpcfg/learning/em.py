@@ -1,16 +1,25 @@
 """Expectation maximisation for L-PCFGs on skeletal trees (Matsuzaki et al. 2005).
 
-Differs from the paper: (1) a symbol gets no more states than its count supports; (2) the states of a symbol share a
-little of their probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothed further
-(`lexical.py`).
+By default (1) a symbol gets no more states than its count supports; (2) the states of a symbol share a little of their
+probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothed further (`lexical.py`). The variant
+"2013", which is also "paper", has none of these. It is the baseline of Cohen et al. (2013) and of Cohen and Collins
+(2014), who begin as Matsuzaki et al. do (section 4 of the former).
+
+Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
+emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
+tensors of a Grammar are sparse to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
+were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes the
+tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,10 +30,11 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep, Step
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
-from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.variants import Variants
 
 
 class EMFit:
@@ -124,7 +134,7 @@ def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
 
 
 @dataclass(frozen=True)
-class EM:
+class EM(Variants):
     """Learner of a proper L-PCFG by expectation maximisation from a random start.
 
     n_states (int): the maximum number of latent states of a symbol (m).
@@ -134,12 +144,13 @@ class EM:
         `joblib.parallel_config`, or 1.
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -155,6 +166,11 @@ class EM:
     check_every: int = 5
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
+
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+        {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}
+    )
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)

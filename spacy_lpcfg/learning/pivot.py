@@ -2,20 +2,33 @@
 
 Notation: tau(t) are the values f of an inside tree's pivot features, rho(o) the values g of an outside tree's; the
 rule below a node is among the former and the rule above it among the latter, as section 6.1 wants for q and pi.
-Differs from the paper: (1) a symbol gets no more states than its count and its features support; (2) features and
-rules that were seen seldom are smoothed (`shrink`, `prior`; 0 is the paper); (3) the emissions of words are smoothed
-further (`lexical.py`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which fits the noise of a
+By default (1) a symbol gets no more states than its count supports; (2) features and rules that were seen seldom are
+smoothed (`shrink`, `prior`); (3) the emissions of words are smoothed further (`lexical.py`), and so are all parameters
+in EM (`smoothing`); (4) the convex EM is stopped after 5 iterations, short of its optimum, which fits the noise of a
 finite treebank (`em`); (5) outside features get the inside features' states by the convex alternative of the remark
-below theorem 2, not by step 3 of figure 2 (`matching`; "transition" is the paper); (6) the features of the CCA are
-scaled by sqrt(n / (count + kappa)), as those of Cohen et al. (2013) are (`kappa`; None for none).
+below theorem 2, not by step 3 of figure 2 (`matching`). The variant "2014", which is also "paper", has none of these.
+
+Differs from the papers in all variants: (1) a symbol gets no more states than its pivot features span; (2) the pivots
+are fewer than the CCA's features, which are those of Cohen et al. (2013): the convex EM's observations are one for each
+choice of an outside feature and two inside ones, 18 by default, and 216 with all of them; (3) the CCA is that of
+features scaled by sqrt(n / (count + kappa)), its whitening without covariances (section 3.1 of Cohen et al. 2013); (4)
+the convex EM of the variant ends after 1,000 iterations, or where an observation's log-likelihood grows by less than
+1e-6; (5) in EM that smooths nothing, each root, rule and word of the start was seen 0.001 times more with states that
+are independent: at the optimum of a finite treebank a tree may have no probability; (6) rare words are emitted by their
+signatures, as the paper does not say what emits unknown words; (7) the tensors of a Grammar are sparse to a tolerance,
+unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that were never seen at a root; (8) a parser takes raw
+words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
+`decoding="max-rule"`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -26,8 +39,8 @@ from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.em import EMFit, best_grammar
 from spacy_lpcfg.learning.latent.merging import merged
 from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_states, max_states
-from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
-from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split, StateSmoothing
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM, rule_weights
 from spacy_lpcfg.learning.moments.estimation import group_means, groups_of
 from spacy_lpcfg.learning.moments.pivot_states import Side, States, symbol_states
@@ -47,12 +60,14 @@ from spacy_lpcfg.learning.treebank.features import (
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.variants import Variants
 
 MATCHINGS = ("transition", "direct")
+TO_CONVERGENCE = ConvexEM(max_iterations=1_000, tolerance=1e-6)
 
 
 @dataclass(frozen=True)
-class Pivot:
+class Pivot(Variants):
     """Learner of an L-PCFG by pivot features; a proper grammar.
 
     n_states (int): the maximum number of latent states of a symbol (m).
@@ -65,7 +80,7 @@ class Pivot:
     more_inside, more_outside (tuple[str, ...]): pivot features beside the rule below a node and the one above it,
         of `features.INSIDE` and `features.OUTSIDE` (section 6.2); leaves have none but their word.
     kappa (float or None): of the scaling of the representation's features; None for no scaling.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     matching (str): how outside features get the inside features' states: "transition" by step 3 of figure 2,
         "direct" by the convex alternative of the remark below theorem 2.
     shrink (float): pseudo-tokens of the overall mean in the representation of each pivot feature.
@@ -79,6 +94,7 @@ class Pivot:
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -106,6 +122,21 @@ class Pivot:
     noise: float = 0.0
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
+
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+        {
+            "2014": {
+                "tokens_per_state": 0.0,
+                "shrink": 0.0,
+                "prior": 0.0,
+                "em": TO_CONVERGENCE,
+                "matching": "transition",
+                "smoothing": UNSMOOTHED,
+                "lexical": PLAIN_LEXICON,
+            }
+        }
+    )
 
     def __post_init__(self) -> None:
         check_states(self.n_states, self.tokens_per_state)
@@ -132,9 +163,14 @@ class Pivot:
     def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
         """EM at the parameters of the pivots (section 6.3); same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self)
-        parameters = self.parameters(treebank)
+        return self.start_at(treebank, self.parameters(treebank))
+
+    def start_at(self, treebank: IndexedTreebank, parameters: Parameters) -> EMFit:
+        """EM at parameters that are there already."""
         split = Split(treebank, parameters.n_states)
         start = split.expect_parameters(parameters)
+        if not self.smoothing.ensures_trees:
+            start = split.floored(start)
         if self.merge:
             n_merges = round(self.merge * (split.n_states - 1).sum())
             return EMFit(*merged(split, start, self.smoothing, n_merges, self.n_jobs), self.smoothing, self.n_jobs)

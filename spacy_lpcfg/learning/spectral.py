@@ -1,16 +1,25 @@
 """Spectral learning of L-PCFGs (Cohen et al. 2012; Cohen et al. 2013).
 
-Differs from the papers: (1) a symbol gets no more states than its count supports; (2) the emissions of words are
-smoothed further (`lexical.py`); (3) the tensors of a Grammar are factored to a tolerance (`grammar/tensors.py`),
-unless `exact_tensors` is set.
+By default (1) a symbol gets no more states than its count supports, and (2) the emissions of words are smoothed further
+(`lexical.py`). The variant "2013", which is also "paper", has neither. "2012" has no smoothing and no scaling either,
+and the rules below and above a node as its features, which are that paper's examples (section 6.1).
+
+Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
+the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
+tensors of a Grammar are factored to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
+were never seen at a root; (4) the second paper's C, nu and counts are those that our development trees chose, unless
+`tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw words and decodes
+by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from operator import add
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,14 +27,21 @@ from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.latent.state_numbers import log_fewer_states
-from spacy_lpcfg.learning.lexicon.lexical import Emissions, LexicalSettings
+from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, Emissions, LexicalSettings
 from spacy_lpcfg.learning.moments.estimation import Projections, ProjectionSums, group_sums, rule_moments
 from spacy_lpcfg.learning.moments.projections import Bases, Projector
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, Part, build_grammar
 from spacy_lpcfg.learning.treebank.cooccurrence import paired_sum
-from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
+from spacy_lpcfg.learning.treebank.features import (
+    PAPER_INSIDE,
+    PAPER_LEAF,
+    PAPER_OUTSIDE,
+    SIMPLE_INSIDE,
+    SIMPLE_OUTSIDE,
+)
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.trees.tree import Tree
+from spacy_lpcfg.variants import Variants
 
 
 @dataclass(frozen=True)
@@ -47,8 +63,11 @@ class Smoothing:
         check_shares(nu=self.nu)
 
 
+NO_SMOOTHING = Smoothing(c=0.0, nu=1.0)
+
+
 @dataclass(frozen=True)
-class Spectral:
+class Spectral(Variants):
     """Spectral learner of an L-PCFG; its parameters may be negative, so the grammar is not proper.
 
     n_states (int): the maximum number of latent states of a symbol (m).
@@ -57,14 +76,13 @@ class Spectral:
     smoothing (Smoothing): of the moments.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     kappa (float or None): of the features' scaling (section 3.1); None for no scaling.
-    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states.
+    tokens_per_state (float): a symbol seen n times gets at most n / tokens_per_state states; 0 for no limit.
     inside, outside, leaf (tuple[str, ...]): feature templates of `features.INSIDE` for nodes with children, of
         `features.OUTSIDE` for all nodes, and of `features.INSIDE` for leaves.
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
-    exact_tensors (bool): whether the grammar has its tensors in full, in float32, instead of factored to a tolerance,
-        which makes files and memory smaller.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -83,6 +101,20 @@ class Spectral:
     markov: int = 0
     exact_tensors: bool = False
 
+    papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
+        {
+            "2012": {
+                "tokens_per_state": 0.0,
+                "lexical": PLAIN_LEXICON,
+                "smoothing": NO_SMOOTHING,
+                "kappa": None,
+                "inside": SIMPLE_INSIDE,
+                "outside": SIMPLE_OUTSIDE,
+            },
+            "2013": {"tokens_per_state": 0.0, "lexical": PLAIN_LEXICON},
+        }
+    )
+
     def __post_init__(self) -> None:
         self._projector()  # which checks what it takes
 
@@ -99,7 +131,7 @@ class Spectral:
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees).grammar(self.smoothing, exact_tensors=self.exact_tensors)
+        return self.estimate(trees).grammar(self.smoothing)
 
     def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
@@ -156,12 +188,9 @@ class SpectralEstimate:
         """Y and Z of every node."""
         return self.bases.project_all(self.treebank)
 
-    def grammar(self, smoothing: Smoothing, *, exact_tensors: bool = False) -> Grammar:
-        """The grammar of the smoothed moments.
-
-        exact_tensors (bool): as in `Spectral`.
-        """
-        return build_grammar(self.treebank, self.parameters(smoothing), exact_tensors=exact_tensors)
+    def grammar(self, smoothing: Smoothing) -> Grammar:
+        """The grammar of the smoothed moments."""
+        return build_grammar(self.treebank, self.parameters(smoothing))
 
     def parameters(self, smoothing: Smoothing) -> Parameters:
         """Step 2: the smoothed moments as parameters."""

@@ -39,6 +39,24 @@ def test_embeddings_put_words_of_a_slot_together(embedder):
     assert similarity(embedding, "the", "sees") < 0.6
 
 
+@pytest.mark.parametrize("roots", [True, False])
+def test_embeddings_are_singular_vectors_of_scaled_counts(roots):
+    """Counts over the roots of their margins, or the square roots of these; rows by singular values, of length 1."""
+    text = two_kinds_of_words(50)
+    embedding = CCA(size=3, window=1, roots=roots).fit(lambda: chunks(text))
+    (counts,) = (each.toarray() for each in context_counts(chunks(text), embedding.vocabulary, 1))
+    blocks = []
+    for block in (counts, counts.T):
+        margins = [np.maximum(block.sum(axis=axis, keepdims=True), 1) for axis in (1, 0)]
+        scaled = block / np.sqrt(margins[0] * margins[1])
+        blocks.append(np.sqrt(scaled) if roots else scaled)
+    left, values, _ = np.linalg.svd(np.hstack(blocks))
+    rows = (left[:, :3] * values[:3])[:-1]
+    rows = rows[N_UNIVERSAL:] / np.linalg.norm(rows[N_UNIVERSAL:], axis=1, keepdims=True)
+    words = embedding.vectors[N_UNIVERSAL:]
+    np.testing.assert_allclose(words @ words.T, rows @ rows.T, atol=1e-5)
+
+
 def test_embeddings_do_not_depend_on_chunks_or_case():
     text = two_kinds_of_words(100)
     upper = [(tuple(word.upper() for word in words), tags) for words, tags in text]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -123,89 +122,53 @@ def test_metric_is_additive_on_the_population():
     assert np.all(np.diag(distances) == 0)
 
 
-class Node(NamedTuple):
-    """A node of a latent tree model: the nodes above it, the nearest last, and how it depends on the nearest.
+def exact_covariances(model: LatentModel) -> np.ndarray:
+    """E[v_i v_j'] of all words, by sums along the paths of the tree (assumption 1)."""
+    n, (p, m) = len(model.emissions), model.emissions[0].shape
+    sigma = np.zeros((n, n, p, p))
 
-    above (tuple of int): numbers of latent nodes; moments (float64, (k, k)): uncentred, of its own vector
-    from_above (float64, (k, m)): its vector is this times that of the nearest node above, and independent noise
-    """
+    def visit(node, above: np.ndarray) -> dict[int, np.ndarray]:
+        """What each word below makes of the latent vector above the node; `above` is that one's second moments."""
+        if isinstance(node, int):
+            sigma[node, node] = model.emissions[node] @ above @ model.emissions[node].T
+            return {node: model.emissions[node]}
+        step = model.maps[spans(node)[0]]
+        own = step @ above @ step.T + 0.25 * np.eye(m)
+        left, right = (visit(child, own) for child in node)
+        for i, j in itertools.product(left, right):
+            sigma[i, j] = left[i] @ own @ right[j].T
+            sigma[j, i] = sigma[i, j].T
+        return {word: x @ step for word, x in (left | right).items()}
 
-    above: tuple[int, ...]
-    moments: np.ndarray
-    from_above: np.ndarray
-
-
-def nodes_of(model: LatentModel) -> list[Node]:
-    """The words of a model in their order, and then its latent nodes in pre-order, by the moments that it samples."""
-    words: dict[int, Node] = {}
-    latent: list[Node] = []
-    p, m = model.emissions[0].shape
-
-    def visit(shape, above: tuple[int, ...], moments: np.ndarray) -> None:
-        if isinstance(shape, int):
-            to_word = model.emissions[shape]
-            words[shape] = Node(above, to_word @ moments @ to_word.T + model.noise**2 * np.eye(p), to_word)
-            return
-        down = model.maps[spans(shape)[0]]
-        own = down @ moments @ down.T + 0.25 * np.eye(m)
-        here = (*above, len(words_and_latent) + len(latent))
-        latent.append(Node(above, own, down))
-        for part in shape:
-            visit(part, here, own)
-
-    words_and_latent = leaves(model.shape)
-    visit(model.shape, (), np.eye(m))
-    return [words[i] for i in sorted(words)] + latent
+    visit(model.shape, np.eye(m))
+    return sigma
 
 
-def cross_moments(nodes: list[Node], i: int, j: int) -> np.ndarray:
-    """E[v_i v_j^T]: that of the lowest node above both, or of one that is above the other, mapped down to both."""
-    lines = [(*nodes[k].above, k) for k in (i, j)]
-    common = [a for a, b in zip(*lines, strict=False) if a == b][-1]
-    found = nodes[common].moments
-    for k in lines[0][lines[0].index(common) + 1 :]:
-        found = nodes[k].from_above @ found
-    for k in lines[1][lines[1].index(common) + 1 :]:
-        found = found @ nodes[k].from_above.T
-    return found
+def paths(shape) -> dict[tuple[int, int], set]:
+    """The edges between each two words of the undirected tree."""
+    to_root: dict[int, set] = {word: set() for word in leaves(shape)}
+    for node in [*spans(shape)[1:], *((word, word + 1) for word in leaves(shape))]:
+        for word in range(*node):
+            to_root[word].add(node)
+    return {(i, j): to_root[i] ^ to_root[j] for i, j in itertools.combinations(to_root, 2)}
 
 
-def paths_of(nodes: list[Node], distances: np.ndarray) -> np.ndarray:
-    """The sums of distances along the path between each two nodes."""
-    lines = [(*node.above, k) for k, node in enumerate(nodes)]
-    edges = {k: distances[k, line[-2]] for k, line in enumerate(lines) if len(line) > 1}
-    found = np.zeros((len(nodes), len(nodes)))
-    for i, one in enumerate(lines):
-        for j, other in enumerate(lines):
-            n = sum(a == b for a, b in zip(one, other, strict=False))
-            found[i, j] = sum(edges[k] for k in (*one[n:], *other[n:]))
-    return found
-
-
-@pytest.mark.parametrize("m", [1, 2, 3])
-@pytest.mark.parametrize("noise", [0.0, 1.0])
-def test_metric_is_additive_on_random_trees(m, noise):
-    """Lemma 1: between all nodes, words and latent, the distance is the sum of those along the path.
-
-    By equation 5 between words, and by the same of moments of any nodes (equation 4), of 60 trees of 3 to 10 words.
-    The tree is that of the least cost (section 3.3)."""
-    rng = np.random.default_rng(m)
-    for _ in range(60):
-        shape = random_shape(0, int(rng.integers(3, 11)), rng)
-        n, p = len(leaves(shape)), int(rng.integers(m, m + 4))
-        nodes = nodes_of(LatentModel.random(shape, m, p, noise, rng))
-        every = range(len(nodes))
-        volumes = np.array([[log_volume(cross_moments(nodes, i, j), m) for j in every] for i in every])
-        own = np.diag(volumes)
-        distances = 0.5 * (own[:, None] + own) - volumes
-        np.testing.assert_allclose(distances, paths_of(nodes, distances), atol=1e-7)
-        sigma = np.zeros((n, n, p, p))
-        for i, j in itertools.product(range(n), repeat=2):
-            sigma[i, j] = cross_moments(nodes, i, j)
-        of_words = spectral_distances(sigma, m)
-        np.testing.assert_allclose(of_words, distances[:n, :n], atol=1e-9)
-        found = minimal_tree(of_words, len(leaves(shape[0])))
-        assert [tuple(span) for span in found.spans] == spans(shape)[1:]
+@pytest.mark.parametrize("seed", range(40))
+def test_metric_is_additive_along_any_tree(seed):
+    """Lemma 1 on random trees of 4 to 9 words: one length for each edge explains all distances."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 4))
+    model = LatentModel.random(random_shape(0, int(rng.integers(4, 10)), rng), m, m + 2, 0.0, rng)
+    distances = spectral_distances(exact_covariances(model), m)
+    of_pairs = paths(model.shape)
+    edges = sorted(set.union(*of_pairs.values()))
+    crossed = np.array([[edge in path for edge in edges] for path in of_pairs.values()], dtype=float)
+    wanted = np.array([distances[pair] for pair in of_pairs])
+    lengths, *_ = np.linalg.lstsq(crossed, wanted, rcond=None)
+    np.testing.assert_allclose(crossed @ lengths, wanted, atol=1e-8)
+    assert len(wanted) > np.linalg.matrix_rank(crossed)
+    found = minimal_tree(distances, len(leaves(model.shape[0])))
+    assert [tuple(span) for span in found.spans] == spans(model.shape)[1:]
 
 
 def test_metric_backs_off_where_pairs_are_few():
@@ -217,6 +180,18 @@ def test_metric_backs_off_where_pairs_are_few():
     assert table.shape == (2, 2, 5)
     assert np.all(np.isfinite(table))
     np.testing.assert_allclose(table[1, 1, :3], table[0, 0, :3])
+
+
+def test_metric_of_the_paper_backs_off_from_ranks_alone():
+    rng = np.random.default_rng(0)
+    counts = np.array([9.0, 2.0])[:, None].repeat(3, axis=1).T.reshape(3, 1, 2)[:, [0, 0]]  # (D, A, A)
+    sums = rng.normal(size=(3, 2, 2, 4, 4)).astype(np.float32)
+    sums[:, 1, 1, 1:] = 0  # of rank 1
+    few = distance_table(Covariances(sums, counts), m=2, gamma=0.1, n_distances=3, min_pairs=0)
+    own = -log_volume(sums / counts[..., None, None], 2)
+    np.testing.assert_allclose(few[:, 0], np.moveaxis(own, 0, -1)[:, 0], rtol=1e-5)
+    assert np.isfinite(few[1, 1]).all()
+    assert not np.allclose(distance_table(Covariances(sums, counts), m=2, gamma=0.1, n_distances=3)[0, 0], few[0, 0])
 
 
 def test_metric_says_how_much_text_it_needs():

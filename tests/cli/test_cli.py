@@ -144,7 +144,7 @@ def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
         assert done.stdout.count("read ") == 1
         assert f"read 40 trees from {tmp_path / 'train.mrg'}\n" in done.stdout
     (tmp_path / "train.mrg").write_bytes((SAMPLE / "train.mrg").read_bytes())
-    done = run("learn", "bracketer", tmp_path, "--preset", "paper", "-o", tmp_path / "bracketer")
+    done = run("learn", "bracketer", tmp_path, "--variant", "paper", "-o", tmp_path / "bracketer")
     assert f"learned from 600 sentences, 9230 tokens of {tmp_path / 'train.mrg'}\n" in done.stdout
 
 

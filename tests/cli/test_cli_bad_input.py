@@ -27,7 +27,7 @@ READS_TREES = {
     "learn-lpcfg-dev": "learn lpcfg {trees} --dev {bad} --method pcfg -o {out}",
     "learn-isbn": "learn isbn {bad} --states 4 --epochs 1 -o {out}",
     "learn-combined": "learn combined {bad} -o {out}",
-    "learn-bracketer": "learn bracketer {bad} --preset paper -o {out}",
+    "learn-bracketer": "learn bracketer {bad} --variant paper -o {out}",
     "evaluate-gold": "evaluate {bad} {trees}",
     "evaluate-test": "evaluate {trees} {bad}",
     "convert": "convert {bad} {out}.spacy",
@@ -52,7 +52,7 @@ READS_OTHERS = {
     "render-text": "render {pcfg} {bad} -p chart -o {out}",
     "table": "table {bad} -o {out}",
     "params": "evaluate {trees} {trees} --params {bad}",
-    "tag-map": "learn bracketer {trees} --tag-map {bad} --preset paper -o {out}",
+    "tag-map": "learn bracketer {trees} --tag-map {bad} --variant paper -o {out}",
     "distil": "learn lpcfg {trees} --method distil --text {bad} --states 2 --grammars 4 -o {out}",
 }
 READS = READS_TREES | READS_OTHERS
@@ -80,7 +80,7 @@ WRITES_FOLDER = {
     "learn-lpcfg": "learn lpcfg {trees} --method pcfg -o {bad}",
     "learn-isbn": "learn isbn {trees} --states 4 --epochs 1 -o {bad}",
     "learn-combined": "learn combined {trees} -o {bad}",
-    "learn-bracketer": "learn bracketer {trees} --preset paper -o {bad}",
+    "learn-bracketer": "learn bracketer {trees} --variant paper -o {bad}",
     "learn-lm": "learn lm {text} --states 2 -o {bad}",
 }
 if find_spec("matplotlib"):  # without which nothing is drawn

@@ -43,7 +43,7 @@ def bracketer_of(model: Path):
 
 
 def test_cli_bracketer_is_that_of_the_library(model):
-    learner = SpectralBracketer.preset("paper")
+    learner = SpectralBracketer.variant("paper")
     wanted = learner.fit(lambda: read_tagged(SAMPLE / "train.mrg"))
     assert bracketer_of(model).to_bytes() == wanted.to_bytes()
     component = spacy.load(model).get_pipe("spectral_bracketer")
@@ -61,11 +61,11 @@ def test_cli_bracketer_learns_the_same_from_all_kinds_of_files(model, tmp_path):
     DocBin(docs=docs[400:], attrs=["TAG", "POS", "SENT_START"]).to_disk(tmp_path / "third.spacy")
     files = [tmp_path / name for name in ("first.gz", "second.mrg", "third.spacy")]
     done = process(
-        console_script(), "learn", "bracketer", *files, "--preset", "paper", "--output", tmp_path / "new" / "m"
+        console_script(), "learn", "bracketer", *files, "--variant", "paper", "--output", tmp_path / "new" / "m"
     )
     assert f"learned from 600 sentences, {sum(len(s.words) for s in sentences)} tokens" in done.stdout
     assert bracketer_of(tmp_path / "new" / "m").to_bytes() == bracketer_of(model).to_bytes()
-    run("learn", "bracketer", tmp_path / "third.spacy", "--attr", "pos", "--preset", "paper", "-o", tmp_path / "pos")
+    run("learn", "bracketer", tmp_path / "third.spacy", "--attr", "pos", "--variant", "paper", "-o", tmp_path / "pos")
     assert spacy.load(tmp_path / "pos").get_pipe("spectral_bracketer").attr == "pos"
 
 
@@ -75,7 +75,7 @@ def test_cli_bracketer_reads_folders_and_patterns(model, tmp_path, paths):
     (tmp_path / "text" / "b").mkdir(parents=True)
     (tmp_path / "text" / "a.tagged.gz").write_bytes(gzip.compress("\n".join(lines[:300]).encode()))
     (tmp_path / "text" / "c.tagged").write_text("\n".join(lines[300:]), encoding="utf-8")
-    run("learn", "bracketer", tmp_path / paths, "--preset", "paper", "-o", tmp_path / "m")
+    run("learn", "bracketer", tmp_path / paths, "--variant", "paper", "-o", tmp_path / "m")
     assert bracketer_of(tmp_path / "m").to_bytes() == bracketer_of(model).to_bytes()
 
 
@@ -90,7 +90,7 @@ def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
         ]
         (tmp_path / name).write_text("\n".join(lines), encoding="utf-8")
     for name, options in (("odd", ("--tag-map", tmp_path / "map")), ("universal", ())):
-        run("learn", "bracketer", tmp_path / name, "--preset", "paper", *options, "-o", tmp_path / f"{name}_model")
+        run("learn", "bracketer", tmp_path / name, "--variant", "paper", *options, "-o", tmp_path / f"{name}_model")
     odd, plain = (
         spacy.load(tmp_path / f"{name}_model").get_pipe("spectral_bracketer") for name in ("odd", "universal")
     )
@@ -105,14 +105,14 @@ def test_cli_bracketer_takes_a_map_of_tags(model, tmp_path):
 def test_cli_bracketer_by_default_learns_the_best(tmp_path):
     run("learn", "bracketer", SAMPLE / "train.mrg", "-o", tmp_path / "model")
     learner = spacy.load(tmp_path / "model").get_pipe("spectral_bracketer").learner
-    assert learner == SpectralBracketer.preset("default")
+    assert learner == SpectralBracketer.variant("default")
 
 
 def test_cli_bracketer_names_broken_lines_or_counts_them(tmp_path, model):
     bad = tmp_path / "bad"
     lines = [" ".join(map("/".join, zip(*sentence, strict=True))) for sentence in read_tagged(SAMPLE / "train.mrg")]
     bad.write_text("\n".join([*lines[:5], "broken", *lines[5:], "broken"]), encoding="utf-8")
-    arguments = ("learn", "bracketer", bad, "--preset", "paper", "-o", tmp_path / "model")
+    arguments = ("learn", "bracketer", bad, "--variant", "paper", "-o", tmp_path / "model")
     assert "bad:6: Expected word/tag" in run(*arguments, code=1).stderr
     assert not (tmp_path / "model").exists()
     assert "2 broken trees were skipped, the first at" in run(*arguments, "--skip-bad").stderr

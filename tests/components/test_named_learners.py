@@ -115,7 +115,7 @@ def test_settings_reach_the_learner():
         ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
         ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
         ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
-        ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool, got 1. Its default is True."),
+        ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool | None, got 1. Its default is None."),
         ("accurate", {"span_layer": False}, "got 'span_layer'"),
         ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
         ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),

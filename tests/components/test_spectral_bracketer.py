@@ -40,7 +40,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
 
 LEARNER = {
     "@misc": "spacy-lpcfg.SpectralBracketer.v1",
-    "preset": "paper",
+    "variant": "paper",
     "m": 3,
     "embedding": {"@misc": "spacy-lpcfg.CCA.v1", "size": 10},
 }
@@ -92,7 +92,7 @@ def annotations(doc: Doc) -> list:
 
 
 def test_bracketer_brackets_as_the_library_does_with_what_it_learned(nlp):
-    learner = SpectralBracketer.preset("paper", m=3, embedding=CCA(size=10))
+    learner = SpectralBracketer.variant("paper", m=3, embedding=CCA(size=10))
     sentences = [sentence for _, sentence in zip(range(300), read_tagged(SAMPLE / "train.mrg"), strict=False)]
     library = learner.fit(lambda: sentences)
     for sentence in sentences[:20]:
@@ -165,16 +165,16 @@ def test_bracketer_takes_a_text_or_a_ready_bracketer(nlp, tmp_path):
 
 def test_bracketer_learner_is_that_of_the_library():
     make = registry.misc.get("spacy-lpcfg.SpectralBracketer.v1")
-    assert make() == SpectralBracketer.preset("default")
-    assert make(preset="paper", m=4) == SpectralBracketer.preset("paper", m=4)
-    assert make(preset="paper", gamma=None) == SpectralBracketer.preset("paper")
+    assert make() == SpectralBracketer.variant("default")
+    assert make(variant="paper", m=4) == SpectralBracketer.variant("paper", m=4)
+    assert make(variant="paper", gamma=None) == SpectralBracketer.variant("paper")
     assert make(self_training=False, apart=0.0) == SpectralBracketer(self_training=None, apart=0.0)
     for part in (CCA, Brown, PaperAnchors, TagGroups, SelfTraining, SequenceSettings):
         assert registry.misc.get(f"spacy-lpcfg.{part.__name__}.v1")() == part()
     rounds = registry.misc.get("spacy-lpcfg.SelfTraining.v1")(n_rounds=2)
     assert make(self_training=rounds) == SpectralBracketer(self_training=SelfTraining(n_rounds=2))
-    with pytest.raises(ValueError, match="preset"):
-        make(preset="best")
+    with pytest.raises(ValueError, match="Expected a variant of SpectralBracketer"):
+        make(variant="best")
 
 
 def test_bracketer_uses_the_vectors_of_the_vocabulary():

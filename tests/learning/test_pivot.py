@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,13 +18,13 @@ from scipy.optimize import linear_sum_assignment
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
-from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.pivot import MATCHINGS, _normalized
-from spacy_lpcfg.learning.treebank.assembly import ROOT_SHARE, IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join, skeletons
 from spacy_lpcfg.trees import Tree, parse_trees, read_trees
@@ -43,26 +43,10 @@ def sample() -> list[Tree]:
 # ------------------------------------------------------------------------ theorem 1 of Cohen and Collins (2014)
 
 STATES = {"S": 1, "A": 2, "B": 2, "D": 2, "E": 2}
-
-
-class Design(NamedTuple):
-    """Of random L-PCFGs under the pivot assumption.
-
-    states (dict): of each symbol; roots (dict): pi, of each state of the symbols that are roots
-    shares (dict): every probability of a symbol is a multiple of 1 / share; n_trees (int): makes all trees' whole
-    lengths (tuple of int): of the sentences
-    rules (dict): the states that may meet in a rule, None for any. A feature that goes with one state only is its
-        pivot: below A the rule "D E" is one of A's first state, above D the same rule is one of D's first state.
-    """
-
-    states: dict[str, int]
-    roots: dict[str, list[float]]
-    shares: dict[str, int]
-    n_trees: int
-    lengths: tuple[int, ...]
-    rules: dict[tuple[str, ...], tuple[int | None, ...]]
-
-
+SHARES = {"S": 8, "A": 4, "B": 4, "D": 3, "E": 3}  # every probability of a symbol is a multiple of 1 / share
+N_TREES = 8 * 4 * 4 * 3**4
+# The states that may meet in a rule, None for any. A feature that goes with one state only is its pivot: below A the
+# rule "D E" is one of A's first state, above D the same rule is one of D's first state.
 RULES: dict[tuple[str, ...], tuple[int | None, ...]] = {
     ("S", "A", "B"): (None, 0, 0),
     ("S", "B", "A"): (None, 1, 1),
@@ -83,65 +67,36 @@ RULES: dict[tuple[str, ...], tuple[int | None, ...]] = {
 }
 
 
-ONE_ROOT_STATE = Design(STATES, {"S": [1.0]}, {"S": 8, "A": 4, "B": 4, "D": 3, "E": 3}, 8 * 4 * 4 * 3**4, (4,), RULES)
-# Symbols that are roots and have states: those of S below T are told apart by the side on which it stands.
-ROOT_STATES = Design(
-    states={"T": 1, "S": 2, "U": 1, "D": 2, "E": 2},
-    roots={"T": [3 / 8], "S": [1 / 8, 4 / 8]},
-    shares={"T": 4, "S": 8, "U": 2, "D": 4, "E": 4},
-    n_trees=8 * 4 * 8 * 2 * 4**2,
-    lengths=(2, 3),
-    rules={
-        ("T", "S", "U"): (None, 0, None),
-        ("T", "U", "S"): (None, None, 1),
-        ("S", "D", "E"): (0, 0, 0),
-        ("S", "E", "D"): (1, 1, 1),
-        ("S", "D", "D"): (None, None, None),
-        ("S", "E", "E"): (None, None, None),
-        ("U", "a"): (None,),
-        ("U", "b"): (None,),
-        ("D", "a"): (0,),
-        ("D", "b"): (1,),
-        ("D", "c"): (None,),
-        ("E", "b"): (0,),
-        ("E", "c"): (1,),
-        ("E", "d"): (None,),
-    },
-)
-
-
-def pivot_model(seed: int, design: Design = ONE_ROOT_STATE) -> Model:
-    """A random L-PCFG of a design."""
+def pivot_model(seed: int) -> Model:
+    """A random L-PCFG of four-word sentences under the pivot assumption, whose probabilities are such multiples."""
     rng = np.random.default_rng(seed)
-    model = Model({a: np.array(pi) for a, pi in design.roots.items()}, {}, {})
-    for a, *rest in design.rules:
+    model = Model({"S": np.ones(1)}, {}, {})
+    for a, *rest in RULES:
         table = model.binary if len(rest) == 2 else model.lexical
-        table[(a, *rest)] = np.zeros([design.states[symbol] for symbol in (a, *rest) if symbol in design.states])
-    for a, m in design.states.items():
+        table[(a, *rest)] = np.zeros([STATES[symbol] for symbol in (a, *rest) if symbol in STATES])
+    for a, m in STATES.items():
         for h in range(m):
-            places = [place for rule in design.rules if rule[0] == a for place in _places(rule, h, design)]
+            places = [place for rule in RULES if rule[0] == a for place in _places(rule, h)]
             rules = [rule for rule, _ in places]
             first = [places[rng.choice([i for i, other in enumerate(rules) if other == rule])] for rule in {*rules}]
             first.sort()
-            more = [places[i] for i in rng.choice(len(places), design.shares[a] - len(first))]
+            more = [places[i] for i in rng.choice(len(places), SHARES[a] - len(first))]
             for rule, indices in first + more:
-                (model.binary if len(rule) == 3 else model.lexical)[rule][indices] += 1 / design.shares[a]
+                (model.binary if len(rule) == 3 else model.lexical)[rule][indices] += 1 / SHARES[a]
     return model
 
 
-def _places(rule: tuple[str, ...], h: int, design: Design) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
     """The parameters of a rule under state h of its left-hand side that the pivots leave free."""
-    allowed = design.rules[rule]
     choices = [
-        range(design.states[symbol]) if state is None else (state,)
-        for symbol, state in zip(rule, allowed, strict=False)
+        range(STATES[symbol]) if state is None else (state,) for symbol, state in zip(rule, RULES[rule], strict=False)
     ]
-    return [(rule, states) for states in itertools.product(*choices[: len(allowed)]) if states[0] == h]
+    return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
 
 
-def language(model: Model, lengths: tuple[int, ...] = ONE_ROOT_STATE.lengths) -> dict[Tree, float]:
+def language(model: Model, lengths: Sequence[int] = (4,)) -> dict[Tree, float]:
     """Every tree of the model with its probability."""
-    sentences = (words for n in lengths for words in itertools.product("abcd", repeat=n))
+    sentences = itertools.chain.from_iterable(itertools.product("abcd", repeat=n) for n in lengths)
     trees = (tree for words in sentences for tree in all_trees(model, words))
     return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
 
@@ -177,11 +132,10 @@ def model_of_parameters(treebank: IndexedTreebank, parameters: Parameters) -> Mo
 def permuted(model: Model, truth: Model) -> Model:
     """The model with the states of each symbol in the order of those of the truth that make the same rules."""
     order = {}
-    of_truth = {**truth.binary, **truth.lexical}
-    for a in {rule[0] for rule in of_truth}:
-        rules = [rule for rule in of_truth if rule[0] == a]
+    for a in STATES:
+        rules = [rule for rule in RULES if rule[0] == a]
         rows = [
-            np.array([(one.binary | one.lexical)[r].reshape(len(of_truth[r]), -1).sum(axis=1) for r in rules]).T
+            np.array([(one.binary.get(r, one.lexical.get(r))).reshape(STATES[a], -1).sum(axis=1) for r in rules]).T
             for one in (truth, model)
         ]
         order[a] = linear_sum_assignment(np.abs(rows[0][:, None] - rows[1]).sum(axis=2))[1]
@@ -199,34 +153,14 @@ def assert_recovered(found: Model, truth: Model, atol: float) -> None:
             np.testing.assert_allclose(mine[key], expected, atol=atol, err_msg=str(key))
 
 
-def exact_treebank(seed: int, design: Design) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
-    """A model, its language, and a treebank with exactly its moments."""
-    model = pivot_model(seed, design)
-    trees = language(model, design.lengths)
-    counts = np.round(np.array(list(trees.values())) * design.n_trees).astype(int)
-    assert counts.sum() == design.n_trees
-    return model, trees, treebank_of(trees, counts)
-
-
 @pytest.fixture(scope="module", params=[0, 1, 2])
 def exact(request) -> tuple[Model, dict[Tree, float], IndexedTreebank]:
-    """Of one root state."""
-    return exact_treebank(request.param, ONE_ROOT_STATE)
-
-
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("matching", MATCHINGS)
-def test_theorem_1_with_several_root_states(seed, matching):
-    """pi over the states of a root and over several roots; a grammar with exact tensors gives all trees as much."""
-    model, trees, treebank = exact_treebank(seed, ROOT_STATES)
-    parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
-    assert dict(zip(treebank.nodes.symbols, parameters.n_states, strict=True)) == ROOT_STATES.states
-    found = model_of_parameters(treebank, parameters)
-    assert_recovered(found, model, 1e-6)
-    grammar = build_grammar(treebank, parameters, exact_tensors=True)
-    for tree, p in trees.items():
-        known = (1 - ROOT_SHARE) / (1 + _BACKOFF_WEIGHT) ** len(tree)
-        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=3e-4)
+    """A model, its language, and a treebank with exactly its moments."""
+    model = pivot_model(request.param)
+    trees = language(model)
+    counts = np.round(np.array(list(trees.values())) * N_TREES).astype(int)
+    assert counts.sum() == N_TREES
+    return model, trees, treebank_of(trees, counts)
 
 
 @pytest.mark.parametrize("matching", MATCHINGS)
@@ -239,6 +173,39 @@ def test_theorem_1(exact, matching):
     assert_recovered(found, model, 1e-6)
     for tree, p in list(trees.items())[::50]:
         assert weight(found, tree) == pytest.approx(p, abs=1e-8)
+
+
+def test_theorem_1_holds_of_the_papers_variant(exact):
+    """`Pivot.variant("paper")` is figures 1 and 2, with as many states as asked for."""
+    model, _, treebank = exact
+    settings = {name: EXACT[name] for name in ("more_inside", "more_outside", "precision", "lexical")}
+    paper = Pivot.variant("paper", n_states=5, em=CONVERGED, **settings)
+    assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
+
+
+def test_theorem_1_finds_pi_of_several_roots_with_several_states():
+    """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
+    inner = pivot_model(3)
+    model = Model({"S": np.array([0.25]), "A": np.array([0.5, 0.25])}, inner.binary, inner.lexical)
+    trees = language(model, lengths=(2, 4))
+    counts = np.round(np.array(list(trees.values())) * 4 * N_TREES).astype(int)
+    assert counts.sum() == 4 * N_TREES
+    treebank = treebank_of(trees, counts)
+    for matching in MATCHINGS:
+        parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+        found = model_of_parameters(treebank, parameters)
+        assert_recovered(found, model, 1e-6)
+
+
+def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
+    """Nothing but float32, and the share of words' more general forms, is between the parameters and a grammar."""
+    _, trees, treebank = exact
+    learner = Pivot.variant("paper", n_states=5, n_iterations=0, em=CONVERGED, **{**EXACT, "tokens_per_state": 0.0})
+    grammar = replace(learner, exact_tensors=True).fit(treebank)
+    assert (grammar.tensors.forms == EXACT_TENSOR).all()
+    weights = np.array([tree_weight(grammar, tree) for tree in trees])
+    p = np.array(list(trees.values()))
+    np.testing.assert_allclose(weights / weights.sum(), p / p.sum(), rtol=1e-4)
 
 
 def test_theorem_1_with_more_features(exact):
@@ -344,6 +311,39 @@ def test_em_improves_on_the_pivots(sample):
     assert grammar.to_bytes() == replace(pivot, n_iterations=best).fit(sample).to_bytes()
 
 
+def test_em_that_smooths_nothing_begins_where_every_tree_has_a_probability(sample):
+    """The optimum of the convex EM leaves some trees of a finite treebank without any."""
+    paper = Pivot.variant("paper", n_states=8, n_iterations=4)
+    treebank = IndexedTreebank.read(sample, paper)
+    parameters = paper.parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    with pytest.raises(FloatingPointError, match="no probability"):
+        EMFit(split, split.expect_parameters(parameters), UNSMOOTHED).step()
+    history = []
+    paper.fit(sample, on_step=history.append)
+    assert (np.diff([step.log_likelihood for step in history[1:]]) > 0).all()
+
+
+def test_the_floor_of_the_start_is_a_thousandth_of_an_occurrence(sample):
+    treebank = IndexedTreebank.of(read_skeletons(sample), LexicalSettings())
+    parameters = Pivot(n_states=4, tokens_per_state=10).parameters(treebank)
+    split = Split(treebank, parameters.n_states)
+    start = split.expect_parameters(parameters)
+    floored = split.floored(start)
+    shares = start.symbols / start.symbols.sum(axis=1, keepdims=True)
+    counts = treebank.counts
+    for rule in (0, len(counts.rules) // 2, len(counts.rules) - 1):
+        of = slice(split.starts[rule], split.starts[rule + 1])
+        a, b, c = (shares[symbol, : split.n_states[symbol]] for symbol in counts.rules[rule])
+        n = counts.rule_counts[rule]
+        independent = n * np.einsum("i,j,k->ijk", a, b, c).ravel()
+        expected = (n * start.rules[of] + 1e-3 * independent) / (n + 1e-3)
+        np.testing.assert_allclose(floored.rules[of], expected, rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(floored.words.sum(axis=1), start.words.sum(axis=1), rtol=1e-3)
+    is_root = counts.roots > 0
+    np.testing.assert_allclose(floored.roots.sum(axis=1), counts.roots + 1e-3 * is_root, rtol=1e-6)
+
+
 def test_states_are_merged_before_em(sample):
     """A share of those that can be, and what is left is as proper as before."""
     pivot = Pivot(n_states=4, tokens_per_state=10)
@@ -418,7 +418,7 @@ def test_features_that_are_nought_leave_finite_weights(sample, features):
     "settings",
     [
         {"n_states": 0},
-        {"tokens_per_state": 0},
+        {"tokens_per_state": -1},
         {"shrink": -1},
         {"prior": -1},
         {"merge": 2.0},

@@ -17,8 +17,8 @@ from paths import ROOT
 from scipy.sparse import csr_array
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.components.learners import make_spectral
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import EXACT
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
@@ -143,41 +143,22 @@ def test_exact_moments_give_a_grammar(exact):
                 assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
 
 
-def test_exact_moments_in_exact_tensors_give_tree_probabilities(exact):
-    """What a saved grammar's parser says of every tree, but for the share of words and roots that were not seen.
-
-    Also of those that rules and words can make, and that have no probability."""
+def test_exact_moments_give_a_grammar_of_exact_tensors(exact):
+    """Nothing but float32 is between the moments and the probabilities that the grammar of a file gives."""
     _, trees, found = exact
-    grammar = Grammar.from_bytes(found.grammar(UNSMOOTHED, exact_tensors=True).to_bytes())
-    known = grammar.root_weights[grammar.symbols.index("S")] / (1 + _BACKOFF_WEIGHT) ** 4
-    spectral = model_of_estimate(found, UNSMOOTHED)
-    for words in itertools.product(WORDS, repeat=4):
-        for tree in all_trees(spectral, words):
-            expected = trees.get(tree, 0.0) * known
-            assert tree_weight(grammar, tree) == pytest.approx(expected, rel=2e-5, abs=2e-8)
-
-
-def test_exact_moments_in_exact_tensors_give_marginals(exact):
-    model, _, found = exact
-    grammar = found.grammar(UNSMOOTHED, exact_tensors=True)
-    parser = Parser(grammar, settings=EXHAUSTIVE)
-    for words in list(itertools.product(WORDS, repeat=4))[::5]:
-        expected = marginals(model, words, items)
-        weight_ = sum(value for (_, i, j), value in expected.items() if (i, j) == (0, 4))
-        if weight_ > 1e-4:
-            forest = parser.forest(words)
-            for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
-                assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=2e-3)
+    treebank = replace(found.treebank, exact_tensors=True)
+    grammar = Grammar.from_bytes(replace(found, treebank=treebank).grammar(UNSMOOTHED).to_bytes())
+    known = (1 - 1e-4) / (1 + _BACKOFF_WEIGHT) ** 4
+    for tree, p in trees.items():
+        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=1e-4, abs=1e-8)
 
 
 def test_exact_tensors_are_a_setting(sample):
-    learner = Spectral(n_states=4, tokens_per_state=10)
-    exact = replace(learner, exact_tensors=True)
-    found = learner.estimate(sample)
-    dense = found.parameters(learner.smoothing).tensors.astype(np.float32)
-    assert np.array_equal(exact.fit(sample).tensors.dense, dense)
-    assert not np.array_equal(learner.fit(sample).tensors.dense, dense)
-    assert make_spectral(n_states=4, exact_tensors=True) == replace(Spectral(n_states=4), exact_tensors=True)
+    exact, rounded = (
+        Spectral(n_states=6, tokens_per_state=5, exact_tensors=each).fit(sample) for each in (True, False)
+    )
+    assert (exact.tensors.forms == EXACT).all()
+    assert (rounded.tensors.forms != EXACT).any()
 
 
 def test_error_falls_with_the_square_root_of_the_sample():
@@ -327,6 +308,23 @@ def test_parameters_are_equations_2_and_3(sample, smoothing):
     for a, name in enumerate(nodes.symbols):
         expected = y[[root for root in nodes.roots if nodes.symbol[root] == a], : m[a]].sum(axis=0) / len(nodes.roots)
         np.testing.assert_allclose(model.roots[name], expected, atol=1e-12)
+
+
+def test_the_variant_of_2012_is_its_equations_without_smoothing(sample):
+    """Figure 4 of Cohen et al. (2012): averages of unscaled features, of as many dimensions as Omega has."""
+    first, second = (Spectral.variant(year, n_states=6).estimate(sample[:40]) for year in ("2012", "2013"))
+    y, z = first.projections.inside, first.projections.outside
+    nodes, counts = first.treebank.nodes, first.treebank.counts
+    found = first.parameters(Spectral.variant("2012").smoothing)
+    blocks = np.split(found.tensors, np.cumsum(found.n_states[counts.rules].astype(int).prod(axis=1))[:-1])
+    for rule in range(0, len(counts.rules), 7):
+        m = found.n_states[counts.rules[rule]]
+        at = nodes.inner[counts.rule_of[nodes.inner] == rule]
+        triples = ((z[i, : m[0]], y[nodes.left[i], : m[1]], y[nodes.right[i], : m[2]]) for i in at)
+        mean = np.mean([np.einsum("i,j,k->ijk", *triple) for triple in triples], axis=0)
+        np.testing.assert_allclose(blocks[rule], (counts.rule_weights[rule] * mean).ravel(), atol=1e-9)
+    assert first.projections.n_states.max() == second.projections.n_states.max() == 6
+    assert (second.projections.n_states >= Spectral(n_states=6).estimate(sample[:40]).projections.n_states).all()
 
 
 def test_grammar_has_the_parameters_but_for_rounding(sample):

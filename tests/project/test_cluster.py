@@ -162,7 +162,7 @@ def test_cluster_learns_the_same_by_other_learners(learner, files, client):
 def test_cluster_learns_the_same_brackets(files, client, monkeypatch):
     client.wait_for_workers(2, timeout=120)
     monkeypatch.setattr("spacy_lpcfg.bracketing.learner.chunks", partial(chunks, n_tokens=1_000))
-    learner = SpectralBracketer.preset("paper", embedding=CCA(size=20))
+    learner = SpectralBracketer.variant("paper", embedding=CCA(size=20))
     expected = learner.fit(partial(read_tagged, files.paths))
     before = client.run(n_executed)
     with parallel_config(backend="dask"):
@@ -199,7 +199,7 @@ def test_cluster_is_used_by_the_command(files, client, tmp_path):
 def test_cluster_is_used_by_the_command_of_brackets(files, client, tmp_path):
     client.wait_for_workers(2, timeout=120)
     before = client.run(n_executed)
-    command = ("learn", "bracketer", *files.paths, "--preset", "paper", "-o")
+    command = ("learn", "bracketer", *files.paths, "--variant", "paper", "-o")
     run(*command, tmp_path / "there", "--scheduler", client.scheduler.address)
     assert n_tasks_since(before, client) >= 1  # of 200,000 tokens
     run(*command, tmp_path / "here")

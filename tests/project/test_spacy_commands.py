@@ -300,7 +300,7 @@ factory = "spectral_bracketer"
 
 [components.spectral_bracketer.learner]
 @misc = "spacy-lpcfg.SpectralBracketer.v1"
-preset = "paper"
+variant = "paper"
 
 [corpora]
 
@@ -339,7 +339,7 @@ def test_commands_train_a_bracketer_on_tagged_docs(bracketer):
     sentences = [
         TaggedSentence(words, tuple(map(universal, tags))) for words, tags in read_tagged(SAMPLE / "train.mrg")
     ]
-    assert learned.to_bytes() == SpectralBracketer.preset("paper").fit(lambda: sentences).to_bytes()
+    assert learned.to_bytes() == SpectralBracketer.variant("paper").fit(lambda: sentences).to_bytes()
 
 
 def test_commands_apply_a_bracketer_in_two_processes(bracketer, folder):

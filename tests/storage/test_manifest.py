@@ -22,7 +22,7 @@ COMMANDS = {
     "lpcfg": "learn lpcfg {trees} --method pcfg",
     "isbn": "learn isbn {trees} --states 2 --epochs 1",
     "combined": "learn combined {trees}",
-    "bracketer": "learn bracketer {trees} --preset paper",
+    "bracketer": "learn bracketer {trees} --variant paper",
     "lm": "learn lm {text} --states 2 --method em --rare 0",
     "calibrate": "calibrate {model} {trees}",
 }

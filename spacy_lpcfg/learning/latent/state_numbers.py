@@ -15,19 +15,22 @@ _NAMED = 5  # symbols that are named, the most frequent ones
 
 def check_states(n_states: int, tokens_per_state: float) -> None:
     """RAISES (ValueError): For settings of the numbers of states that cannot be."""
-    if not (n_states >= 1 and tokens_per_state > 0):
+    if not (n_states >= 1 and tokens_per_state >= 0):
         raise ValueError(
-            f"Expected n_states of at least 1 and tokens_per_state above 0, got {n_states} and {tokens_per_state}."
+            f"Expected n_states of at least 1 and tokens_per_state of at least 0, got {n_states} and "
+            f"{tokens_per_state}."
         )
 
 
 def max_states(counts: np.ndarray, n_states: int, tokens_per_state: float) -> np.ndarray:
     """Returns the maximum number of states of each symbol, int32 (n_symbols,).
 
-    It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`.
+    It is n / tokens_per_state for a symbol seen n times, but from 1 to `n_states`; always that for no tokens_per_state.
 
     counts (float64, (n_symbols,)): how often each was seen.
     """
+    if tokens_per_state == 0:
+        return np.full(len(counts), n_states, dtype=np.int32)
     return np.clip(counts / tokens_per_state, 1, n_states).astype(np.int32)
 
 

@@ -50,6 +50,11 @@ class StateSmoothing:
         check_shares(rules=self.rules, words=self.words)
         check_at_least(0, rare_words=self.rare_words, rare_rules=self.rare_rules)
 
+    @property
+    def ensures_trees(self) -> bool:
+        """Whether every tree of the treebank has a probability, whatever the counts of its states."""
+        return self.rules > 0 and self.words > 0
+
 
 UNSMOOTHED = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
 
@@ -175,6 +180,20 @@ class Split:
             roots=counts.roots[:, None] * parameters.root_vectors,
         )
 
+    def floored(self, expected: Expected) -> Expected:
+        """Counts under whose relative frequencies every tree of the treebank has a probability.
+
+        Each root, rule and word was seen `_FLOOR` times more, with states that are independent of it and of each other.
+        """
+        counts = expected.symbols.sum(axis=1, keepdims=True)
+        shares = expected.symbols / np.maximum(counts, _MIN_COUNT)
+        return replace(
+            expected,
+            rules=self._shared_rules(expected.rules, shares.astype(np.float32), _FLOOR),
+            words=self._shared_words(expected.words, shares, _FLOOR),
+            roots=expected.roots + _FLOOR * shares * (expected.roots.sum(axis=1, keepdims=True) > 0),
+        )
+
     def _sums(self, rules: np.ndarray, posteriors: np.ndarray, log_likelihood: float = float("nan")) -> Expected:
         """Counts of rules, and those of the states that nodes have with some probability, float32 (n_nodes, m)."""
         ends = np.cumsum([len(shard.symbol) for shard in self.shards])
@@ -260,6 +279,7 @@ class Split:
 
 
 _OF_TREEBANK = ("shards",)  # what a split has cached that is the same for any numbers of states
+_FLOOR = 1e-3  # occurrences
 _MIN_COUNT = 1e-6  # of a state that is said to have been seen
 _MIN_ENTRY = 1e-15  # of a tensor; what is less is nothing, as denormal numbers are slow
 

@@ -55,6 +55,11 @@ class LexicalSettings:
             raise ValueError(f"Expected signatures to be one of {SIGNATURES}, got {shown(self.signatures)}.")
 
 
+PLAIN_LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
+"""Emissions as they are estimated: the papers do not smooth across words. Rare words have signatures all the same, as
+the papers do not say what emits a word that the treebank does not have."""
+
+
 def signatures_of(lang: str) -> str:
     """The signatures of unknown words that suit a language."""
     return "english" if lang == "en" else "learned"

@@ -83,6 +83,7 @@ class IndexedTreebank:
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
     n_classified (int): the classifier of words in their context learns from this many of the first trees.
+    exact_tensors (bool): whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
     nodes: Skeletons
@@ -91,6 +92,7 @@ class IndexedTreebank:
     terminal: np.ndarray
     lexical: LexicalSettings
     n_classified: int
+    exact_tensors: bool = False
 
     @classmethod
     def of(
@@ -126,15 +128,16 @@ class IndexedTreebank:
         trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
+        exact_tensors = getattr(learner, "exact_tensors", False)
         if not isinstance(trees, IndexedTreebank):
             nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
-            return cls.of(nodes, learner.lexical)
+            return replace(cls.of(nodes, learner.lexical), exact_tensors=exact_tensors)
         if trees.lexical != learner.lexical:
             raise ValueError(
                 f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
-        return trees
+        return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
 
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""
@@ -202,11 +205,8 @@ class Parameters:
     is_proper: bool
 
 
-def build_grammar(treebank: IndexedTreebank, parameters: Parameters, *, exact_tensors: bool = False) -> Grammar:
-    """A grammar of the learner's latent parameters over the treebank's PCFG.
-
-    exact_tensors (bool): whether all tensors are stored in full, in float32, and none sparse or factored.
-    """
+def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
+    """A grammar of the learner's latent parameters over the treebank's PCFG."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
     n_preterminals = len(nodes.preterminals)
     lexicon = build_lexicon(
@@ -227,8 +227,9 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters, *, exact_te
         classes = treebank.lexical.word_classes.classes()
         lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     shapes = n_states[counts.rules]
-    compact = Tensors.sparsify if parameters.is_proper else Tensors.factorize
-    store = Tensors.from_dense if exact_tensors else compact
+    store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    if treebank.exact_tensors:
+        store = Tensors.from_dense
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,

@@ -1,0 +1,236 @@
+"""Each paper as itself: what a variant sets is what the paper says, and is reached from everywhere."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import fields
+
+import numpy as np
+import pytest
+import spacy
+from commands import SAMPLE, run
+from paths import ROOT
+from spacy import registry
+from spacy.util import Config, load_config, load_model_from_config
+
+from spacy_lpcfg.bracketing import CCA, PaperAnchors, SpectralBracketer
+from spacy_lpcfg.components.learners import NAMED
+from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.language_model import AggregateEM, AggregatePivot, AggregatePivotEM
+from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
+from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.stacking import StackedLearner
+from spacy_lpcfg.trees import read_trees
+
+NONE = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
+LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
+# What the papers say, where the defaults are something else.
+SAID = {
+    # Figure 4 and section 6.1 of Cohen et al. (2012): averages as they are, and the rules below and above a node.
+    (Spectral, "2012"): {
+        "smoothing": Smoothing(c=0.0, nu=1.0),
+        "kappa": None,
+        "inside": ("rule",),
+        "outside": ("rule_above",),
+        "tokens_per_state": 0.0,
+        "lexical": LEXICON,
+    },
+    # Section 3 of Cohen et al. (2013), whose features, kappa and smoothing are the defaults.
+    (Spectral, "2013"): {"tokens_per_state": 0.0, "lexical": LEXICON},
+    # Section 4 of Cohen et al. (2013): EM that begins as that of Matsuzaki et al. (2005).
+    (EM, "2013"): {"smoothing": NONE, "tokens_per_state": 0.0, "lexical": LEXICON},
+    # Figures 1 and 2 of Cohen and Collins (2014), and section 6.3.
+    (Pivot, "2014"): {
+        "matching": "transition",
+        "shrink": 0.0,
+        "prior": 0.0,
+        "em": ConvexEM(max_iterations=1_000, tolerance=1e-6),
+        "smoothing": NONE,
+        "tokens_per_state": 0.0,
+        "lexical": LEXICON,
+    },
+    # Section 7.2 of Henderson and Titov (2010).
+    (ISBNLearner, "2010"): {
+        "n_states": 40,
+        "min_count": 20,
+        "signatures": False,
+        "dropout": 0.0,
+        "averaging": 0.0,
+    },
+    # Section 4.1 of Parikh et al. (2014), whose gamma is the default.
+    (SpectralBracketer, "2014"): {
+        "embedding": CCA(roots=False),
+        "anchors": PaperAnchors(),
+        "m": 7,
+        "n_distances": 60,
+        "min_pairs": 0.0,
+        "apart": 0.0,
+        "self_training": None,
+    },
+    (AggregateEM, "2014"): {},
+}
+LEARNERS = sorted({learner for learner, _ in SAID} | {AggregatePivot, AggregatePivotEM}, key=lambda each: each.__name__)
+
+
+@pytest.mark.parametrize(("learner", "year"), SAID, ids=str)
+def test_variant_sets_what_the_paper_says_and_nothing_else(learner, year):
+    default, paper = learner(), learner.variant(year)
+    names = [each.name for each in fields(learner)]
+    changed = {name: getattr(paper, name) for name in names if getattr(paper, name) != getattr(default, name)}
+    assert changed == SAID[learner, year]
+    assert default.kappa == 5.0 if learner is Spectral else True
+
+
+@pytest.mark.parametrize("learner", [AggregatePivot, AggregatePivotEM])
+def test_pivots_of_language_models_are_those_of_section_8(learner):
+    settings = learner.variant("paper").settings
+    assert settings.candidates == np.inf
+    assert settings.kappa == settings.shrinkage == settings.softening == 0
+    assert settings.concave_iterations == 100
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_variants_have_names_and_years(learner):
+    years = sorted(learner.papers)
+    assert list(learner.variants()) == ["default", "paper", *years]
+    assert learner.variant() == learner.variant("default") == learner()
+    assert learner.variant("paper") == learner.variant(years[-1]) == learner.variant(int(years[-1]))
+    with pytest.raises(
+        ValueError, match=rf"Expected a variant of {learner.__name__}, one of 'default', 'paper', .*1999"
+    ):
+        learner.variant("1999")
+
+
+def test_settings_change_single_ones_of_a_variant():
+    assert Spectral.variant("2012", kappa=1.0, n_states=3) == Spectral(
+        **{**SAID[Spectral, "2012"], "kappa": 1.0}, n_states=3
+    )
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_differs_from_the_paper_all_the_same_stands_in_the_module(learner):
+    text = sys.modules[learner.__module__].__doc__
+    assert text.count("Differs from the papers in all variants: (1) ") == 1
+
+
+# Configs -----------------------------------------------------------------------------------------
+
+
+def learner_of(pipe: str, settings: dict) -> object:
+    """The learner of a pipe, which a config that was written and read again has too."""
+    nlp = spacy.blank("en")
+    found = nlp.add_pipe(pipe, config={"learner": settings}).learner
+    again = load_model_from_config(Config().from_str(nlp.config.to_str()), auto_fill=True)
+    assert again.get_pipe(pipe).learner == found
+    return found
+
+
+@pytest.mark.parametrize("year", ["2012", "2013", "paper", 2012])
+def test_config_has_the_variants_of_a_registered_learner(year):
+    settings = {"@misc": "spacy-lpcfg.Spectral.v1", "variant": year, "n_states": 3}
+    assert learner_of("lpcfg_parser", settings) == Spectral.variant(year, n_states=3)
+    by_name = {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral", "variant": year, "settings": {"n_states": 3}}
+    assert learner_of("lpcfg_parser", by_name) == Spectral.variant(year, n_states=3)
+
+
+def test_config_has_settings_beside_a_variant():
+    """None is what the variant says, and False is for none."""
+    spectral = {"@misc": "spacy-lpcfg.Spectral.v1"}
+    paper = {**spectral, "variant": "2012", "kappa": 5.0, "c": 15.0}
+    wanted = Spectral.variant("2012", kappa=5.0, smoothing=Smoothing(c=15.0, nu=1.0))
+    assert learner_of("lpcfg_parser", paper) == wanted
+    assert learner_of("lpcfg_parser", {**spectral, "kappa": False}) == Spectral(kappa=None)
+    assert learner_of("lpcfg_parser", {**spectral, "kappa": None}) == Spectral()
+    assert learner_of("lpcfg_parser", {**spectral, "kappa": 0.0}) == Spectral(kappa=0.0)
+
+
+def test_config_has_the_variants_of_all_learners():
+    for name, learner in (("Pivot", Pivot), ("EM", EM)):
+        found = learner_of("lpcfg_parser", {"@misc": f"spacy-lpcfg.{name}.v1", "variant": "paper"})
+        assert found == learner.variant("paper")
+    bracketer = {"@misc": "spacy-lpcfg.SpectralBracketer.v1", "variant": 2014}
+    assert learner_of("spectral_bracketer", bracketer) == SpectralBracketer.variant("paper")
+    make = registry.misc.get("spacy-lpcfg.ISBNLearner.v1")
+    assert make(variant="paper", n_jobs=2) == ISBNLearner.variant("paper", n_jobs=2)
+    assert make(min_count=2) == ISBNLearner(min_count=2)
+
+
+def test_a_variant_is_refused_where_there_is_none():
+    make = registry.misc.get("spacy-lpcfg.Learner.v1")
+    with pytest.raises(ValueError, match="variant 'default' of 'ensemble', got 'paper'; only pivot, spectral, em have"):
+        make("ensemble", variant="paper")
+    with pytest.raises(ValueError, match="Expected a variant of EM, one of 'default', 'paper', '2013'; got '2012'"):
+        make("em", variant="2012")
+
+
+def test_a_papers_pivot_has_no_span_layer():
+    assert NAMED["pivot"](variant="paper") == Pivot.variant("paper")
+    assert NAMED["pivot"](variant="paper", span_layer=True) == StackedLearner(Pivot.variant("paper"))
+    assert NAMED["pivot"]() == StackedLearner(Pivot())
+
+
+@pytest.mark.parametrize(
+    ("config", "overrides", "learner"),
+    [
+        ("grammar.cfg", {"vars.learner": "spectral", "vars.variant": 2012}, Spectral.variant("2012")),
+        ("grammar.cfg", {"vars.variant": "paper"}, Pivot.variant("paper")),
+        ("bracketer.cfg", {"vars.variant": "paper"}, SpectralBracketer.variant("paper")),
+    ],
+    ids=str,
+)
+def test_config_files_have_one_variable(config, overrides, learner):
+    nlp = load_model_from_config(load_config(ROOT / "configs" / config, overrides=overrides), auto_fill=True)
+    (pipe,) = (component for name, component in nlp.pipeline if name != "sentencizer")
+    assert pipe.learner == learner
+
+
+def test_config_of_networks_has_the_variable_too():
+    config = load_config(ROOT / "configs" / "isbn.cfg", overrides={"vars.variant": "paper"})
+    model = load_model_from_config(config, auto_fill=True).get_pipe("isbn_parser").model
+    assert model.attrs["min_count"] == 20
+    assert model.layers[0].get_dim("nS") == 40
+    model.initialize(X=list(read_trees(SAMPLE / "train.mrg"))[:50])
+    assert model.shims[0].learned.vocabulary.signatures == ()
+
+
+# Commands ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("method", "variant", "learner"),
+    [("spectral", "2012", Spectral), ("em", "paper", EM), ("pivot", "2014", Pivot)],
+)
+def test_command_learns_a_variant(tmp_path, method, variant, learner):
+    trees = tmp_path / "train.mrg"
+    trees.write_text("\n".join(map(str, list(read_trees(SAMPLE / "train.mrg"))[:40])), encoding="utf-8")
+    options = ("--method", method, "--variant", variant, "--states", "3")
+    run("learn", "lpcfg", trees, *options, "--dev", trees, "-o", tmp_path / "model")
+    found = spacy.load(tmp_path / "model").get_pipe("lpcfg_parser")
+    said = learner.variant(variant)
+    assert found.learner.lexical == said.lexical
+    assert found.learner.smoothing == said.smoothing
+    assert found.learner.n_states == 3
+
+
+@pytest.mark.slow
+def test_command_refuses_what_is_no_variant(tmp_path):
+    arguments = ("learn", "lpcfg", SAMPLE / "train.mrg", "-o", tmp_path / "model")
+    for options, message in (
+        (("--method", "spectral", "--variant", "2014"), "one of 'default', 'paper', '2012', '2013'"),
+        (("--method", "ensemble", "--variant", "paper"), "only pivot, spectral, em"),
+    ):
+        assert message in " ".join(run(*arguments, *options, code=2).stderr.replace("│", " ").split())
+    for command in ("bracketer", "isbn", "lm"):
+        done = run("learn", command, SAMPLE / "train.mrg", "--variant", "1999", "-o", tmp_path / "model", code=2)
+        assert "one of 'default', 'paper', '20" in " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.mark.slow
+def test_command_learns_a_network_of_the_paper(tmp_path):
+    arguments = ("--variant", "paper", "--epochs", "1", "-o", tmp_path / "model")
+    run("learn", "isbn", SAMPLE / "train.mrg", *arguments)
+    found = spacy.load(tmp_path / "model").get_pipe("isbn_parser").isbn
+    assert found.networks[0].n_states == 40
+    assert found.vocabulary.signatures == ()
+    assert found.meta["learner"]["min_count"] == 20
