@@ -206,19 +206,26 @@ class Watched(Prefixes):
         return closed
 
     def read(self, tokens: Sequence[str]) -> dict[str, np.ndarray]:
-        """Of each token: its surprisal, the syntactic part of it, and entropies, in bits."""
+        """Of each token: its surprisal, the two parts of it, and entropies, in bits.
+
+        inf or nan from where the grammar has no sentence that goes on so.
+        """
         self.seen.clear()
         terminals, factors = self._grammar.lexicon.look_up(list(tokens))
         # one more token, whatever it is, for the entropy after the last one
         logs = self.log_probabilities(np.append(terminals, terminals[-1]), np.vstack([factors, factors[-1:]]))
-        tags = np.array(self.seen)
-        bits = -np.diff(logs[: len(tokens) + 1]) / np.log(2)
+        tags = np.full((len(tokens) + 1, len(self._grammar.symbols[: self._grammar.n_preterminals])), np.nan)
+        tags[: len(self.seen)] = self.seen
+        with np.errstate(invalid="ignore"):
+            bits = -np.diff(logs[: len(tokens) + 1]) / np.log(2)
         allowed = [self._allowed(*each) for each in zip(terminals.tolist(), factors, strict=True)]
-        syntactic = -np.log2([min(own[can].sum(), 1.0) for own, can in zip(tags, allowed, strict=False)])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            syntactic = -np.log2([min(own[can].sum(), 1.0) for own, can in zip(tags[:-1], allowed, strict=True)])
+            lexical = bits - syntactic
         shares = tags / tags.sum(axis=1, keepdims=True)
         entropies = -np.sum(shares * np.log2(np.where(shares > 0, shares, 1.0)), axis=1)
         reduced = np.maximum(entropies[:-1] - entropies[1:], 0.0)
-        parts = {"syntactic": syntactic, "lexical": bits - syntactic}
+        parts = {"syntactic": syntactic, "lexical": lexical}
         return {"bits": bits, **parts, "entropy": entropies[:-1], "reduction": reduced}
 
     def _allowed(self, terminal: int, factors: np.ndarray) -> np.ndarray:
@@ -358,8 +365,9 @@ class Regression:
         return weights[-n:], weights[-n:] / errors[-n:]
 
 
-def regression(corpus: Corpus, frequency: Values, values: Sequence[Values]) -> Regression:
-    """Of all words that are foretold, and of which all values are known and finite."""
+def regression(corpus: Corpus, frequency: Values, predictors: dict[str, Values]) -> Regression:
+    """Of all words that are foretold, and of which all predictors are known and finite, for all models alike."""
+    names, values = [*predictors], [*predictors.values()]
     first = {sentence[0] for sentence in corpus.sentences}
     last = {sentence[-1] for sentence in corpus.sentences}
     in_sentence = np.zeros(len(corpus.texts))
@@ -369,6 +377,9 @@ def regression(corpus: Corpus, frequency: Values, values: Sequence[Values]) -> R
     timed = chosen[~np.isnan(corpus.times[chosen])]
     finite = np.isfinite(np.stack(values))
     kept = timed[np.all([finite[:, timed - lag].all(axis=0) for lag in LAGS], axis=0)]
+    for name, own in zip(names, finite, strict=True):
+        if not own.all():
+            measure.progress(f"{name}: {(~own).sum()} words without a finite value")
     measure.progress(
         f"{len(corpus.texts)} words in {len(corpus.sentences)} sentences; {len(chosen)} are neither first nor last; "
         f"{len(timed)} of them have times, and {len(kept)} finite predictors"
@@ -475,7 +486,8 @@ def main() -> None:
     corpus, brown = read_corpus(args.stories), Brown(args.brown)
     models = all_models(args, corpus, brown)
     rows_of = candidates(models)
-    fitted = regression(corpus, brown.frequency(corpus), [each for values in rows_of.values() for each in values])
+    single = {name: values[0] for name, values in rows_of.items() if len(values) == 1}
+    fitted = regression(corpus, brown.frequency(corpus), single)
     given = rows_of[N_GRAMS]
     rows = [row(name, values, fitted, given) for name, values in rows_of.items()]
     tables = {
