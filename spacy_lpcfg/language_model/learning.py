@@ -92,7 +92,11 @@ def _check(n_states: int, n_iterations: int) -> None:
         )
 
 
-METHODS = {"em": AggregateEM, "pivot": AggregatePivot, "pivot-em": AggregatePivotEM}
+METHODS: dict[str, type[AggregateEM] | type[AggregatePivot]] = {
+    "em": AggregateEM,
+    "pivot": AggregatePivot,
+    "pivot-em": AggregatePivotEM,
+}
 AggregateLearner = AggregateEM | AggregatePivot
 
 
