@@ -150,12 +150,15 @@ _LEXICAL = "rare word_classes signatures"
 
 make_treebank_pcfg = factory(TreebankPCFG, "n_jobs lang markov functions", lexical=_LEXICAL)
 make_spectral = factory(
-    Spectral, f"n_states {_READING} kappa tokens_per_state", smoothing="c nu max_lexical", lexical=_LEXICAL
+    Spectral,
+    f"n_states {_READING} kappa tokens_per_state exact_tensors",
+    smoothing="c nu max_lexical",
+    lexical=_LEXICAL,
 )
 make_pivot = factory(
     Pivot,
     f"n_states n_iterations {_READING} more_inside more_outside matching shrink prior precision kappa tokens_per_state "
-    "dropout noise merge",
+    "dropout noise merge exact_tensors",
     smoothing=_SMOOTHING,
     lexical=_LEXICAL,
     em="max_iterations tolerance",
@@ -167,7 +170,7 @@ make_clusters = factory(
     lexical=_LEXICAL,
 )
 make_em = factory(
-    EM, f"n_states n_iterations {_READING} tokens_per_state noise", smoothing=_SMOOTHING, lexical=_LEXICAL
+    EM, f"n_states n_iterations {_READING} tokens_per_state noise exact_tensors", smoothing=_SMOOTHING, lexical=_LEXICAL
 )
 make_split_merge = factory(
     SplitMerge,
@@ -204,7 +207,7 @@ make_isbn_learner = factory(
 
 
 make_language_model_learner = factory(
-    LanguageModelLearner, "method n_states n_iterations seed rare kneser_ney held_out variant"
+    LanguageModelLearner, "method variant n_states n_iterations seed rare kneser_ney held_out"
 )
 
 

@@ -1,36 +1,66 @@
-"""Whether spectral learning finds a known grammar: the error of tree probabilities against the number of trees.
+"""Whether learning finds a known grammar: the error of tree probabilities against the number of trees.
 
     python -m benchmarks.accuracy.consistency [--trees M...] [--states S] [--repeats N] [--json FILE]
+    python -m benchmarks.accuracy.consistency --treebank FOLDER [--trees M...] [--states S] [--json FILE] [--plot FILE]
 
 Makes N random L-PCFGs, draws M trees from each, and learns from these by the paper's features, without smoothing.
 Measures the error of the probabilities of other trees drawn from the grammar, sum |estimate - truth| / sum truth, for
 every M its median over the grammars, and the slope between the logarithms of both: theorem 1 of Cohen et al. (2012)
 promises that the error falls like 1 / sqrt(M), so that the slope is -0.5. For comparison, the error of one state.
+
+With a treebank, the known grammar is that of pivots with S states (8) that is learned from FOLDER/train.mrg, and
+learners are those of `LEARNERS`, with their defaults. A tree of a grammar of real size is drawn once only, and its
+probability is far below 1: the error of trees is the median of |ln estimate - ln truth| over their words, infinite
+where the estimate is not positive. That of marginals is sum |estimate - truth| / sum truth over the posteriors of all
+brackets of drawn sentences. Both are of trees of at most 25 words that no learner has seen. One state shows what is
+left for lack of states.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice, product
+from math import inf, log
+from pathlib import Path
 
 import numpy as np
 from oracles.tensor_form import tree_weight
 
 from benchmarks import measure
+from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.sampling import sample_trees
 from spacy_lpcfg.grammar import Grammar, Lexicon
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
-from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning import LexicalSettings, Pivot, Smoothing, Spectral, TreebankPCFG
+from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.spectral import SpectralEstimate
 from spacy_lpcfg.learning.treebank.features import PAPER_INSIDE, PAPER_LEAF, PAPER_OUTSIDE
-from spacy_lpcfg.trees import Tree
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees import Tree, read_trees
+from spacy_lpcfg.trees.tree import Span
+from spacy_lpcfg.words.signatures import is_signature
 
 CATEGORIES, TAGS, WORDS = "AB", "pqr", "abcdef"
 BRANCHING = 0.4  # weight of a category beside that of a tag, as a child
 CONCENTRATION = 0.3  # of the random parameters: the smaller, the more the states differ
 N_TESTED = 1_000
+LEARNERS: dict[str, Callable[[int], Learner]] = {
+    "one state": lambda m: TreebankPCFG(),
+    "spectral": lambda m: Spectral(n_states=m, exact_tensors=True),
+    "pivot": lambda m: Pivot(n_states=m, n_iterations=0),
+    "pivot + EM": lambda m: Pivot(n_states=m),
+}
+TITLES = (
+    "Error of ln P(tree), nats a word",
+    "Error of the posteriors of brackets",
+    "Share of trees without a positive probability",
+    "CPU seconds to learn",
+)
+TRUE_STATES, LONGEST, N_TREES, N_SENTENCES = 8, 25, 300, 100  # of a grammar of real size, and of what is measured
 LEXICAL = LexicalSettings(rare=0, signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 UNSMOOTHED = Smoothing(c=0.0, nu=1.0)
 
@@ -157,30 +187,117 @@ def error(estimate: Estimate, probabilities: dict[Tree, float]) -> float:
     return missed / sum(probabilities.values())
 
 
+# Grammars of real size --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a known grammar says of trees that it made.
+
+    trees (list of Tree): as learners see them
+    logs (list of float): ln P(tree)
+    sentences (list of dict): posteriors of the brackets of the words of the first trees
+    """
+
+    trees: list[Tree]
+    logs: list[float]
+    sentences: list[dict[Span, float]]
+
+    @classmethod
+    def of(cls, grammar: Grammar, seed: int) -> Truth:
+        drawn = islice((tree for tree in sample_trees(grammar, seed=seed) if len(tree) <= LONGEST), N_TREES)
+        trees, parser = list(drawn), Parser(grammar)
+        posteriors = [parser.posteriors(Query(tree.words)).brackets for tree in trees[:N_SENTENCES]]
+        return cls(list(map(plain, trees)), [parser.tree_log_probability(tree) for tree in trees], posteriors)
+
+    def error_of_trees(self, grammar: Grammar) -> tuple[float, float]:
+        """The median error a word, and the share of trees that have no positive probability."""
+        logs = [log(max(tree_weight(grammar, tree), 0.0) or 1e-320) for tree in self.trees]
+        lost = [own < -700 for own in logs]
+        missed = [
+            inf if is_lost else abs(own - truth) / len(tree)
+            for own, truth, tree, is_lost in zip(logs, self.logs, self.trees, lost, strict=True)
+        ]
+        return statistics.median(missed), sum(lost) / len(lost)
+
+    def error_of_marginals(self, grammar: Grammar) -> float:
+        parser, missed, total = Parser(grammar), 0.0, 0.0
+        for tree, truth in zip(self.trees, self.sentences, strict=False):
+            own = parser.posteriors(Query(tree.words)).brackets
+            missed += sum(abs(own.get(span, 0.0) - truth.get(span, 0.0)) for span in own.keys() | truth.keys())
+            total += sum(truth.values())
+        return missed / total
+
+
+def plain(tree: Tree) -> Tree:
+    """A tree in which what the known grammar drew as a signature is a word like others, for signatures of its own."""
+    words = [re.sub(r"[<> ]", "", word) if is_signature(word) else word for word in tree.words]
+    return Tree.from_spans(words, tree.tags, tree.spans())
+
+
+def real_rows(folder: Path, sizes: list[int], n_states: int) -> dict[str, list[measure.Row]]:
+    """Errors and CPU seconds of each learner by the number of trees."""
+    grammar = Pivot(n_states=n_states).fit(read_trees(folder / "train.mrg"))
+    truth = Truth.of(grammar, seed=1_000_000)
+    drawn = list(map(plain, islice(sample_trees(grammar, seed=0), max(sizes))))
+    tables: dict[str, list[measure.Row]] = {title: [{"trees": size} for size in sizes] for title in TITLES}
+    of_trees, of_marginals, lost, seconds = tables.values()
+    for i, size in enumerate(sizes):
+        for name, learner in LEARNERS.items():
+            measure.progress(f"{name}: {size} trees")
+            start = time.process_time()
+            found = learner(n_states).fit(drawn[:size])
+            seconds[i][name] = time.process_time() - start
+            of_trees[i][name], lost[i][name] = truth.error_of_trees(found)
+            of_marginals[i][name] = truth.error_of_marginals(found)
+    return tables
+
+
+def real_slopes(tables: dict[str, list[measure.Row]], sizes: list[int]) -> list[measure.Row]:
+    """Exponents of the first two tables, by learner."""
+    return [
+        {"learner": name, **{title: measure.slope(sizes, [row[name] for row in tables[title]]) for title in TITLES[:2]}}
+        for name in LEARNERS
+    ]
+
+
 def main() -> None:
     arguments = measure.arguments(__doc__)
     sizes = [1_000, 3_000, 10_000, 30_000, 100_000]
     arguments.add_argument("--trees", type=int, nargs="+", default=sizes, metavar="M")
-    arguments.add_argument("--states", type=int, default=2, metavar="S")
+    arguments.add_argument("--states", type=int, metavar="S", help="2, or 8 with a treebank")
     arguments.add_argument("--repeats", type=int, default=10, metavar="N")
+    arguments.add_argument("--treebank", type=Path, metavar="FOLDER", help="whose grammar is the known one")
+    arguments.add_argument("--plot", type=Path, metavar="FILE", help="with a treebank, also draw its first table")
     args = arguments.parse_args()
-    found = [errors(args.trees, args.states, seed) for seed in range(args.repeats)]
+    measure.check_plot(arguments, args.plot)
+    if args.treebank:
+        tables = real_rows(args.treebank, args.trees, args.states or TRUE_STATES)
+        measure.report({**tables, "Slopes": real_slopes(tables, args.trees)}, args.json)
+        if args.plot:
+            measure.plot(tables[TITLES[0]], args.plot, "nats a word", y_scale="log")
+    else:
+        report_random(args.trees, args.states or 2, args.repeats, args.json)
+
+
+def report_random(sizes: list[int], n_states: int, n_repeats: int, json_path: Path | None) -> None:
+    found = [errors(sizes, n_states, seed) for seed in range(n_repeats)]
     rows = [
         {
             "trees": size,
             **{f"error, m = {m}, %": 100 * statistics.median(each[m] for each in by_grammar) for m in by_grammar[0]},
-            "error x sqrt(trees)": statistics.median(each[args.states] for each in by_grammar) * size**0.5,
+            "error x sqrt(trees)": statistics.median(each[n_states] for each in by_grammar) * size**0.5,
         }
-        for size, by_grammar in zip(args.trees, zip(*found, strict=True), strict=True)
+        for size, by_grammar in zip(sizes, zip(*found, strict=True), strict=True)
     ]
-    slopes = [measure.slope(args.trees, [each[args.states] for each in by_size]) for by_size in found]
+    slopes = [measure.slope(sizes, [each[n_states] for each in by_size]) for by_size in found]
     spread = {
         "grammars": len(slopes),
         "median": statistics.median(slopes),
         "least": min(slopes),
         "largest": max(slopes),
     }
-    measure.report({"Error of tree probabilities": rows, f"Slopes, m = {args.states}": [spread]}, args.json)
+    measure.report({"Error of tree probabilities": rows, f"Slopes, m = {n_states}": [spread]}, json_path)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,7 @@ def learn_lm(
     if dev and not held_out:
         raise ValueError(f"{dev[0]} has no words")
     with usage("--variant"):
-        learner = LanguageModelLearner(method.value, states, iterations, seed, rare, variant=variant)
+        learner = LanguageModelLearner(method.value, variant, states, iterations, seed, rare)
     with busy("learning"):
         model, history = _fit(learner, sentences, held_out)
         if kneser_ney:

@@ -92,7 +92,7 @@ def _check(n_states: int, n_iterations: int) -> None:
         )
 
 
-METHODS: Mapping[str, type[AggregateEM] | type[AggregatePivot]] = {
+METHODS: dict[str, type[AggregateEM] | type[AggregatePivot]] = {
     "em": AggregateEM,
     "pivot": AggregatePivot,
     "pivot-em": AggregatePivotEM,
@@ -207,23 +207,23 @@ class LanguageModelLearner:
     """Learns a language model of one text, a part of which it holds out.
 
     method (str): one of `METHODS`.
+    variant (str or int): of the method: "default", "paper", or its year.
     n_states, n_iterations (int or None): of the method; None for its own. seed (int): of the same.
     rare (int): as in `fit`.
     kneser_ney (bool): whether to mix with n-grams, as `interpolate` does.
     held_out (float): the share of the sentences, evenly spread, that chooses the iterations and weighs the n-grams. 0
         makes all iterations.
-    variant (str or int): of the method: "default", "paper" or the paper's year.
     RAISES (ValueError): If a setting is out of range, or for n-grams that nothing is held out for.
     """
 
     method: str = "pivot-em"
+    variant: str | int = DEFAULT
     n_states: int | None = None
     n_iterations: int | None = None
     seed: int = 0
     rare: int = 1
     kneser_ney: bool = False
     held_out: float = 0.0
-    variant: str | int = DEFAULT
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -240,8 +240,8 @@ class LanguageModelLearner:
     def aggregate(self) -> AggregateLearner:
         """The method with its settings."""
         given = {"n_states": self.n_states, "n_iterations": self.n_iterations}
-        settings = {name: n for name, n in given.items() if n is not None}
-        return METHODS[self.method].variant(self.variant, seed=self.seed, **settings)
+        given = {name: n for name, n in given.items() if n is not None}
+        return METHODS[self.method].variant(self.variant, seed=self.seed, **given)
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
         """The language model of a text.

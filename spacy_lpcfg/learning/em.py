@@ -6,9 +6,10 @@ probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothe
 (2014), who begin as Matsuzaki et al. do (section 4 of the former).
 
 Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
-emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) a
-parser takes raw words and decodes by minimum Bayes risk, where the papers' takes the tags of a tagger and decodes by
-`decoding="max-rule"`.
+emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
+tensors of a Grammar are sparse to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
+were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes the
+tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 from __future__ import annotations
@@ -149,6 +150,7 @@ class EM(Variants):
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -164,6 +166,7 @@ class EM(Variants):
     check_every: int = 5
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}

@@ -15,8 +15,10 @@ features scaled by sqrt(n / (count + kappa)), its whitening without covariances 
 the convex EM of the variant ends after 1,000 iterations, or where an observation's log-likelihood grows by less than
 1e-6; (5) in EM that smooths nothing, each root, rule and word of the start was seen 0.001 times more with states that
 are independent: at the optimum of a finite treebank a tree may have no probability; (6) rare words are emitted by their
-signatures, as the paper does not say what emits unknown words; (7) a parser takes raw words and decodes by minimum
-Bayes risk, where the paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
+signatures, as the paper does not say what emits unknown words; (7) the tensors of a Grammar are sparse to a tolerance,
+unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that were never seen at a root; (8) a parser takes raw
+words and decodes by minimum Bayes risk, where the paper's takes the tags of a tagger and decodes by
+`decoding="max-rule"`.
 """
 
 from __future__ import annotations
@@ -92,6 +94,7 @@ class Pivot(Variants):
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -119,6 +122,7 @@ class Pivot(Variants):
     noise: float = 0.0
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {

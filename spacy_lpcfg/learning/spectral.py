@@ -2,14 +2,14 @@
 
 By default (1) a symbol gets no more states than its count supports, and (2) the emissions of words are smoothed further
 (`lexical.py`). The variant "2013", which is also "paper", has neither. "2012" has no smoothing and no scaling either,
-and the rules below and above a node as its features, which are that paper's examples (section 7).
+and the rules below and above a node as its features, which are that paper's examples (section 6.1).
 
 Differs from the papers in all variants: (1) a symbol gets no more states than Omega has singular values above 1e-4 of
 the largest; (2) rare words are emitted by their signatures, as the papers do not say what emits unknown words; (3) the
-tensors of a Grammar are factored to a tolerance (`grammar/tensors.py`); (4) the second paper's C, nu and counts are
-those that our development trees chose, unless `tune` chooses others; (5) the decompositions of large Omegas are
-randomised; (6) a parser takes raw words and decodes by minimum Bayes risk, where the second paper's takes the tags of a
-tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are factored to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
+were never seen at a root; (4) the second paper's C, nu and counts are those that our development trees chose, unless
+`tune` chooses others; (5) the decompositions of large Omegas are randomised; (6) a parser takes raw words and decodes
+by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ class Spectral(Variants):
     lang (str): language, table or file of the head rules, see `head_rules`.
     markov (int): siblings that an "@" symbol remembers.
     functions (bool): whether categories have their functions, as NP-SBJ.
+    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -98,6 +99,7 @@ class Spectral(Variants):
     leaf: tuple[str, ...] = PAPER_LEAF
     lang: str = "en"
     markov: int = 0
+    exact_tensors: bool = False
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {

@@ -122,6 +122,55 @@ def test_metric_is_additive_on_the_population():
     assert np.all(np.diag(distances) == 0)
 
 
+def exact_covariances(model: LatentModel) -> np.ndarray:
+    """E[v_i v_j'] of all words, by sums along the paths of the tree (assumption 1)."""
+    n, (p, m) = len(model.emissions), model.emissions[0].shape
+    sigma = np.zeros((n, n, p, p))
+
+    def visit(node, above: np.ndarray) -> dict[int, np.ndarray]:
+        """What each word below makes of the latent vector above the node; `above` is that one's second moments."""
+        if isinstance(node, int):
+            sigma[node, node] = model.emissions[node] @ above @ model.emissions[node].T
+            return {node: model.emissions[node]}
+        step = model.maps[spans(node)[0]]
+        own = step @ above @ step.T + 0.25 * np.eye(m)
+        left, right = (visit(child, own) for child in node)
+        for i, j in itertools.product(left, right):
+            sigma[i, j] = left[i] @ own @ right[j].T
+            sigma[j, i] = sigma[i, j].T
+        return {word: x @ step for word, x in (left | right).items()}
+
+    visit(model.shape, np.eye(m))
+    return sigma
+
+
+def paths(shape) -> dict[tuple[int, int], set]:
+    """The edges between each two words of the undirected tree."""
+    to_root: dict[int, set] = {word: set() for word in leaves(shape)}
+    for node in [*spans(shape)[1:], *((word, word + 1) for word in leaves(shape))]:
+        for word in range(*node):
+            to_root[word].add(node)
+    return {(i, j): to_root[i] ^ to_root[j] for i, j in itertools.combinations(to_root, 2)}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_metric_is_additive_along_any_tree(seed):
+    """Lemma 1 on random trees of 4 to 9 words: one length for each edge explains all distances."""
+    rng = np.random.default_rng(seed)
+    m = int(rng.integers(1, 4))
+    model = LatentModel.random(random_shape(0, int(rng.integers(4, 10)), rng), m, m + 2, 0.0, rng)
+    distances = spectral_distances(exact_covariances(model), m)
+    of_pairs = paths(model.shape)
+    edges = sorted(set.union(*of_pairs.values()))
+    crossed = np.array([[edge in path for edge in edges] for path in of_pairs.values()], dtype=float)
+    wanted = np.array([distances[pair] for pair in of_pairs])
+    lengths, *_ = np.linalg.lstsq(crossed, wanted, rcond=None)
+    np.testing.assert_allclose(crossed @ lengths, wanted, atol=1e-8)
+    assert len(wanted) > np.linalg.matrix_rank(crossed)
+    found = minimal_tree(distances, len(leaves(model.shape[0])))
+    assert [tuple(span) for span in found.spans] == spans(model.shape)[1:]
+
+
 def test_metric_backs_off_where_pairs_are_few():
     rng = np.random.default_rng(0)
     sums, counts = np.zeros((3, 2, 2, 4, 4), np.float32), np.zeros((3, 2, 2))

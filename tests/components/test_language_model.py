@@ -12,7 +12,7 @@ from spacy.training import Example
 from spacy_lpcfg.components.language_model import read_language_model
 from spacy_lpcfg.components.learners import make_language_model_learner
 from spacy_lpcfg.components.surprisal import doc_surprisal
-from spacy_lpcfg.language_model import AggregateEM, LanguageModelError, LanguageModelLearner, fit, interpolate
+from spacy_lpcfg.language_model import METHODS, AggregateEM, LanguageModelError, LanguageModelLearner, fit, interpolate
 from spacy_lpcfg.trees import read_trees
 
 SENTENCES = [tree.words for tree in read_trees(SAMPLE / "train.mrg")]
@@ -132,3 +132,12 @@ def test_language_model_says_what_it_needs():
         nlp.initialize(lambda: examples(nlp))
     with pytest.raises(ValueError, match="a learner of language models"):
         pipeline().get_pipe("language_model").learner = "em"
+
+
+def test_language_model_learner_has_the_variants_of_its_methods():
+    for method in METHODS:
+        for variant in ("default", "paper", 2014):
+            learner = make_language_model_learner(method=method, variant=variant, n_states=4)
+            assert learner.aggregate() == METHODS[method].variant(variant, n_states=4)
+    with pytest.raises(ValueError, match="Expected a variant of AggregateEM"):
+        LanguageModelLearner("em", "1997")

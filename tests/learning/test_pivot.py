@@ -5,17 +5,20 @@ from __future__ import annotations
 import itertools
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 from oracles.enumeration import Model, all_trees, sums_of_states, weight
+from oracles.tensor_form import tree_weight
 from paths import ROOT
 from scipy.optimize import linear_sum_assignment
 
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import EXACT as EXACT_TENSOR
 from spacy_lpcfg.learning import LexicalSettings, Pivot, StateSmoothing, TreebankPCFG
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Split
@@ -91,9 +94,10 @@ def _places(rule: tuple[str, ...], h: int) -> list[tuple[tuple[str, ...], tuple[
     return [(rule, states) for states in itertools.product(*choices[: len(RULES[rule])]) if states[0] == h]
 
 
-def language(model: Model) -> dict[Tree, float]:
+def language(model: Model, lengths: Sequence[int] = (4,)) -> dict[Tree, float]:
     """Every tree of the model with its probability."""
-    trees = (tree for words in itertools.product("abcd", repeat=4) for tree in all_trees(model, words))
+    sentences = itertools.chain.from_iterable(itertools.product("abcd", repeat=n) for n in lengths)
+    trees = (tree for words in sentences for tree in all_trees(model, words))
     return {tree: p for tree in trees if (p := weight(model, tree)) > 0}
 
 
@@ -177,6 +181,31 @@ def test_theorem_1_holds_of_the_papers_variant(exact):
     settings = {name: EXACT[name] for name in ("more_inside", "more_outside", "precision", "lexical")}
     paper = Pivot.variant("paper", n_states=5, em=CONVERGED, **settings)
     assert_recovered(model_of_parameters(treebank, paper.parameters(treebank)), model, 1e-6)
+
+
+def test_theorem_1_finds_pi_of_several_roots_with_several_states():
+    """Section 6.1: pi(a, h) where trees begin with S or A, and A has two states that are not alike at the root."""
+    inner = pivot_model(3)
+    model = Model({"S": np.array([0.25]), "A": np.array([0.5, 0.25])}, inner.binary, inner.lexical)
+    trees = language(model, lengths=(2, 4))
+    counts = np.round(np.array(list(trees.values())) * 4 * N_TREES).astype(int)
+    assert counts.sum() == 4 * N_TREES
+    treebank = treebank_of(trees, counts)
+    for matching in MATCHINGS:
+        parameters = Pivot(n_states=5, matching=matching, em=CONVERGED, **EXACT).parameters(treebank)
+        found = model_of_parameters(treebank, parameters)
+        assert_recovered(found, model, 1e-6)
+
+
+def test_exact_pivots_give_a_grammar_of_exact_tensors(exact):
+    """Nothing but float32, and the share of words' more general forms, is between the parameters and a grammar."""
+    _, trees, treebank = exact
+    learner = Pivot.variant("paper", n_states=5, n_iterations=0, em=CONVERGED, **{**EXACT, "tokens_per_state": 0.0})
+    grammar = replace(learner, exact_tensors=True).fit(treebank)
+    assert (grammar.tensors.forms == EXACT_TENSOR).all()
+    weights = np.array([tree_weight(grammar, tree) for tree in trees])
+    p = np.array(list(trees.values()))
+    np.testing.assert_allclose(weights / weights.sum(), p / p.sum(), rtol=1e-4)
 
 
 def test_theorem_1_with_more_features(exact):

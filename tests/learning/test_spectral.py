@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -17,6 +18,7 @@ from scipy.sparse import csr_array
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.tensors import EXACT
 from spacy_lpcfg.learning import LexicalSettings, Smoothing, Spectral, TreebankPCFG, tune
 from spacy_lpcfg.learning.lexicon.lexical import _BACKOFF_WEIGHT
 from spacy_lpcfg.learning.moments.estimation import RuleMoments
@@ -139,6 +141,24 @@ def test_exact_moments_give_a_grammar(exact):
             forest = parser.forest(words)
             for (i, j, a, _), value in zip(forest.item_table().tolist(), parser.marginals(forest).items(), strict=True):
                 assert value == pytest.approx(expected.get((grammar.symbols[a], i, j), 0.0) / weight_, abs=0.05)
+
+
+def test_exact_moments_give_a_grammar_of_exact_tensors(exact):
+    """Nothing but float32 is between the moments and the probabilities that the grammar of a file gives."""
+    _, trees, found = exact
+    treebank = replace(found.treebank, exact_tensors=True)
+    grammar = Grammar.from_bytes(replace(found, treebank=treebank).grammar(UNSMOOTHED).to_bytes())
+    known = (1 - 1e-4) / (1 + _BACKOFF_WEIGHT) ** 4
+    for tree, p in trees.items():
+        assert tree_weight(grammar, tree) == pytest.approx(p * known, rel=1e-4, abs=1e-8)
+
+
+def test_exact_tensors_are_a_setting(sample):
+    exact, rounded = (
+        Spectral(n_states=6, tokens_per_state=5, exact_tensors=each).fit(sample) for each in (True, False)
+    )
+    assert (exact.tensors.forms == EXACT).all()
+    assert (rounded.tensors.forms != EXACT).any()
 
 
 def test_error_falls_with_the_square_root_of_the_sample():

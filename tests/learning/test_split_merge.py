@@ -313,7 +313,7 @@ def test_small_treebanks_are_learned(brackets):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"n_states": 0}, {"tokens_per_state": 0}, {"merge": 1.5}, {"merge": -0.1}, {"noise": 0}, {"split_iterations": 0}],
+    [{"n_states": 0}, {"tokens_per_state": -1}, {"merge": 1.5}, {"merge": -0.1}, {"noise": 0}, {"split_iterations": 0}],
     ids=str,
 )
 def test_settings_that_cannot_be_are_refused(sample, settings):

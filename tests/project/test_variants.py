@@ -26,7 +26,7 @@ NONE = StateSmoothing(rules=0.0, words=0.0, rare_words=0.0, rare_rules=0.0)
 LEXICON = LexicalSettings(signature_weight=0.0, chain_weight=0.0, min_posterior=0.0)
 # What the papers say, where the defaults are something else.
 SAID = {
-    # Figure 4 and section 7 of Cohen et al. (2012): averages as they are, and the rules below and above a node.
+    # Figure 4 and section 6.1 of Cohen et al. (2012): averages as they are, and the rules below and above a node.
     (Spectral, "2012"): {
         "smoothing": Smoothing(c=0.0, nu=1.0),
         "kappa": None,

@@ -84,6 +84,7 @@ class IndexedTreebank:
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
     n_classified (int): the classifier of words in their context learns from this many of the first trees.
+    exact_tensors (bool): whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
     nodes: Skeletons
@@ -92,6 +93,7 @@ class IndexedTreebank:
     terminal: np.ndarray
     lexical: LexicalSettings
     n_classified: int
+    exact_tensors: bool = False
 
     @classmethod
     def of(
@@ -127,15 +129,16 @@ class IndexedTreebank:
         trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
         RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
         """
+        exact_tensors = getattr(learner, "exact_tensors", False)
         if not isinstance(trees, IndexedTreebank):
             nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
-            return cls.of(nodes, learner.lexical)
+            return replace(cls.of(nodes, learner.lexical), exact_tensors=exact_tensors)
         if trees.lexical != learner.lexical:
             raise ValueError(
                 f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
-        return trees
+        return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
 
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""
@@ -226,6 +229,8 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     shapes = n_states[counts.rules]
     store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    if treebank.exact_tensors:
+        store = Tensors.from_dense
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,
