@@ -5,8 +5,8 @@
 A TREEBANK_DIR holds train.mrg and dev.mrg. Measures F1 on dev (EVALB, COLLINS.prm, all lengths), from raw words and
 with the treebank's tags, of PCFGs whose categories remember so many ancestors (vertical order 1 is none but the
 category itself, 2 its parent; Klein and Manning 2003), and whose binarised ones so many siblings (horizontal order).
-Tags have no ancestors. The paper has 68.62 for a PCFG, and 82.59 for vertical order 2 and horizontal order 1, on section
-22, with the tags of a tagger.
+Tags have no ancestors. The paper has 68.62 for a PCFG, and 82.59 for vertical order 2 and horizontal order 1, on
+section 22, with the tags of a tagger.
 """
 
 from __future__ import annotations
