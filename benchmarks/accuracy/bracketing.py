@@ -39,6 +39,7 @@ def self_trained(**settings) -> SpectralBracketer:
 
 SETTINGS = {
     "paper": PAPER,
+    "paper, square roots of counts": replace(PAPER, embedding=CCA()),
     "paper, Brown clusters": replace(PAPER, embedding=Brown()),
     "paper, m = 3": replace(PAPER, m=3),
     "paper, m = 15": replace(PAPER, m=15),

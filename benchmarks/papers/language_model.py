@@ -1,6 +1,6 @@
 """The Brown half of Table 2 of Cohen and Collins (2014) again, beside its numbers: the model of Saul and Pereira.
 
-    python -m benchmarks.papers.language_model BROWN [--states M...] [--json FILE]
+    python -m benchmarks.papers.language_model BROWN [--states M...] [--variant paper] [--json FILE]
     python -m benchmarks.papers.language_model BROWN --tune [--json FILE]
 
 BROWN is the Brown corpus in its own order, plain or .gz, with blanks between tokens of the form word/tag; the tags are
@@ -97,12 +97,12 @@ class Result:
     perplexity: float
 
 
-def learn(texts: Texts, method: str, m: int) -> Result:
+def learn(texts: Texts, method: str, m: int, variant: str) -> Result:
     """The model of one method with the number of iterations that is best on the development text's first half."""
     learner = {
-        "EM": AggregateEM(n_states=m, n_iterations=MOST_ITERATIONS),
-        "pivot": AggregatePivot(n_states=m),
-        "pivot+EM": AggregatePivotEM(n_states=m, n_iterations=MOST_ITERATIONS),
+        "EM": AggregateEM.variant(variant, n_states=m, n_iterations=MOST_ITERATIONS),
+        "pivot": AggregatePivot.variant(variant, n_states=m),
+        "pivot+EM": AggregatePivotEM.variant(variant, n_states=m, n_iterations=MOST_ITERATIONS),
     }[method]
     model, history = fit(texts.train, learner, dev=texts.choose)
     first = 1 if method == "pivot+EM" else 0  # the paper's has one iteration at least
@@ -117,19 +117,20 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("brown", type=Path, metavar="BROWN")
     arguments.add_argument("--states", type=int, nargs="+", default=list(STATES), metavar="M")
+    arguments.add_argument("--variant", default="default", help="of the learners: default or paper")
     arguments.add_argument("--tune", action="store_true", help="choose PivotSettings, and nothing else")
     args = arguments.parse_args()
     texts = Texts.of(args.brown)
-    measure.report(tuning(texts) if args.tune else table_2(texts, args.states), args.json)
+    measure.report(tuning(texts) if args.tune else table_2(texts, args.states, args.variant), args.json)
 
 
-def table_2(texts: Texts, states: Sequence[int]) -> dict[str, list[measure.Row]]:
+def table_2(texts: Texts, states: Sequence[int], variant: str) -> dict[str, list[measure.Row]]:
     """Both tables, by their titles."""
     results: list[Result] = []
     for method in PAPER:
         for m in states:
             measure.progress(f"{method}, m = {m}")
-            results.append(learn(texts, method, m))
+            results.append(learn(texts, method, m, variant))
     best = {method: best_of(results, method) for method in PAPER}
     return {"Second half of the development text": table(results), "Test text": test_table(texts, best)}
 

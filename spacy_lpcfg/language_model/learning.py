@@ -3,9 +3,10 @@
 The variant "2014" of the learners by pivots, which is also "paper", has none of what keeps the noise of counts out of
 the estimate (`PivotSettings`). EM from a random start is that of Saul and Pereira (1997) in any variant.
 
-Differs from the papers in all variants: (1) the concave EM of the paper's variant ends after 100 iterations, which is
-near its optimum; (2) pivots are sought in differences from their mean; (3) the simplex regression is `anchors.py`'s;
-(4) EM ends when the development text is worse twice in a row.
+Differs from the papers in all variants: (1) p(h | f) has a floor, in the paper's variant a thousandth of p(h): without
+one most new bigrams have no probability, and the paper does not say what it does about them; (2) the concave EM of the
+paper's variant ends after 100 iterations; (3) pivots are sought in differences from their mean; (4) the simplex
+regression is that of `anchors.py`; (5) EM ends when the development text is worse twice in a row.
 """
 
 from __future__ import annotations

@@ -76,7 +76,8 @@ class PivotSettings:
 EXACT = PivotSettings(
     candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
 )
-PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, concave_iterations=100)
+PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=1e-3, concave_iterations=100)
+"""The paper's: on samples, with a floor under p(h | f), without which new bigrams have no probability."""
 
 
 def row_states(

@@ -300,6 +300,14 @@ def test_vocabulary_makes_ngrams_of_any_order():
     assert vocabulary.ngrams(sentences, 4)[:, 1:].tolist() == vocabulary.trigrams(sentences).tolist()
 
 
+def test_the_papers_pivots_leave_no_known_bigram_without_probability():
+    """Without a floor under p(h | f), a word after which only others were seen has none."""
+    model, _ = fit(TEXT, AggregatePivotEM.variant("paper", n_states=4))
+    known = [word for word in model.vocabulary.words if word not in (UNKNOWN, EDGE)]
+    for first, second in itertools.product(known[:8], known):
+        assert np.isfinite(model.surprisal([first, second])[1])
+
+
 def test_kneser_ney_refuses_what_it_cannot_number():
     with pytest.raises(ValueError, match="fewer than 2097152 different words"):
         KneserNey(np.zeros((1, 3), np.int32), np.ones(1, np.int32), 3_000_000, 3)

@@ -85,7 +85,8 @@ def test_variant_sets_what_the_paper_says_and_nothing_else(learner, year):
 def test_pivots_of_language_models_are_those_of_section_8(learner):
     settings = learner.variant("paper").settings
     assert settings.candidates == np.inf
-    assert settings.kappa == settings.shrinkage == settings.softening == 0
+    assert settings.kappa == settings.shrinkage == 0
+    assert settings.softening == 1e-3  # a floor, without which new bigrams have no probability
     assert settings.concave_iterations == 100
 
 
