@@ -1,5 +1,6 @@
 """`spacy-lpcfg learn bracketer`: brackets from tagged text, without a treebank."""
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -10,7 +11,7 @@ import typer
 from spacy_lpcfg.components.cli.clusters import Scheduler, on_cluster
 from spacy_lpcfg.components.cli.console import log_skipped, progress_of_steps, reporting_errors, tell
 from spacy_lpcfg.components.cli.pipelines import Force, Output, Seed, blank_pipeline, check_folder, save_pipeline
-from spacy_lpcfg.components.cli.treebanks import check_files, names_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, check_files, log_dialect, name_of, names_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -30,10 +31,10 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
-def _check_text(paths: Any) -> list[Path]:  # see `treebanks.Trees`
+def _check_text(context: typer.Context, paths: Any) -> list[Path]:  # see `treebanks.Trees`
     from spacy_lpcfg.components.tagged_text import SUFFIXES
 
-    return check_files(paths, SUFFIXES)
+    return check_files(context, paths, SUFFIXES)
 
 
 @reporting_errors
@@ -43,8 +44,8 @@ def learn_bracketer(
         typer.Argument(
             metavar="TAGGED...",
             callback=_check_text,
-            help="Bracketed files or lines of word/tag, .gz or not, or .spacy; folders of .mrg, .tagged, .spacy, or "
-            "'patterns*'. Of a folder with train.* only that is read.",
+            help="Files of trees or lines of word/tag, .gz or not, or .spacy; folders of treebanks, .tagged, "
+            ".spacy, or 'patterns*'. Of a folder with train.* only that is read.",
         ),
     ],
     output: Output,
@@ -61,6 +62,7 @@ def learn_bracketer(
     seed: Seed = 0,
     scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    dialect: Dialect = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
     force: Force = False,
 ) -> None:
@@ -82,9 +84,10 @@ def learn_bracketer(
     nlp = blank_pipeline(lang)
     component = _add_bracketer(nlp, preset, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
-    text = _Text(tagged, attr, skip_bad)
+    text = _Text(tagged, attr, name_of(dialect), skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
         component.learn(text, progress=on_step)
+    text.log_dialects()
     log_skipped(list(text.errors.values()))
     tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens of {names_of(tagged)}")
     save_pipeline(nlp, output, force=force)
@@ -104,9 +107,10 @@ def _add_bracketer(nlp: "Language", preset: BracketerPreset, attr: Attribute, se
 class _Text:
     """Tagged sentences that are read from their files at every call, and counted."""
 
-    def __init__(self, paths: list[Path], attr: Attribute, skip_bad: bool) -> None:
+    def __init__(self, paths: list[Path], attr: Attribute, dialect: str | None, skip_bad: bool) -> None:
         self.paths = paths
         self.attr = attr
+        self.dialect = dialect
         self.skip_bad = skip_bad
         self.errors: dict[tuple[str, int], TreebankError] = {}
         self.n_sentences = self.n_tokens = 0
@@ -116,10 +120,19 @@ class _Text:
 
         self.n_sentences = self.n_tokens = 0
         on_error = self._note if self.skip_bad else None
-        for sentence in read_sentences(self.paths, attr=self.attr.value, on_error=on_error):
+        form: dict[str, Any] = {"attr": self.attr.value, "dialect": self.dialect}
+        for sentence in read_sentences(self.paths, on_error=on_error, **form):
             self.n_sentences += 1
             self.n_tokens += len(sentence.words)
             yield sentence
+
+    def log_dialects(self) -> None:
+        """Say in which dialects trees were read."""
+        from spacy_lpcfg.trees import dialect_of
+
+        found = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()
+        for name in sorted(found or {self.dialect or "penn"}):
+            log_dialect(name, self.dialect, Counter())
 
     def _note(self, error: "TreebankError") -> None:
         self.errors[error.path, error.line] = error
