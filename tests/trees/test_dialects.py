@@ -452,6 +452,14 @@ def test_dialects_of_tagged_text_are_guessed(tmp_path):
     assert [each.tags for each in read_tagged(lines)] == [("SYM", "SYM", "CD")]
 
 
+def test_dialects_of_exports_tell_lemmas_by_the_lines():
+    """As in samples of TIGER and Alpino, which do not say #FORMAT 4, and where heads are `hd`."""
+    rows = [line for line in NEGRA.splitlines() if not line.startswith("#FORMAT")]
+    with_lemmas = [line.replace("\t\t", "\tx\t", 1).replace("HD", "hd") if "\t" in line else line for line in rows]
+    found = [*read_dialect([f"{line}\n" for line in with_lemmas], "a.export")]
+    assert found == [*parse_trees(OF_NEGRA)]
+
+
 # The treebanks themselves ------------------------------------------------------------------------
 
 TREEBANKS = {  # what is there of them, below the folder that the variable names
