@@ -333,7 +333,8 @@ def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = 
     from spacy_lpcfg.trees.reading import read_dialect
 
     dialect, dropped = dialect_of_source(source), Counter[str]()
-    yield from read_dialect(source.lines(), source.name, dialect=dialect, dropped=dropped, on_error=on_error)
+    lines = (f"{line}\n" for line in source.lines())
+    yield from read_dialect(lines, source.name, dialect=dialect, dropped=dropped, on_error=on_error)
     if source.is_told:
         log_dialect(dialect, source.dialect, dropped)
 

@@ -194,8 +194,10 @@ def read_held_out(
 
     RAISES (ValueError): If there are files, but no trees in them.
     """
-    trees = list(with_tags(read_treebank(paths or (), skip_bad, dialect), tags))
-    if paths and not trees:
+    if not paths:
+        return []
+    trees = list(with_tags(read_treebank(paths, skip_bad, dialect), tags))
+    if not trees:
         raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
     return trees
 

@@ -202,7 +202,7 @@ REFUSED = {
     "no words": ("a.psd", None, "( (CODE <P_3>) (ID A,1))\n", 1, "Expected trees with words, but all 1 have only"),
     "encoding": ("a.xml", None, TIGER.replace("ISO-8859-1", "klingon"), 1, "declares 'klingon'. Convert the file"),
     "space in a word": ("a.xml", None, TIGER.replace('"las"', '"l as"'), 3, "without spaces, but got 'l as'"),
-    "broken element": ("a.xml", None, TIGER.replace("</terminals>", ""), 3, "Expected <s> with <graph>"),
+    "broken element": ("a.xml", None, TIGER.replace("</terminals>", ""), 10, "no XML: mismatched tag. Mend it"),
     "no end": ("a.xml", None, TIGER.replace("</s>", ""), 3, "Expected </s> after"),
     "no parent": ("a.export", None, NEGRA.replace("\t500\nBuch", "\t507\nBuch"), 6, "Expected a phrase '507'"),
     "circle": ("a.export", None, NEGRA.replace("--\t--\t0\n#EOS", "--\t--\t501\n#EOS"), 6, "is above itself"),
@@ -436,6 +436,19 @@ def test_dialects_are_those_that_commands_are_told(icelandic, monkeypatch, comma
     assert found in done.stdout
     assert "read as corpussearch: 180 empty categories" in done.stderr
     assert "*pro*" not in done.stdout
+
+
+def test_dialects_are_told_once(icelandic, tmp_path):
+    options = ("--dialect", "corpussearch", "--method", "pcfg", "-o", tmp_path / "model")
+    told = run("learn", "lpcfg", icelandic / "a.txt", *options).stderr.splitlines()
+    assert [line for line in told if line.startswith("read as")] == [
+        "read as corpussearch: 180 empty categories, 540 lemmas left out"
+    ]
+
+
+def test_dialects_of_xml_are_parsed_with_elements_over_several_lines(icelandic, tmp_path):
+    path = written(tmp_path, "a.xml", TIGER.replace('" pos=', '"\npos='))
+    assert "Bücher" in run("parse", icelandic / "model", path).stdout
 
 
 def test_dialects_are_of_trees_alone(icelandic):
