@@ -19,7 +19,7 @@ from spacy_lpcfg.components.corpus import read_docs, refuse_broken
 from spacy_lpcfg.components.sentences import sentence_bounds
 from spacy_lpcfg.trees import TreebankError
 from spacy_lpcfg.trees.brackets import read_lines
-from spacy_lpcfg.trees.files import files_of
+from spacy_lpcfg.trees.files import treebank_files
 
 Attr = Literal["pos", "tag"]
 Paths = str | Path | Sequence[str | Path]
@@ -30,7 +30,8 @@ _SETTERS = {
 }
 _OTHER: dict[Attr, Attr] = {"pos": "tag", "tag": "pos"}
 _BINARY = ".spacy"
-SUFFIXES = (".mrg", ".mrg.gz", ".tagged", ".tagged.gz", _BINARY)
+SUFFIXES = (".tagged", ".tagged.gz", _BINARY)
+"""Of files of a folder that count besides treebanks."""
 
 
 class Untagged(ValueError):
@@ -89,22 +90,26 @@ def _has(doc: Doc, attr: Attr) -> bool:
 
 
 def read_sentences(
-    paths: Paths, *, attr: Attr = "tag", on_error: Callable[[TreebankError], None] | None = None
+    paths: Paths,
+    *,
+    attr: Attr = "tag",
+    on_error: Callable[[TreebankError], None] | None = None,
+    dialect: str | None = None,
 ) -> Iterator[TaggedSentence]:
     """The tagged sentences of files, one at a time.
 
     paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
-        folders, of which all files below them in `SUFFIXES` count, sorted; patterns as `glob` has them, sorted
+        folders, of which all treebanks and files in `SUFFIXES` below them count, sorted; patterns as for `glob`, sorted
     attr ("pos" or "tag"): the tags of Docs in `.spacy` files
-    on_error (callable): see `read_tagged`
+    on_error (callable), dialect (str or None): see `read_tagged`
     RAISES (TreebankError): For a broken line; it names file and line
     RAISES (Untagged): If no word of a file has a tag
     RAISES (ValueError): For a `.spacy` file that is damaged or something else
     RAISES (FileNotFoundError): For a path where there is no file
     """
-    for path in map(Path, files_of(paths, SUFFIXES)):
+    for path in map(Path, treebank_files(paths, dialect, SUFFIXES)):
         if path.suffix != _BINARY:
-            yield from read_tagged(path, on_error=on_error)
+            yield from read_tagged(path, on_error=on_error, dialect=dialect)
             continue
         for doc in read_docs(path, Vocab()):
             try:
@@ -195,12 +200,12 @@ class TaggedText:
         if errors:
             logger.warning("%d broken trees or lines were skipped, the first at %s", len(errors), errors[0])
         if not n_docs:
-            names = ", ".join(files_of(paths, SUFFIXES))
+            names = ", ".join(treebank_files(paths, None, SUFFIXES))
             raise ValueError(f"No sentences in {names}: expected trees or word/tag.")
 
     def _docs(self, vocab: Vocab, errors: list[TreebankError]) -> Iterator[Doc]:
         on_error = errors.append if self.skip_bad else refuse_broken
-        for path in map(Path, files_of(required(self.path), SUFFIXES)):
+        for path in map(Path, treebank_files(required(self.path), None, SUFFIXES)):
             if path.suffix == _BINARY:
                 yield from (_only_tags(doc) for doc in read_docs(path, vocab))
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -17,6 +17,7 @@ from spacy_lpcfg.components.cli.inputs import (
     check_usage,
     docs_of_source,
     kind_by_name,
+    kind_said,
     run_pipeline,
     source_of,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
-_SUFFIXES = (".mrg", ".mrg.gz", ".spacy")
+_BINARY = ".spacy"
 AskedFiles: TypeAlias = Annotated[
     list[str],
     typer.Argument(metavar="FILE...", help="Treebanks, .spacy, folders of them, text in UTF-8, or - for stdin."),
@@ -42,16 +43,22 @@ class AskedReader:
     kind: Input | None
     model: str
     component: str | None
+    dialect: str | None = None
 
     def sources(self, paths: Sequence[str]) -> Iterator[Source]:
         """The files, and those in folders; what they hold is text where neither an option nor the name says more."""
-        from spacy_lpcfg.trees.files import files_of
-
         for path in paths:
             if not os.path.isdir(path):
                 check_usage(path, self.kind, None)
-        for file in chain.from_iterable(files_of(path, _SUFFIXES) if os.path.isdir(path) else [path] for path in paths):
-            yield Source(file, self.kind or kind_by_name(file) or Input.text, None)
+        for file in chain.from_iterable(map(self._files, paths)):
+            kind = kind_by_name(file) if file.endswith(_BINARY) and self.kind is None else None
+            kind = kind or kind_said(self.kind, self.dialect) or kind_by_name(file) or Input.text
+            yield Source(file, kind, None, dialect=self.dialect, is_told=True)
+
+    def _files(self, path: str) -> Iterable[str]:
+        from spacy_lpcfg.trees.files import treebank_files
+
+        return treebank_files(path, self.dialect, (_BINARY,)) if os.path.isdir(path) else [path]
 
     def docs(self, source: Source) -> Iterator[Doc]:
         """The Docs of a file, or its text parsed."""

@@ -9,6 +9,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, load_pipeline
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.baselines.comparison import Table
@@ -28,13 +29,14 @@ def bracketing_table(
     ],
     trees: Annotated[
         list[Path],
-        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Bracketed files with the right trees."),
+        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Files with the right trees."),
     ],
     text: Annotated[
         list[Path] | None,
         typer.Option(exists=True, dir_okay=False, help="Tagged text for CCM, beside TREES; may be given again."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="Of the random trees.")] = 0,
+    dialect: Dialect = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the scores as one JSON object.")] = False,
 ) -> None:
     """Score a bracketer beside others, on trees.
@@ -50,11 +52,11 @@ def bracketing_table(
     """
     from spacy_lpcfg.bracketing.baselines.comparison import compare, gold_sentences
     from spacy_lpcfg.components.tagged_text import read_sentences
-    from spacy_lpcfg.trees import read_trees
 
     component = _load(model)
-    golds = list(gold_sentences(progress(read_trees(trees), "trees")))
-    table = compare(component.bracket, golds, text=read_sentences(text or []), seed=seed, progress=progress)
+    golds = list(gold_sentences(read_treebank(trees, False, name_of(dialect))))
+    tagged = read_sentences(text or [], dialect=name_of(dialect))
+    table = compare(component.bracket, golds, text=tagged, seed=seed, progress=progress)
     if as_json:
         found = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}
         print(json.dumps(found))

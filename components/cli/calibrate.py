@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     load_pipeline,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import SkipBad, read_treebank
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.calibration import Reliability
@@ -37,6 +37,7 @@ def calibrate(
         typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperature found."),
     ] = None,
     component: Component = None,
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
@@ -58,7 +59,7 @@ def calibrate(
         output = check_folder(output, force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad, None)) if tree is not None]
+    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad, name_of(dialect))) if tree is not None]
     parser = pipe.ready_parser().parser
     scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
     temperature = fit_temperature(scores, right)

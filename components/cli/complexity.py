@@ -10,9 +10,9 @@ import typer
 
 from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
 from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped, progress, reporting_errors, writing
-from spacy_lpcfg.components.cli.inputs import Input, Kind, Source
+from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component
-from spacy_lpcfg.components.cli.treebanks import SkipBad
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import Complexity
@@ -36,13 +36,14 @@ def complexity(
     with_surprisal: Annotated[
         bool, typer.Option("--surprisal/--no-surprisal", help="Compute surprisals of text, which takes the most time.")
     ] = True,
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
 ) -> None:
     """Measure how complex English sentences are.
 
-    FILE is a treebank by its name (.mrg, .ptb, .parsed, .gz or not), Docs with trees (.spacy), and else text, which
-    the model parses. Each file is a document, and each Doc of a .spacy file.
+    FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
+    (.spacy), and else text, which the model parses. Each file is a document, and each Doc of a .spacy file.
 
     The table is apart by tabs. It has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
     phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
@@ -55,7 +56,7 @@ def complexity(
         spacy-lpcfg complexity train.mrg --unit sentence
     """
     check_output(output)
-    reader = AskedReader(kind, model, component)
+    reader = AskedReader(kind, model, component, name_of(dialect))
     sources = [*reader.sources(files)]
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
@@ -76,10 +77,9 @@ def _documents(
     """Of a file, or of each Doc in one."""
     from spacy_lpcfg.components.complexity import sentence_complexity
     from spacy_lpcfg.queries import Complexity, complexity
-    from spacy_lpcfg.trees import parse_trees
 
     if source.kind == Input.trees:
-        trees = iter(progress(parse_trees(source.lines(), path=source.name, on_error=on_error), "trees"))
+        trees = iter(progress(trees_of(source, on_error), "trees"))
         parts = (complexity(some) for some in iter(lambda: [*islice(trees, _N_TREES)], []))
         yield Complexity.joined(parts)
         return

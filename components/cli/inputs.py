@@ -26,12 +26,13 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.language_model import LanguageModelPipe
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.components.spectral_bracketer import SpectralBracketerPipe
+    from spacy_lpcfg.trees import Tree, TreebankError
 
     Pipe: TypeAlias = ParsingPipe | SpectralBracketerPipe | LanguageModelPipe
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
-OF_TREES = (".mrg", ".parsed", ".ptb", ".psd", ".tree", ".gld", ".export", ".negra")
+OF_TREES = (".mrg", ".parsed", ".ptb", ".psd", ".tree", ".gld", ".export", ".negra", ".xml")
 _ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
 
 
@@ -117,10 +118,20 @@ def source_of(
 
     RAISES (BadParameter): If a bracketer cannot have its tags.
     """
-    found = kind or _kind_of(nlp, component, file)
+    found = kind_said(kind, dialect) or _kind_of(nlp, component, file)
     if _is_bracketer(component) and (found == Input.tokens or tags == Tags.model):
         raise typer.BadParameter("a bracketer has no tags of its own: use --input tagged or --input trees")
     return Source(file, found, tags, kind is None, dialect, is_told=True)
+
+
+def kind_said(kind: Input | None, dialect: str | None) -> Input | None:
+    """What an option says that a file holds: a dialect is one of trees.
+
+    RAISES (BadParameter): For a dialect of what holds no trees.
+    """
+    if dialect is not None and kind not in (None, Input.trees):
+        raise typer.BadParameter(f"{kind.value} has no dialect, only trees have", param_hint="--dialect")
+    return kind if dialect is None else Input.trees
 
 
 def _is_bracketer(component: Pipe) -> bool:
@@ -307,18 +318,35 @@ def _read_tagged(source: Source) -> Iterator[_Words]:
 
 
 def _read_trees(source: Source) -> Iterator[_Words]:
-    from spacy_lpcfg.components.cli.treebanks import log_dialect
-    from spacy_lpcfg.trees import dialect_of, normalize
-    from spacy_lpcfg.trees.reading import PENN, read_dialect
+    from spacy_lpcfg.trees import normalize
 
-    is_file = source.file != STDIN and not is_text(source.file)
-    dialect = source.dialect or (dialect_of(source.file) if is_file else PENN)
-    dropped: Counter[str] = Counter()
-    for tree in map(normalize, read_dialect(source.lines(), source.name, dialect=dialect, dropped=dropped)):
+    for tree in map(normalize, trees_of(source)):
         if tree is not None:
             yield _Words(tree.words, tree.tags)
+
+
+def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = None) -> Iterator[Tree]:
+    """The trees of a file, of stdin or of a text, in the dialect that was said, or that a file looks like.
+
+    on_error (callable or None): as in `read_trees`
+    """
+    from spacy_lpcfg.components.cli.treebanks import log_dialect
+    from spacy_lpcfg.trees.reading import read_dialect
+
+    dialect, dropped = dialect_of_source(source), Counter[str]()
+    lines = (f"{line}\n" for line in source.lines())
+    yield from read_dialect(lines, source.name, dialect=dialect, dropped=dropped, on_error=on_error)
     if source.is_told:
         log_dialect(dialect, source.dialect, dropped)
+
+
+def dialect_of_source(source: Source) -> str:
+    """The dialect of the trees of a source; that of the Penn Treebank for stdin and texts where none was said."""
+    from spacy_lpcfg.trees import dialect_of
+    from spacy_lpcfg.trees.reading import PENN
+
+    is_file = source.file != STDIN and not is_text(source.file)
+    return source.dialect or (dialect_of(source.file) if is_file else PENN)
 
 
 _READERS: dict[Input, Callable[[Language, Source], Iterator[tuple[Any, Any]]]] = {

@@ -1,5 +1,6 @@
 """`spacy-lpcfg learn bracketer`: brackets from tagged text, without a treebank."""
 
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 from pathlib import Path
@@ -19,7 +20,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     check_folder,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import check_files, names_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, check_files, log_dialect, name_of, names_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -35,10 +36,10 @@ class Attribute(str, Enum):
     pos = "pos"
 
 
-def _check_text(paths: Any) -> list[Path]:  # see `treebanks.Trees`
+def _check_text(context: typer.Context, paths: Any) -> list[Path]:  # see `treebanks.Trees`
     from spacy_lpcfg.components.tagged_text import SUFFIXES
 
-    return check_files(paths, SUFFIXES)
+    return check_files(context, paths, SUFFIXES)
 
 
 @reporting_errors
@@ -48,8 +49,8 @@ def learn_bracketer(
         typer.Argument(
             metavar="TAGGED...",
             callback=_check_text,
-            help="Bracketed files or lines of word/tag, .gz or not, or .spacy; folders of .mrg, .tagged, .spacy, or "
-            "'patterns*'. Of a folder with train.* only that is read.",
+            help="Files of trees or lines of word/tag, .gz or not, or .spacy; folders of treebanks, .tagged, "
+            ".spacy, or 'patterns*'. Of a folder with train.* only that is read.",
         ),
     ],
     output: Output,
@@ -64,6 +65,7 @@ def learn_bracketer(
     seed: Seed = 0,
     scheduler: Scheduler = None,
     lang: Annotated[str, typer.Option(help="Language of the tokenizer.")] = "en",
+    dialect: Dialect = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees and lines, count them.")] = False,
     force: Force = False,
 ) -> None:
@@ -85,9 +87,10 @@ def learn_bracketer(
     nlp = blank_pipeline(lang)
     component = _add_bracketer(nlp, variant, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
-    text = _Text(tagged, attr, skip_bad)
+    text = _Text(tagged, attr, name_of(dialect), skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
         component.learn(text, progress=on_step)
+    text.log_dialects()
     log_skipped(list(text.errors.values()))
     tell(f"learned from {text.n_sentences} sentences, {text.n_tokens} tokens of {names_of(tagged)}")
     save_pipeline(nlp, output, force=force)
@@ -110,9 +113,10 @@ def _add_bracketer(nlp: "Language", variant: str, attr: Attribute, seed: int) ->
 class _Text:
     """Tagged sentences that are read from their files at every call, and counted."""
 
-    def __init__(self, paths: list[Path], attr: Attribute, skip_bad: bool) -> None:
+    def __init__(self, paths: list[Path], attr: Attribute, dialect: str | None, skip_bad: bool) -> None:
         self.paths = paths
         self.attr = attr
+        self.dialect = dialect
         self.skip_bad = skip_bad
         self.errors: dict[tuple[str, int], TreebankError] = {}
         self.n_sentences = self.n_tokens = 0
@@ -122,10 +126,19 @@ class _Text:
 
         self.n_sentences = self.n_tokens = 0
         on_error = self._note if self.skip_bad else None
-        for sentence in read_sentences(self.paths, attr=self.attr.value, on_error=on_error):
+        form: dict[str, Any] = {"attr": self.attr.value, "dialect": self.dialect}
+        for sentence in read_sentences(self.paths, on_error=on_error, **form):
             self.n_sentences += 1
             self.n_tokens += len(sentence.words)
             yield sentence
+
+    def log_dialects(self) -> None:
+        """Say in which dialects trees were read."""
+        from spacy_lpcfg.trees import dialect_of
+
+        found = {dialect_of(path) for path in self.paths if path.suffix != ".spacy"} if self.dialect is None else ()
+        for name in sorted(found or {self.dialect or "penn"}):
+            log_dialect(name, self.dialect, Counter())
 
     def _note(self, error: "TreebankError") -> None:
         self.errors[error.path, error.line] = error

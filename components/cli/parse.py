@@ -23,7 +23,16 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import Input, Source, Tags, check_usage, n_documents, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import (
+    Input,
+    Source,
+    Tags,
+    check_usage,
+    kind_said,
+    n_documents,
+    run_pipeline,
+    source_of,
+)
 from spacy_lpcfg.components.cli.outputs import (
     BY_SUFFIX,
     EMPTY,
@@ -135,7 +144,7 @@ def parse(
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out. What a
                     file ending in .mrg, .parsed, .ptb, .psd, .tree, .gld,
-                    .export or .negra holds, .gz or not
+                    .export, .negra or .xml holds, .gz or not
     --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
                     of a treebank's, tags are read with --tags given only.
                     What a file ending in .spacy holds
@@ -163,6 +172,7 @@ def parse(
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
         spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
+    kind = kind_said(kind, name_of(dialect))
     many = scheduler is not None or is_corpus(files)
     form = form or BY_SUFFIX.get(output.suffix if output and not many else "", ParseFormat.brackets)
     write = _writer(form, n_best, marginals)

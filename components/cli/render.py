@@ -15,19 +15,28 @@ from spacy_lpcfg.components.cli.console import (
     check_input,
     check_output,
     progress,
-    read_lines,
     replacing,
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import Input, Kind, check_usage, run_pipeline, source_of
+from spacy_lpcfg.components.cli.inputs import (
+    Input,
+    Kind,
+    Source,
+    check_usage,
+    kind_said,
+    run_pipeline,
+    source_of,
+    trees_of,
+)
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, find_parser_or_bracketer, load_pipeline
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from spacy.language import Language
 
-    from spacy_lpcfg.components.cli.inputs import Pipe, Source
+    from spacy_lpcfg.components.cli.inputs import Pipe
     from spacy_lpcfg.components.pictures import PicturedSentence
     from spacy_lpcfg.trees import Tree
 
@@ -85,6 +94,7 @@ def render(
     ] = None,
     picture: Annotated[Picture, typer.Option("--picture", "-p", help="What to draw, see above.")] = Picture.tree,
     kind: Kind = None,
+    dialect: Dialect = None,
     form: Annotated[
         PictureFormat | None,
         typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]"),
@@ -124,9 +134,9 @@ def render(
     if form == PictureFormat.png and output is None and sys.stdout.isatty():
         raise typer.BadParameter("a png is nothing to read: name a file by --output", param_hint="--format")
     if source == STDIN or Path(source).is_file():
-        drawables = _by_trees(source, file, picture)
+        drawables = _by_trees(source, file, picture, name_of(dialect))
     else:
-        drawables = _by_pipeline(source, component, file, kind, picture)
+        drawables = _by_pipeline(source, component, file, kind_said(kind, name_of(dialect)), picture, name_of(dialect))
     if sentence is not None:
         drawables = islice(drawables, sentence - 1, sentence)
     _write(drawables, form, source, output)
@@ -156,24 +166,25 @@ def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -
 # What is drawn -----------------------------------------------------------------------------------
 
 
-def _by_trees(source: str, file: str | None, picture: Picture) -> Iterator[Drawable]:
-    """The trees of a bracketed file, as they stand there."""
-    from spacy_lpcfg.trees import parse_trees, read_trees
-
+def _by_trees(source: str, file: str | None, picture: Picture, dialect: str | None) -> Iterator[Drawable]:
+    """The trees of a file, as they stand there, or as their dialect is read."""
     if file is not None or picture != Picture.tree:
         raise typer.BadParameter(
             f"{source!r} is a file, of which the trees can be drawn: for {file or picture.value} name a pipeline first",
             param_hint="SOURCE",
         )
-    trees = parse_trees(read_lines(source), path="<stdin>") if source == STDIN else read_trees(source)
-    for tree in trees:
+    for tree in trees_of(_treebank(source, dialect)):
         if not tree.label and len(tree.children) == 1:  # the outer brackets of the Penn Treebank
             (tree,) = tree.children
         yield Drawable(" ".join(tree.words), partial(_draw_tree, tree))
 
 
+def _treebank(file: str, dialect: str | None) -> Source:
+    return Source(file, Input.trees, None, dialect=dialect, is_told=True)
+
+
 def _by_pipeline(
-    source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture
+    source: str, component: str | None, file: str | None, kind: Input | None, picture: Picture, dialect: str | None
 ) -> Iterator[Drawable]:
     if (file is None) != (picture == Picture.learning):
         wanted = "no FILE" if picture == Picture.learning else "a FILE after its MODEL, such as en"
@@ -188,9 +199,9 @@ def _by_pipeline(
     if file is None:
         return _learning(nlp, source)
     if picture == Picture.calibration:
-        return _calibration(nlp, component, file)
+        return _calibration(nlp, component, file, dialect)
     pipe = find_parser_or_bracketer(nlp, component)
-    return _sentences(nlp, pipe, source_of(nlp, pipe, file, kind, None), picture)
+    return _sentences(nlp, pipe, source_of(nlp, pipe, file, kind, None, dialect), picture)
 
 
 def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture) -> Iterator[Drawable]:
@@ -204,15 +215,14 @@ def _sentences(nlp: "Language", pipe: "Pipe", source: "Source", picture: Picture
             yield Drawable(each.text, partial(draw, each, answers[each.number] if answers else None))
 
 
-def _calibration(nlp: "Language", component: str | None, file: str) -> Iterator[Drawable]:
+def _calibration(nlp: "Language", component: str | None, file: str, dialect: str | None) -> Iterator[Drawable]:
     from spacy_lpcfg.components.corpus import tree_to_doc
     from spacy_lpcfg.evaluation.calibration import outcomes, reliability
     from spacy_lpcfg.pictures import calibration_figure
-    from spacy_lpcfg.trees import clean, parse_trees, read_trees
+    from spacy_lpcfg.trees import clean
 
     pipe = find_parser(nlp, component)
-    trees = parse_trees(read_lines(file), path="<stdin>") if file == STDIN else read_trees(file)
-    golds = list(filter(None, map(clean, trees)))
+    golds = list(filter(None, map(clean, trees_of(_treebank(file, dialect)))))
     if not golds:
         raise ValueError(f"{file} has no trees: expected {_OF_TREES}")
     parses = [

@@ -12,6 +12,7 @@ from spacy_lpcfg.components.cli.console import check_output, progress, reporting
 from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of, printable, tree_of
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, ParserModel, find_parser, load_pipeline
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -40,6 +41,7 @@ def sample(
     seed: Annotated[int, typer.Option(min=0, max=LARGEST_SEED, help="The same one draws the same trees.")] = 0,
     max_words: Annotated[int, typer.Option(min=1, help="Without FILE: longer sentences are drawn again.")] = 40,
     kind: Kind = None,
+    dialect: Dialect = None,
     tags: Annotated[
         Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
     ] = None,
@@ -67,7 +69,7 @@ def sample(
     if file is None:
         found = _sentences(pipe, n, seed, max_words)
     else:
-        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags), n, seed)
+        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, name_of(dialect)), n, seed)
     with writing(output) as out:
         for tree in progress(found, "trees"):
             out.write(("" if tree is None else _line(tree, form)) + "\n")

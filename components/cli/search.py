@@ -19,9 +19,9 @@ from spacy_lpcfg.components.cli.console import (
     reporting_errors,
     writing,
 )
-from spacy_lpcfg.components.cli.inputs import Input, Kind, Source
+from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, dialect_of_source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component, Lang
-from spacy_lpcfg.components.cli.treebanks import SkipBad
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
@@ -59,13 +59,15 @@ def search(
     model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
     component: Component = None,
     lang: Lang = "en",
+    dialect: Dialect = None,
     skip_bad: SkipBad = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
 ) -> None:
     """Find a pattern in trees.
 
-    FILE is a treebank by its name (.mrg, .ptb, .parsed, .gz or not), Docs with trees (.spacy), and else text, which
-    the model parses. Trees are searched as they stand, with their roots, function labels and empty elements.
+    FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
+    (.spacy), and else text, which the model parses. Trees of the dialect penn are searched as they stand, with their
+    roots, function labels and empty elements.
 
     Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
     of the tree. The table is apart by tabs, with a column for the words of each name; words count from 0, up to `end`.
@@ -86,7 +88,7 @@ def search(
     except PatternError as error:
         raise typer.BadParameter(str(error), param_hint="PATTERN") from error
     errors: list[Exception] = []
-    reader = AskedReader(kind, model, component)
+    reader = AskedReader(kind, model, component, name_of(dialect))
     sources = [*reader.sources(files)]
     searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
@@ -114,12 +116,12 @@ def _searched(
 
 def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> "TreeIndex":
     from spacy_lpcfg.queries import TreeIndex
-    from spacy_lpcfg.trees import parse_trees
+    from spacy_lpcfg.trees.reading import PENN
 
     on_error = None if errors is None else errors.append
-    if os.path.isfile(source.file):
+    if os.path.isfile(source.file) and dialect_of_source(source) == PENN:
         return TreeIndex.read(source.file, rules, on_error=on_error)
-    return TreeIndex.from_trees(parse_trees(source.lines(), path=source.name, on_error=on_error), rules)
+    return TreeIndex.from_trees(trees_of(source, on_error), rules)
 
 
 def _docs(reader: AskedReader, source: Source, rules: "HeadRules") -> Iterator[Searched]:

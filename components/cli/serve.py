@@ -16,6 +16,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     find_parser_or_bracketer,
     load_pipeline,
 )
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
@@ -34,6 +35,7 @@ def serve(
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
     ] = None,
     kind: Kind = None,
+    dialect: Dialect = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --correct: a new file for the trees, such as trees.mrg.")
     ] = None,
@@ -64,7 +66,7 @@ def serve(
         wrong = "name a file for the trees" if output is None else f"{output} exists: name another file"
         raise typer.BadParameter(wrong, param_hint="--output")
     check_output(output)
-    _serve(_corrections(port, model, component, correct, kind, output))
+    _serve(_corrections(port, model, component, correct, kind, name_of(dialect), output))
 
 
 def _serve(server: "DemoServer") -> None:
@@ -97,14 +99,20 @@ def _demo(port: int, model: str, component: str | None, n_best: int) -> "DemoSer
 
 
 def _corrections(
-    port: int, model: str, component: str | None, file: str, kind: Input | None, output: Path
+    port: int,
+    model: str,
+    component: str | None,
+    file: str,
+    kind: Input | None,
+    dialect: str | None,
+    output: Path,
 ) -> "DemoServer":
     from spacy_lpcfg.components.correction_server import CorrectionServer
     from spacy_lpcfg.components.corrections import Corrections
 
     nlp = load_pipeline(model)
     parser = find_parser(nlp, component)
-    parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None))
+    parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect))
     corrections = Corrections(parser, (doc for doc, _ in progress(parsed, "documents")), output)
     return _at(port, lambda: CorrectionServer(port, corrections))
 

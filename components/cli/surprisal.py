@@ -12,6 +12,7 @@ from spacy_lpcfg.components.cli.console import begun, check_output, progress, re
 from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
 from spacy_lpcfg.components.cli.pipelines import find_surprisal, load_pipeline, n_jobs
+from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -39,6 +40,7 @@ def surprisal(
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="A file in UTF-8 or .spacy, - for stdin, or a text.")],
     kind: Kind = None,
+    dialect: Dialect = None,
     form: Annotated[
         SurprisalFormat, typer.Option("--format", help="A word a row, or a sentence a line.")
     ] = SurprisalFormat.table,
@@ -69,7 +71,7 @@ def surprisal(
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_surprisal(nlp, component)
-    source = source_of(nlp, pipe, file, kind, None)
+    source = source_of(nlp, pipe, file, kind, None, name_of(dialect))
     found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
     with writing(output) as out:

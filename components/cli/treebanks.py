@@ -63,26 +63,23 @@ Dialect = Annotated[
 
 
 def _check_trees(context: typer.Context, paths: Any) -> list[Path]:  # on Python 3.10 typer takes list[Path] for a class
+    return check_files(context, paths)
+
+
+def check_files(context: typer.Context, paths: list[Path], others: tuple[str, ...] = ()) -> list[Path]:
+    """The files to learn from: of paths of files, of folders, or patterns.
+
+    Of a folder treebanks count, of the --dialect if one was said, and files that end in one of `others`. A folder with
+    `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
+    RAISES (BadParameter): If there are no files at one of them.
+    """
     from spacy_lpcfg.trees.files import suffixes_of, treebank_files
 
     dialect = name_of(context.params.get("dialect"))
-    return _files(paths, suffixes_of(dialect), lambda found: treebank_files(found, dialect))
-
-
-def check_files(paths: list[Path], suffixes: tuple[str, ...]) -> list[Path]:
-    """The files to learn from: of paths of files, of folders of files that end in one of `suffixes`, or patterns.
-
-    A folder with `train.*` in it stands for that alone: what lies beside it, such as `dev.*`, is there to measure on.
-    RAISES (BadParameter): If there are no files at one of them.
-    """
-    from spacy_lpcfg.trees.files import files_of
-
-    return _files(paths, suffixes, lambda found: files_of(found, suffixes))
-
-
-def _files(paths: list[Path], suffixes: tuple[str, ...], find: Callable[[list[Path]], Iterable[str]]) -> list[Path]:
+    suffixes = suffixes_of(dialect) + others
     try:
-        return [Path(file) for path in paths for file in find(_training_part(path, suffixes))]
+        parts = [_training_part(path, suffixes) for path in paths]
+        return [Path(file) for part in parts for file in treebank_files(part, dialect, others)]
     except FileNotFoundError as error:
         raise typer.BadParameter(str(error)) from error
 
@@ -197,8 +194,10 @@ def read_held_out(
 
     RAISES (ValueError): If there are files, but no trees in them.
     """
-    trees = list(with_tags(read_treebank(paths or (), skip_bad, dialect), tags))
-    if paths and not trees:
+    if not paths:
+        return []
+    trees = list(with_tags(read_treebank(paths, skip_bad, dialect), tags))
+    if not trees:
         raise ValueError(f"No trees in {', '.join(map(str, paths))} to measure on")
     return trees
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees import Tree, TreebankError, parse_trees, remove_empty, unescape_token
+from spacy_lpcfg.trees import Tree, TreebankError, remove_empty, unescape_token
 from spacy_lpcfg.trees.brackets import PathLike, read_lines
+from spacy_lpcfg.trees.dialects import first_lines, looks_like
+from spacy_lpcfg.trees.reading import read_dialect
 
 OnError = Callable[[TreebankError], None]
 
@@ -33,49 +36,57 @@ class TaggedSentence(NamedTuple):
         return cls(tuple(map(unescape_token, tree.words)), tuple(tree.tags))
 
 
-def read_tagged(paths: PathLike | Iterable[PathLike], *, on_error: OnError | None = None) -> Iterator[TaggedSentence]:
+def read_tagged(
+    paths: PathLike | Iterable[PathLike], *, on_error: OnError | None = None, dialect: str | None = None
+) -> Iterator[TaggedSentence]:
     """Read the tagged sentences of files, one at a time: memory does not grow with the files.
 
-    paths (path or iterable of paths): UTF-8 files of either format, plain or compressed with gzip; both are told by
-        the content.
+    paths (path or iterable of paths): UTF-8 files of trees or of lines, plain or compressed with gzip; both are told
+        by the content.
     on_error (callable or None): Called with the error of every broken tree or line, which is skipped; None raises it.
+    dialect (str or None): Of trees, as in `read_trees`; None for what they look like.
     YIELDS (TaggedSentence): The sentences that have words, in the order of the files.
     RAISES (TreebankError): With file and line. (OSError): For a file that cannot be opened.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        yield from tagged_sentences(read_lines(path), path=os.fspath(path), on_error=on_error)
+        yield from tagged_sentences(read_lines(path), path=os.fspath(path), on_error=on_error, dialect=dialect)
 
 
 def tagged_sentences(
-    lines: Iterable[str], *, path: str = "<text>", on_error: OnError | None = None
+    lines: Iterable[str], *, path: str = "<text>", on_error: OnError | None = None, dialect: str | None = None
 ) -> Iterator[TaggedSentence]:
     """Read the tagged sentences of a text.
 
-    lines (iterable of str): Bracketed trees in any layout, or a sentence a line as `word/tag word/tag`, split at the
-        last slash; what the first line that is not blank looks like.
-    path, on_error: As in `read_tagged`, for errors.
+    lines (iterable of str): Trees of any dialect, or a sentence a line as `word/tag word/tag`, split at the last slash;
+        what the first lines look like.
+    path, on_error, dialect: As in `read_tagged`.
     YIELDS (TaggedSentence): The sentences that have words.
     """
-    lines = iter(lines)
-    blank: list[str] = []
-    for first in lines:
-        if first.strip():
-            read = _of_trees if is_bracketed(first) else _of_lines
-            yield from read(chain(blank, [first], lines), path, on_error)
-            return
-        blank.append(first)  # so that the numbers of lines stay right
+    stream = iter(lines)
+    opening = first_lines(stream)
+    first = next(filter(str.strip, opening), "")
+    is_trees = dialect is not None or is_bracketed(first) or _is_treebank(first, "".join(opening))
+    read = partial(_of_trees, dialect=dialect) if is_trees else _of_lines
+    yield from read(chain(opening, stream), path, on_error)
 
 
 def is_bracketed(line: str) -> bool:
     """Whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
-    if not items[0].startswith("("):
+    if not items or not items[0].startswith("("):
         return False
     return not all("/" in item[1:-1] and not item.endswith(")") for item in items) and not items[0].startswith("(/")
 
 
-def _of_trees(lines: Iterable[str], path: str, on_error: OnError | None) -> Iterator[TaggedSentence]:
-    for tree in parse_trees(lines, path=path, on_error=on_error):
+def _is_treebank(line: str, opening: str) -> bool:
+    """Whether a text looks like a treebank's, and its first line is no tagged one."""
+    return looks_like(opening) not in (None, "penn") and not all("/" in item[1:-1] for item in _ITEM.findall(line))
+
+
+def _of_trees(
+    lines: Iterable[str], path: str, on_error: OnError | None, *, dialect: str | None
+) -> Iterator[TaggedSentence]:
+    for tree in read_dialect(lines, path, on_error=on_error, dialect=dialect):
         rest = remove_empty(tree)
         if rest is not None:
             yield TaggedSentence.of(rest)

@@ -12,6 +12,7 @@ from commands import run
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
 from spacy_lpcfg.components.cli.treebanks import DialectName
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import (
@@ -23,6 +24,7 @@ from spacy_lpcfg.trees import (
     normalize,
     parse_trees,
     read_trees,
+    remove_empty,
 )
 from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
 from spacy_lpcfg.trees.reading import read_dialect
@@ -200,7 +202,7 @@ REFUSED = {
     "no words": ("a.psd", None, "( (CODE <P_3>) (ID A,1))\n", 1, "Expected trees with words, but all 1 have only"),
     "encoding": ("a.xml", None, TIGER.replace("ISO-8859-1", "klingon"), 1, "declares 'klingon'. Convert the file"),
     "space in a word": ("a.xml", None, TIGER.replace('"las"', '"l as"'), 3, "without spaces, but got 'l as'"),
-    "broken element": ("a.xml", None, TIGER.replace("</terminals>", ""), 3, "Expected <s> with <graph>"),
+    "broken element": ("a.xml", None, TIGER.replace("</terminals>", ""), 10, "no XML: mismatched tag. Mend it"),
     "no end": ("a.xml", None, TIGER.replace("</s>", ""), 3, "Expected </s> after"),
     "no parent": ("a.export", None, NEGRA.replace("\t500\nBuch", "\t507\nBuch"), 6, "Expected a phrase '507'"),
     "circle": ("a.export", None, NEGRA.replace("--\t--\t0\n#EOS", "--\t--\t501\n#EOS"), 6, "is above itself"),
@@ -395,6 +397,80 @@ def test_dialects_of_another_kind_than_said_are_one_line(tmp_path):
     assert f"{path}:1: Expected the export format of NEGRA, but this looks like brackets" in error
     assert len(error.splitlines()) == 1
     assert not (tmp_path / "out.mrg").exists()
+
+
+@pytest.fixture(scope="module")
+def icelandic(tmp_path_factory):
+    """A folder with a text that holds trees of CorpusSearch, and a grammar and a bracketer learned from it."""
+    folder = tmp_path_factory.mktemp("icelandic")
+    text = "( (IP-MAT (NP-SBJ *pro*) (VBDI fór{0}-fara) (NP-OB1 (N-N skip{0}-skip) (ADJ-N ný-nýr))) (ID A,.{0}))\n"
+    written(folder, "a.txt", "".join(text.format(i) for i in range(60)) * 3)
+    said = ("--dialect", "corpussearch")
+    run("learn", "lpcfg", folder / "a.txt", *said, "--method", "pcfg", "--lang", "is", "-o", folder / "model")
+    assert "read as corpussearch\n" in run(
+        "learn", "bracketer", folder / "a.txt", *said, "--lang", "is", "-o", folder / "brackets"
+    ).stderr.replace("\r", "")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (["search", "NP < N-N", "a.txt", "--format", "counts"], "180"),
+        (["complexity", "a.txt", "--unit", "sentence"], "a.txt\t1\t180\t"),
+        (["render", "a.txt", "--format", "forest"], "skip1"),
+        (["render", "model", "a.txt", "--format", "forest"], "skip1"),
+        (["parse", "model", "a.txt"], "skip1"),
+        (["surprisal", "model", "a.txt"], "skip1"),
+        (["sample", "model", "a.txt", "-n", "1"], "skip1"),
+        (["calibrate", "model", "a.txt"], "probability"),
+        (["evaluate", "model", "a.txt"], "F1"),
+        (["bracketing-table", "brackets", "a.txt", "--text", "a.txt"], "ccm"),
+        (["parse", "brackets", "a.txt"], "skip1"),
+    ],
+    ids=lambda value: " ".join(value[:2]) if isinstance(value, list) else "",
+)
+def test_dialects_are_those_that_commands_are_told(icelandic, monkeypatch, command, found):
+    monkeypatch.chdir(icelandic)
+    done = run(*command, "--dialect", "corpussearch")
+    assert found in done.stdout
+    assert "read as corpussearch: 180 empty categories" in done.stderr
+    assert "*pro*" not in done.stdout
+
+
+def test_dialects_are_told_once(icelandic, tmp_path):
+    options = ("--dialect", "corpussearch", "--method", "pcfg", "-o", tmp_path / "model")
+    told = run("learn", "lpcfg", icelandic / "a.txt", *options).stderr.splitlines()
+    assert [line for line in told if line.startswith("read as")] == [
+        "read as corpussearch: 180 empty categories, 540 lemmas left out"
+    ]
+
+
+def test_dialects_of_xml_are_parsed_with_elements_over_several_lines(icelandic, tmp_path):
+    path = written(tmp_path, "a.xml", TIGER.replace('" pos=', '"\npos='))
+    assert "Bücher" in run("parse", icelandic / "model", path).stdout
+
+
+def test_dialects_are_of_trees_alone(icelandic):
+    refused = run("parse", icelandic / "model", "It", "--input", "text", "--dialect", "keyaki", code=2)
+    assert "text has no dialect, only trees have" in " ".join(refused.stderr.replace("│", " ").split())
+
+
+def test_dialects_of_tagged_text_are_guessed(tmp_path):
+    for name, (dialect, text, expected) in SAMPLES.items():
+        path = written(tmp_path, name, text)
+        wanted = [TaggedSentence.of(remove_empty(tree)) for tree in parse_trees(expected)]
+        assert [*read_tagged(path)] == [*read_tagged(path, dialect=dialect)] == wanted, name
+    lines = written(tmp_path, "lines.txt", "<s>/SYM #BOS/SYM 1/CD\n")
+    assert [each.tags for each in read_tagged(lines)] == [("SYM", "SYM", "CD")]
+
+
+def test_dialects_of_exports_tell_lemmas_by_the_lines():
+    """As in samples of TIGER and Alpino, which do not say #FORMAT 4, and where heads are `hd`."""
+    rows = [line for line in NEGRA.splitlines() if not line.startswith("#FORMAT")]
+    with_lemmas = [line.replace("\t\t", "\tx\t", 1).replace("HD", "hd") if "\t" in line else line for line in rows]
+    found = [*read_dialect([f"{line}\n" for line in with_lemmas], "a.export")]
+    assert found == [*parse_trees(OF_NEGRA)]
 
 
 # The treebanks themselves ------------------------------------------------------------------------

@@ -101,6 +101,12 @@ def test_functions_are_converted(tmp_path):
     path.write_text(TREES, "utf-8")
     run("convert", path, out, "--functions", "keep")
     assert out.read_text("utf-8") == KEPT
+    docs = tmp_path / "docs.spacy"
+    run("convert", path, docs, "--functions", "keep")
+    run("convert", docs, out, "--functions", "keep", "--force")
+    assert out.read_text("utf-8") == KEPT
+    run("convert", docs, out, "--force")
+    assert out.read_text("utf-8") == KEPT.replace("-SBJ", "").replace("-TMP", "")
 
 
 @pytest.mark.parametrize("name", ["ensemble", "distil", "fast", "balanced", "accurate"])

@@ -101,7 +101,7 @@ def _block_of_head(parts: Sequence[_Part]) -> tuple[list[_Part], list[_Part]]:
             blocks.append([part])
     if len(blocks) < 2:
         return list(parts), []
-    heads = [block for block in blocks if any(part.edge in _HEADS for part in block)]
+    heads = [block for block in blocks if any(part.edge.upper() in _HEADS for part in block)]
     kept = heads[0] if heads else max(blocks, key=lambda block: block[-1].end - block[0].start)
     return kept, [part for block in blocks if block is not kept for part in block]
 

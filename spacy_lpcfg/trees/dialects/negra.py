@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import TreebankError
@@ -44,10 +44,11 @@ def _report(error: TreebankError, on_error: Callable[[TreebankError], None] | No
     on_error(error)
 
 
-def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int]]:
-    """The line where each sentence begins, its numbered lines, and how many columns of lemmas these have."""
+def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tuple[int, str]], int | None]]:
+    """The line where each sentence begins, its numbered lines, and how many columns of lemmas these have, if said."""
     rows: list[tuple[int, str]] | None = None
-    first, lemma, is_table = 0, 0, False
+    first, is_table = 0, False
+    lemma: int | None = None
     for number, raw in enumerate(lines, 1):
         line = raw.rstrip("\r\n")
         key = line.split(None, 1)[0] if line.strip() else ""
@@ -68,12 +69,23 @@ def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[tupl
         raise TreebankError("Expected #EOS after the sentence that begins here, but the file ends.", path, first)
 
 
-def _graph(rows: Iterable[tuple[int, str]], lemma: int, path: str) -> Graph:
+def _columns(line: str) -> list[str]:
+    columns = re.split(r"\t+", line.strip()) if "\t" in line else line.split()
+    return [column.strip() for column in columns]
+
+
+def _has_lemmas(rows: Iterable[tuple[int, str]]) -> bool:
+    """Whether lines have lemmas: then the sixth column is the number of the parent, and not the fifth."""
+    columns = next((found for found in (_columns(line) for _, line in rows) if len(found) > 4), [])
+    return len(columns) > 5 and columns[5].isdecimal() and not columns[4].isdecimal()
+
+
+def _graph(rows: Sequence[tuple[int, str]], said: int | None, path: str) -> Graph:
+    lemma = int(_has_lemmas(rows)) if said is None else said
     words: list[Word] = []
     phrases: dict[str, Phrase] = {}
     for number, line in rows:
-        columns = re.split(r"\t+", line.strip()) if "\t" in line else line.split()
-        columns = [column.strip() for column in columns]
+        columns = _columns(line)
         if len(columns) < 5 + lemma:
             names = (
                 "word, lemma, tag, morphology, edge and parent" if lemma else "word, tag, morphology, edge and parent"

@@ -29,13 +29,21 @@ def read_tiger(
         try:
             found = raised(_graph(text))
         except (ValueError, ElementTree.ParseError) as error:
-            message = f"{_EXPECTED} {error}." if isinstance(error, ElementTree.ParseError) else str(error)
+            broken = _broken(error, path, number)
             if on_error is None:
-                raise TreebankError(message, path, number) from error
-            on_error(TreebankError(message, path, number))
+                raise broken from error
+            on_error(broken)
         else:
             count_raised(found.n_raised, found.n_moved, dropped)
             yield found.tree
+
+
+def _broken(error: ValueError | ElementTree.ParseError, path: str, first: int) -> TreebankError:
+    """What is wrong with the sentence that begins at a line, at the line itself where that is known."""
+    if not isinstance(error, ElementTree.ParseError):
+        return TreebankError(str(error), path, first)
+    reason, line = str(error).partition(": line ")[0], error.position[0]
+    return TreebankError(f"{_EXPECTED} it is no XML: {reason}. Mend it.", path, first + line - 1)
 
 
 def _sentences(lines: Iterable[str], path: str) -> Iterator[tuple[int, str]]:
