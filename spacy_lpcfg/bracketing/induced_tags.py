@@ -1,7 +1,7 @@
 """Tags from raw text alone: classes of words, and the universal tag whose part in a sentence each class plays.
 
-No word or sentence was annotated. Classes are found by exchange (`words.learning.ClassLearner`); words without one go by
-letter case, shape and ending. What the bracketer asks of tags is then answered by where classes stand:
+No word or sentence was annotated. Classes are found by exchange (`words.learning.ClassLearner`); words without one go
+by letter case, shape and ending. What the bracketer asks of tags is then answered by where classes stand:
 
 1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
 2. All other classes are merged into a few groups, each time the two that lose least of the mutual information between a
@@ -124,7 +124,7 @@ def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses, least: in
 
 
 def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
-    """How often classes follow each other, and their names; the first two are the edge of a sentence and punctuation."""
+    """How often classes follow each other, and their names: first the edge of a sentence, then punctuation."""
     counts: Counter[tuple[str, str]] = Counter()
     for names in tagged:
         counts.update(zip(("", *names), (*names, ""), strict=True))
@@ -209,9 +209,8 @@ def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[i
         both = pairs[np.ix_(list(first), list(second))].sum()
         return both * total / max(usage[list(first)].sum() * usage[list(second)].sum(), 1)
 
-    pronouns = max(
-        (group for group in groups if list(group) != nouns), key=lambda group: lift(group, verbs), default=[]
-    )
+    rest = [group for group in groups if list(group) != nouns]
+    pronouns = max(rest, key=lambda group: lift(group, verbs), default=[])
     modifiers, others = iter(_MODIFIERS), iter(_OTHERS)
     named = {}
     for group in groups:

@@ -102,7 +102,7 @@ def test_induced_tags_groups_are_those_that_lose_least():
         return sum(n * np.log(n / counts.sum()) for n in counts if n)
 
     while len(rows) > 3:
-        loss, one, other = min(
+        _, one, other = min(
             (information(rows[a]) + information(rows[b]) - information(rows[a] + rows[b]), a, b)
             for a in rows
             for b in rows
