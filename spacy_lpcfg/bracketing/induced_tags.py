@@ -18,11 +18,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from spacy_lpcfg.words.classes import OTHER, WordClasses
 from spacy_lpcfg.words.learning import ClassLearner
+from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import letter_case, token_shape
 
 PUNCTUATION = "PUNCT"
@@ -93,18 +95,23 @@ class TagLearner:
 def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -> Iterator[str]:
     is_first = True
     for word in words:
-        if is_mark(word):
-            yield PUNCTUATION
-            continue
-        known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
-        yield f"C{known}" if known else _unknown(word, is_first, endings)
-        is_first = False
+        name = (_known if is_remembered(word) else _class_of)(word, is_first, classes, endings)
+        is_first &= name == PUNCTUATION
+        yield name
 
 
-def _unknown(word: str, is_first: bool, endings: frozenset[str]) -> str:
-    """The class of a word without one: its kind, with its last two letters where these are frequent enough."""
+def _class_of(word: str, is_first: bool, classes: WordClasses, endings: frozenset[str]) -> str:
+    """The class of a word; of one without, its kind, with its last two letters where these are frequent enough."""
+    if is_mark(word):
+        return PUNCTUATION
+    known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
+    if known:
+        return f"C{known}"
     ending = _ending(word, is_first)
     return ending if ending in endings else ending[:-2]
+
+
+_known = lru_cache(maxsize=2**16)(_class_of)
 
 
 def _ending(word: str, is_first: bool) -> str:
