@@ -1,11 +1,12 @@
 """What each choice of the bracketer is worth: F1 with one setting changed at a time.
 
-    python -m benchmarks.accuracy.bracketing TEXT... --trees TREES... [--only NAME...] [--json FILE]
+    python -m benchmarks.accuracy.bracketing TEXT... --trees TREES... [--only NAME...] [--vectors FILE] [--json FILE]
 
 TEXT are files to learn from: bracketed trees, of which words and tags are read, or lines of word/tag, plain or gzip.
 TREES are files of trees to score on. F1 is that of all brackets of the sentences of up to 10, 20 and 40 words without
 punctuation, with the bracket of the whole sentence, as in table 2 of Parikh, Cohen and Xing (2014). The first rows are
-systems that learn nothing; `oracle top` is the default with the top brackets of the trees.
+systems that learn nothing; `oracle top` rows have the top brackets of the trees. FILE has a word and its vector a line,
+separated by blanks, for the setting with given vectors.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import measure
-from spacy_lpcfg.bracketing import CCA, Brown, PaperAnchors, SelfTraining, SpectralBracketer, TagGroups, oracle_split
+from spacy_lpcfg.bracketing import (
+    CCA,
+    Brown,
+    GivenVectors,
+    PaperAnchors,
+    SelfTraining,
+    SpectralBracketer,
+    TagGroups,
+    oracle_split,
+)
 from spacy_lpcfg.bracketing.baselines.branching import right_branching, right_branching_inside_top
 from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
 from spacy_lpcfg.bracketing.bracketer import Bracketer
@@ -31,6 +41,8 @@ from spacy_lpcfg.trees import read_trees
 
 PAPER, DEFAULT = SpectralBracketer.variant("paper"), SpectralBracketer.variant("default")
 LIMITS = (10, 20, 40)
+GIVEN = "paper, given vectors"
+WITH_ORACLE = ("default", "paper", "paper, Brown clusters", GIVEN)
 
 
 def self_trained(**settings) -> SpectralBracketer:
@@ -73,15 +85,23 @@ def bracketed(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[i
 def with_oracle(bracketer: Bracketer) -> Callable[[GoldSentence], Iterable[tuple[int, int]]]:
     """Brackets below the top brackets of the trees."""
     model = bracketer.span_model
-    assert model is not None
 
     def spans(gold: GoldSentence) -> list[tuple[int, int]]:
         words, tags = gold.tagged
         sentence = plain(words, tags)
-        symbols, segments = model.symbols.encode(words, sentence), np.array(sentence.segments, np.int32)
-        return [(0, gold.n_words), *model.spans(symbols, segments, oracle_split(gold.n_words, gold.gold))[0]]
+        segments, split = np.array(sentence.segments, np.int32), oracle_split(gold.n_words, gold.gold)
+        if model is not None:
+            return [(0, gold.n_words), *model.spans(model.symbols.encode(words, sentence), segments, split)[0]]
+        found, _ = bracketer.metric.tree(np.array(sentence.universal, np.int32), segments, split)
+        return [(0, gold.n_words), *((start, end) for start, end in found.tolist())]
 
     return spans
+
+
+def given_vectors(path: Path) -> GivenVectors:
+    """Vectors of a file with a word and its numbers a line."""
+    lines = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+    return GivenVectors.of({word: list(map(float, numbers)) for word, *numbers in lines if len(numbers) > 1})
 
 
 def inside_top(gold: GoldSentence) -> list[tuple[int, int]]:
@@ -92,8 +112,11 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
     arguments.add_argument("--trees", type=Path, nargs="+", required=True)
-    arguments.add_argument("--only", nargs="+", choices=SETTINGS, default=list(SETTINGS), metavar="NAME")
+    arguments.add_argument("--only", nargs="+", choices=[*SETTINGS, GIVEN], default=list(SETTINGS), metavar="NAME")
+    arguments.add_argument("--vectors", type=Path, metavar="FILE")
     args = arguments.parse_args()
+    if args.vectors:
+        SETTINGS[GIVEN] = replace(PAPER, embedding=given_vectors(args.vectors))
     treebanks = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
     text = list(read_tagged(args.text))  # read once: it is not the reading that is measured
 
@@ -112,8 +135,8 @@ def main() -> None:
         start = time.process_time()
         bracketer = SETTINGS[name].fit(lambda: text)
         rows.append(row(name, bracketed(bracketer), time.process_time() - start))
-        if name == "default":
-            rows.append(row("oracle top", with_oracle(bracketer), None))
+        if name in WITH_ORACLE:
+            rows.append(row(f"{name}, oracle top", with_oracle(bracketer), None))
     measure.report({"F1 with the bracket of the whole sentence": rows}, args.json)
 
 

@@ -4,6 +4,7 @@ from spacy_lpcfg.learning.base import Learner, Step
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.em import EM, EMFit, best_grammar
 from spacy_lpcfg.learning.ensemble import Ensembles
+from spacy_lpcfg.learning.induction import Induction, bracketed_tree
 from spacy_lpcfg.learning.latent.statistics import Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
@@ -20,6 +21,7 @@ __all__ = [
     "EMFit",
     "Ensembles",
     "IndexedTreebank",
+    "Induction",
     "Learner",
     "LexicalSettings",
     "Parameters",
@@ -33,6 +35,7 @@ __all__ = [
     "StepwiseEM",
     "TreebankPCFG",
     "best_grammar",
+    "bracketed_tree",
     "build_grammar",
     "tune",
 ]

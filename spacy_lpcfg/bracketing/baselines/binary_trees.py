@@ -23,6 +23,18 @@ def span_marginals(log_weights: np.ndarray) -> np.ndarray:
     return out
 
 
+def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
+    """The logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
+
+    log_weights: as of `span_marginals`; same errors.
+    """
+    log_weights = _checked(log_weights, 3)
+    chart = np.zeros_like(log_weights)
+    if log_weights.shape[1] > 1:
+        marginals(log_weights, chart, np.empty_like(log_weights))
+    return chart[:, 0, -1]
+
+
 def best_tree(log_weights: np.ndarray) -> list[Span]:
     """The binary tree whose spans weigh most together.
 

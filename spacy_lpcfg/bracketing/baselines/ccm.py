@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree, span_marginals
+from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree, log_sum_of_trees, span_marginals
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,14 @@ class CCM:
 
     n_iterations (int): Of EM, after the start.
     constituents, distituents (float): Counts added to those of brackets, and of other spans.
+    seed (int or None): Of a random start, in which each span of a sentence has a log-normal weight; None for the
+        paper's start.
     """
 
     n_iterations: int = 10
     constituents: float = 2.0
     distituents: float = 8.0
+    seed: int | None = None
 
     def fit(
         self,
@@ -55,13 +58,19 @@ class CCM:
             raise ValueError("Expected sentences of at least two words without punctuation to learn from, got none.")
         index = YieldIndex(len(tags))
         spans = [Spans.of(tagged, ids, len(tags)) for tagged, ids in zip(groups, index.learn(groups), strict=True)]
-        posteriors = [np.broadcast_to(split_marginals(s.n_words), s.square_shape) for s in spans]
-        model = self._maximize(tags, index, spans, posteriors)
+        model = self._maximize(tags, index, spans, self._start(spans))
         iterations: Iterable[int] = range(self.n_iterations)
         for _ in iterations if progress is None else progress(iterations):
             posteriors = [span_marginals(model.log_weights(s)) for s in spans]
             model = self._maximize(tags, index, spans, posteriors)
         return model
+
+    def _start(self, spans: Sequence[Spans]) -> list[np.ndarray]:
+        """The first posteriors."""
+        if self.seed is None:
+            return [np.broadcast_to(split_marginals(s.n_words), s.square_shape) for s in spans]
+        random = np.random.default_rng(self.seed)
+        return [span_marginals(random.normal(size=s.square_shape)) for s in spans]
 
     def _maximize(
         self, tags: dict[str, int], index: YieldIndex, spans: list[Spans], posteriors: list[np.ndarray]
@@ -74,11 +83,15 @@ class CCM:
                 total = np.bincount(ids.ravel(), minlength=counts.shape[1])
                 brackets = np.bincount(ids.ravel(), is_bracket.ravel(), minlength=counts.shape[1])
                 counts += [brackets, total - brackets]
-        return ConstituentContext(tags, index, self._log_odds(yields), self._log_odds(contexts))
+        odds, others, shifts = zip(*map(self._log_odds, (yields, contexts)), strict=True)
+        return ConstituentContext(tags, index, *odds, others, sum(shifts))
 
-    def _log_odds(self, counts: np.ndarray) -> np.ndarray:
-        brackets, others = counts
-        return np.log(brackets + self.constituents) - np.log(np.maximum(others, 0) + self.distituents)
+    def _log_odds(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Log-odds up to a constant, log-probabilities of spans that are no brackets, and that constant."""
+        is_seen = counts.sum(axis=0) > 0
+        brackets, others = counts[0] + self.constituents, np.maximum(counts[1], 0) + self.distituents
+        total = np.log(others[is_seen].sum())
+        return np.log(brackets) - np.log(others), np.log(others) - total, total - np.log(brackets[is_seen].sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +102,16 @@ class ConstituentContext:
     index (YieldIndex): The known yields.
     yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Logarithms of odds, up to a constant;
         the last yield is any that is not known.
+    others (tuple of float64 arrays): Log-probabilities of yields and of contexts of spans that are no brackets.
+    shift (float): That constant.
     """
 
     tags: dict[str, int]
     index: YieldIndex
     yields: np.ndarray
     contexts: np.ndarray
+    others: tuple[np.ndarray, ...]
+    shift: float
 
     def bracket(self, tags: Sequence[str]) -> list[Span]:
         """The tree of largest probability.
@@ -108,6 +125,23 @@ class ConstituentContext:
             return []
         spans = Spans.of(ids, self.index.ids(ids), len(self.tags))
         return best_tree(self.log_weights(spans)[0])
+
+    def log_likelihood(self, sentences: Iterable[Sequence[str]]) -> float:
+        """Log-probability of the yields and contexts of sentences, summed over all trees, which count alike.
+
+        sentences (iterable of sequences of str): Tags that the model learned from; those of fewer than two words do not
+            count.
+        """
+        total = 0.0
+        for tagged in sentences:
+            if len(tagged) < 2:
+                continue
+            ids = np.array([[self.tags.get(tag, len(self.tags) + 1) for tag in tagged]], dtype=np.int64)
+            spans = Spans.of(ids, self.index.ids(ids), len(self.tags))
+            none = self.others[0][spans.yields].sum() + self.others[1][spans.contexts].sum()
+            n_brackets = 2 * len(tagged) - 1
+            total += none + log_sum_of_trees(self.log_weights(spans))[0] + n_brackets * self.shift
+        return float(total)
 
     def log_weights(self, spans: Spans) -> np.ndarray:
         """The weight of each span, float64 (n_sentences, n_words + 1, n_words + 1)."""

@@ -111,6 +111,29 @@ def test_ccm_em_never_falls():
     assert objectives[-1] > objectives[0] + 0.1
 
 
+@pytest.mark.parametrize("n_iterations", [0, 3])
+def test_ccm_likelihood_is_the_sum_over_all_trees(n_iterations):
+    oracle = Enumerated(TEXT)
+    for _ in range(n_iterations):
+        oracle.iterate()
+    for tags in TEXT:
+        expected = math.log(sum(oracle.joint(tags, tree) for tree in all_trees(0, len(tags))))
+        assert CCM(n_iterations=n_iterations).fit(TEXT).log_likelihood([tags, ["N"]]) == pytest.approx(expected)
+
+
+def test_ccm_random_starts_repeat_by_their_seed():
+    starts = [CCM(n_iterations=0, seed=seed).fit(TEXT) for seed in (1, 1, 2)]
+    first, same, other = (model.yields for model in starts)
+    assert np.array_equal(first, same)
+    assert not np.allclose(first, other)
+
+
+def test_ccm_em_raises_the_likelihood_from_a_random_start():
+    found = [CCM(n, 0.01, 0.01, seed=3).fit(TEXT).log_likelihood(TEXT) for n in (0, 1, 5)]
+    assert found == sorted(found)
+    assert found[2] > found[0] + 1
+
+
 def test_ccm_smoothing_is_that_of_the_settings():
     oracle = Enumerated(TEXT, 0.5, 1)
     oracle.iterate()

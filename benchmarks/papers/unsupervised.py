@@ -1,0 +1,200 @@
+"""Unsupervised parsing in the field's protocol, which C-PCFG, TN-PCFG and SN-PCFG are reported by.
+
+    python -m benchmarks.papers.unsupervised TEXT... --trees TREES... [--tags gold tagger none] [--tagger MODEL]
+        [--seeds N...] [--grammar-text FILE...] [--raw FILE...] [--without-punctuation] [--json FILE]
+
+TEXT are files of words and tags to learn from: bracketed trees, of which words and tags are read, or lines of word/tag.
+A grammar learns from the brackets of the files --grammar-text, the last TEXT if none are named. TREES are scored.
+
+F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
+sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
+sentence that has no other bracket in the treebank has an F1 of 100 if none was found, else of 0. In Kim et al.'s own
+script a second bracket over the whole sentence, as of (S (VP ...)), counts; here, as in that of TN-PCFG, it does not.
+
+Tags are those of the text (gold), those of a tagger (the pipeline MODEL, such as "en"), or classes of words that are
+learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything). Our
+systems see punctuation, which the field's do not, but for --without-punctuation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks import measure
+from spacy_lpcfg.bracketing import SpectralBracketer
+from spacy_lpcfg.bracketing.baselines.branching import left_branching, random_branching, right_branching, upper_bound
+from spacy_lpcfg.bracketing.baselines.comparison import GoldSentence, gold_sentences
+from spacy_lpcfg.bracketing.induced_tags import TagLearner
+from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
+from spacy_lpcfg.bracketing.tags import is_punctuation, penn, split_compounds
+from spacy_lpcfg.evaluation.unlabelled import Bracket, UnlabelledScore, counted_brackets, unlabelled_totals
+from spacy_lpcfg.learning import Induction, Pivot, bracketed_tree
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees import read_trees
+
+Spans = Iterable[Bracket]
+Tagger = Callable[[TaggedSentence], Sequence[str]]
+
+
+def sentence_f1(scores: Iterable[UnlabelledScore]) -> float:
+    """F1 in the field's protocol, in percent."""
+    return unlabelled_totals(scores).sentence_f
+
+
+class Views(NamedTuple):
+    """Two taggers.
+
+    of_bracketer, of_grammar (callable): from a sentence of the text to the tags that each reads.
+    """
+
+    of_bracketer: Tagger
+    of_grammar: Tagger
+
+
+def without_punctuation(sentence: TaggedSentence) -> TaggedSentence:
+    """A sentence of the words that count; of none, as it is."""
+    kept = [pair for pair in zip(*sentence, strict=True) if not is_punctuation(pair[1], pair[0])]
+    return TaggedSentence(*zip(*kept, strict=True)) if kept else sentence
+
+
+def spelled(sentence: TaggedSentence) -> TaggedSentence:
+    """A sentence with tags as the Penn Treebank has them."""
+    words, tags = split_compounds(tuple(sentence.words), tuple(sentence.tags))
+    return TaggedSentence(words, tuple(map(penn, tags)))
+
+
+def learned(
+    text: Sequence[TaggedSentence], grammar_text: Sequence[TaggedSentence], views: Views, seed: int
+) -> dict[str, Callable[[TaggedSentence], Spans]]:
+    """A bracketer, and a grammar by its brackets: from a sentence to spans of its tokens."""
+
+    def seen(sentence: TaggedSentence, tagger: Tagger) -> TaggedSentence:
+        return TaggedSentence(sentence.words, tuple(tagger(sentence)))
+
+    tagged = [seen(sentence, views.of_bracketer) for sentence in text]
+    bracketer = SpectralBracketer().fit(lambda: tagged, seed=seed)
+
+    def brackets(sentence: TaggedSentence) -> Spans:
+        return bracketer.bracket(*seen(sentence, views.of_bracketer)).spans
+
+    trees = [
+        bracketed_tree(s.words, views.of_grammar(s), bracketer.bracket(*seen(s, views.of_bracketer)))
+        for s in grammar_text
+        if 2 < len(s.words) <= 50
+    ]
+    parser = Induction(Pivot(n_states=16, seed=seed)).fit(trees).parser()
+
+    def parsed(sentence: TaggedSentence) -> Spans:
+        tree = parser.parse(Query(sentence.words, views.of_grammar(sentence))).tree
+        return [(start, end) for start, end, _ in tree.spans()]
+
+    return {"bracketer": brackets, "grammar by its brackets": parsed}
+
+
+def baselines() -> dict[str, Callable[[GoldSentence], Spans]]:
+    draw = np.random.default_rng(0)
+    return {
+        "left-branching": lambda gold: left_branching(gold.n_words),
+        "right-branching": lambda gold: right_branching(gold.n_words),
+        "random trees": lambda gold: random_branching(gold.n_words, draw),
+        "upper bound of binary trees": lambda gold: upper_bound(gold.n_words, gold.gold),
+    }
+
+
+def induced(text: Iterable[TaggedSentence], raw: Iterable[Sequence[str]], seed: int) -> Views:
+    """Tags of our own. Nothing in them is random: each seed leaves out another tenth of the text."""
+    sentences = [*(sentence.words for sentence in text), *raw]
+    tags = TagLearner().fit(words for number, words in enumerate(sentences) if number % 10 != seed % 10)
+    return Views(lambda sentence: tags.tags(sentence.words), lambda sentence: tags.fine(sentence.words))
+
+
+def tagged_by(model: str) -> Views:
+    """Tags of a pipeline, for given words."""
+    import spacy
+    from spacy.tokens import Doc
+
+    nlp = spacy.load(model)
+    known: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def tags(sentence: TaggedSentence) -> tuple[str, ...]:
+        words = tuple(sentence.words)
+        if words not in known:
+            known[words] = tuple(token.tag_ for token in nlp(Doc(nlp.vocab, words=list(words))))
+        return known[words]
+
+    return Views(tags, tags)
+
+
+def main() -> None:
+    args = _arguments()
+    view = without_punctuation if args.without_punctuation else spelled
+    text, grammar_text = (
+        [view(spelled(sentence)) for sentence in read_tagged(paths)]
+        for paths in (args.text, args.grammar_text or args.text[-1:])
+    )
+    raw = [line.split() for path in args.raw for line in path.read_text(encoding="utf-8").splitlines()]
+    golds = {str(path): list(gold_sentences(read_trees(path))) for path in args.trees}
+    rows: list[measure.Row] = []
+    for name, tree_of in baselines().items():
+        f1s = {path: [sentence_f1(gold.score(tree_of(gold)) for gold in each)] for path, each in golds.items()}
+        rows.append({"tags": "", "system": name, **_cells(f1s), "CPU s": None})
+    for kind in args.tags:
+        found: dict[str, dict[str, list[float]]] = {}
+        start = time.process_time()
+        for seed in args.seeds:
+            systems = learned(text, grammar_text, _views(kind, text, raw, args.tagger, seed), seed)
+            for (name, spans), (path, each) in itertools.product(systems.items(), golds.items()):
+                f1 = sentence_f1(_score(gold, spans, view) for gold in each)
+                found.setdefault(name, {}).setdefault(path, []).append(f1)
+                measure.progress(f"tags: {kind}, seed {seed}, {name}, {path}: {f1:.2f}")
+        seconds = (time.process_time() - start) / len(args.seeds)
+        rows += [{"tags": kind, "system": name, **_cells(f1s), "CPU s": seconds} for name, f1s in found.items()]
+    measure.report({"Sentence F1; CPU seconds of a seed, both systems with scoring": rows}, args.json)
+
+
+def _arguments() -> argparse.Namespace:
+    arguments = measure.arguments(__doc__)
+    arguments.add_argument("text", type=Path, nargs="+", metavar="TEXT")
+    arguments.add_argument("--trees", type=Path, nargs="+", required=True)
+    arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
+    arguments.add_argument("--raw", type=Path, nargs="+", default=[], metavar="FILE")
+    arguments.add_argument("--tags", nargs="+", choices=("gold", "tagger", "none"), default=["gold", "none"])
+    arguments.add_argument("--tagger", default="en", metavar="MODEL")
+    arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
+    arguments.add_argument("--without-punctuation", action="store_true")
+    return arguments.parse_args()
+
+
+def _views(kind: str, text: Sequence[TaggedSentence], raw: Sequence[Sequence[str]], tagger: str, seed: int) -> Views:
+    if kind == "none":
+        return induced(text, raw, seed)
+    return tagged_by(tagger) if kind == "tagger" else Views(lambda s: s.tags, lambda s: s.tags)
+
+
+def _score(
+    gold: GoldSentence,
+    spans: Callable[[TaggedSentence], Spans],
+    view: Callable[[TaggedSentence], TaggedSentence],
+) -> UnlabelledScore:
+    sentence = view(gold.tagged)
+    keep = gold.keep if len(sentence.words) == len(gold.keep) else [True] * gold.n_words
+    return gold.score(counted_brackets(spans(sentence), keep))
+
+
+def _cells(found: dict[str, list[float]]) -> dict[str, float]:
+    cells = {}
+    for path, f1s in found.items():
+        cells |= {f"{path}: mean": statistics.mean(f1s), f"{path}: best": max(f1s)}
+    return cells
+
+
+if __name__ == "__main__":
+    main()

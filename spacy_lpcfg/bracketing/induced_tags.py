@@ -1,0 +1,247 @@
+"""Tags from raw text alone: classes of words, and the universal tag whose part in a sentence each class plays.
+
+No word or sentence was annotated. Classes are found by exchange (`words.learning.ClassLearner`); words without one go
+by letter case, shape and ending. What the bracketer asks of tags is then answered by where classes stand:
+
+1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
+2. All other classes are merged into a few groups, each time the two that lose least of the mutual information between a
+   class and its neighbours. The group with most words is of nouns.
+3. Modifiers are groups that stand before nouns more often than by chance, and after nouns less often.
+4. Pronouns are the group that stands before finite verbs most of its time.
+5. The coordinator is the class most of whose words have words of one group on either side, beyond chance.
+
+Groups without such a part have names that stand for nothing to the bracketer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from spacy_lpcfg.words.classes import OTHER, WordClasses
+from spacy_lpcfg.words.learning import ClassLearner
+from spacy_lpcfg.words.remembered import is_remembered
+from spacy_lpcfg.words.signatures import letter_case, token_shape
+
+PUNCTUATION = "PUNCT"
+_BRACKETS = frozenset({"-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-"})
+_WORDS = frozenset("%&@+=*/")
+_MODIFIERS, _OTHERS = ("ADJ", "DET", "NUM", "PROPN"), ("ADP", "PART", "SCONJ", "ADV", "X")
+_LEAST_WORDS, _FEWEST_PLACES = 4, 100
+
+
+def is_mark(word: str) -> bool:
+    """Whether a token is punctuation, or a sign of currency, by its form."""
+    return word in _BRACKETS or (word not in _WORDS and not any(char.isalnum() for char in word))
+
+
+@dataclass(frozen=True, eq=False)
+class InducedTags:
+    """Tags of words that were learned from raw text.
+
+    classes (WordClasses): of frequent words.
+    endings (frozenset of str): kinds of other words that are classes of their own.
+    names (mapping of str to str): the universal tag of each class.
+    """
+
+    classes: WordClasses
+    endings: frozenset[str]
+    names: Mapping[str, str]
+
+    def fine(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The class of each word, as tags for a grammar."""
+        return tuple(_fine(words, self.classes, self.endings))
+
+    def tags(self, words: Sequence[str]) -> tuple[str, ...]:
+        """The universal tag of each word, as tags for the bracketer."""
+        return tuple(self.names.get(name, "X") for name in self.fine(words))
+
+
+@dataclass(frozen=True)
+class TagLearner:
+    """Learner of tags from raw text.
+
+    n_classes (int): of frequent words.
+    n_groups (int): of classes, finite verbs and the coordinator left out.
+    max_words (int): of the sentences, punctuation left out, that show which words are finite verbs.
+    """
+
+    n_classes: int = 64
+    n_groups: int = 8
+    max_words: int = 8
+
+    def fit(self, text: Iterable[Sequence[str]]) -> InducedTags:
+        """Learn from the words of sentences.
+
+        RAISES (ValueError): On too little text, see `ClassLearner`.
+        """
+        sentences = tuple(tuple(words) for words in text)
+        classes = ClassLearner(sentences, n_classes=self.n_classes).classes()
+        endings = _endings(sentences, classes)
+        tagged = [list(_fine(words, classes, endings)) for words in sentences]
+        pairs, names = _pairs(tagged)
+        verbs = finite_verbs(tagged, self.max_words)
+        groups = merge_groups(pairs, [k for k in range(2, len(names)) if names[k] not in verbs], self.n_groups)
+        of_class = _named(pairs, groups, [names.index(verb) for verb in verbs])
+        of_class[_coordinator(tagged, names, groups)] = "CCONJ"
+        by_name = {names[k]: tag for k, tag in of_class.items()} | dict.fromkeys(verbs, "VERB")
+        return InducedTags(classes, endings, by_name | {PUNCTUATION: PUNCTUATION})
+
+
+def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -> Iterator[str]:
+    is_first = True
+    for word in words:
+        name = (_known if is_remembered(word) else _class_of)(word, is_first, classes, endings)
+        is_first &= name == PUNCTUATION
+        yield name
+
+
+def _class_of(word: str, is_first: bool, classes: WordClasses, endings: frozenset[str]) -> str:
+    """The class of a word; of one without, its kind, with its last two letters where these are frequent enough."""
+    if is_mark(word):
+        return PUNCTUATION
+    known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
+    if known:
+        return f"C{known}"
+    ending = _ending(word, is_first)
+    return ending if ending in endings else ending[:-2]
+
+
+_known = lru_cache(maxsize=2**16)(_class_of)
+
+
+def _ending(word: str, is_first: bool) -> str:
+    case = "" if is_first else letter_case(word, False)
+    return f"U{case}{token_shape(word)}-{word[-2:].lower():_>2}".replace(" ", "")
+
+
+def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses, least: int = 200) -> frozenset[str]:
+    """Kinds of words without a class that a text has `least` times."""
+    counts = Counter(
+        _ending(word, k == 0)
+        for words in sentences
+        for k, word in enumerate(words)
+        if not is_mark(word) and not classes.of(word)
+    )
+    return frozenset(name for name, count in counts.items() if count >= least)
+
+
+def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
+    """How often classes follow each other, and their names: first the edge of a sentence, then punctuation."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for names in tagged:
+        counts.update(zip(("", *names), (*names, ""), strict=True))
+    known = sorted({name for pair in counts for name in pair} - {"", PUNCTUATION})
+    names = ["", PUNCTUATION, *known]
+    place = {name: k for k, name in enumerate(names)}
+    pairs = np.zeros((len(names), len(names)))
+    for (first, second), count in counts.items():
+        pairs[place[first], place[second]] = count
+    return pairs, names
+
+
+def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
+    """The classes of which most short sentences have exactly one word, neither the first nor the last.
+
+    Found by hill-climbing from none: the class is taken, or given back, that makes most sentences have one.
+    """
+    rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= max_words]
+    names = sorted({name for row in rows for name in row if name.startswith("C")})
+    place = {name: k for k, name in enumerate(names)}
+    inside, edge = (np.zeros((len(rows), len(names)), np.int16) for _ in range(2))
+    for number, row in enumerate(rows):
+        for k, name in enumerate(row):
+            if name in place:
+                (edge if k in (0, len(row) - 1) else inside)[number, place[name]] += 1
+    counts = inside + edge * (max_words + 1)  # one at the edge is too many
+    chosen, total, best = np.ones(len(names), np.int16), np.zeros(len(rows), np.int16), 0
+    while len(names):
+        hits = ((total[:, None] + chosen * counts) == 1).sum(axis=0)
+        k = int(hits.argmax())
+        if hits[k] <= best:
+            break
+        total, best = total + chosen[k] * counts[:, k], int(hits[k])
+        chosen[k] = -chosen[k]
+    return [name for name, sign in zip(names, chosen, strict=True) if sign < 0]
+
+
+def _simple(names: Sequence[str]) -> list[str]:
+    """The classes of a sentence; none if punctuation divides it."""
+    inner = list(names)
+    while inner and inner[-1] == PUNCTUATION:
+        inner.pop()
+    return [] if PUNCTUATION in inner else inner
+
+
+def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> list[list[int]]:
+    """Merge classes, each time the two that lose least information about their neighbours, until few groups remain.
+
+    pairs (float, (n, n)): how often classes follow each other. classes (sequence of int): those to merge.
+    """
+    rows = np.concatenate([pairs, pairs.T], axis=1)[list(classes)]
+    groups = [[each] for each in classes]
+    worth = np.array([_information(row) for row in rows])
+    losses = np.full((len(groups), len(groups)), np.inf)
+    for i in range(1, len(groups)):
+        losses[i, :i] = worth[i] + worth[:i] - _information(rows[i] + rows[:i])
+    while len(groups) > n_groups:
+        i, j = np.unravel_index(np.argmin(losses), losses.shape)
+        groups[j] += groups.pop(i)
+        rows[j] += rows[i]
+        rows, worth = np.delete(rows, i, axis=0), np.delete(worth, i)
+        losses = np.delete(np.delete(losses, i, axis=0), i, axis=1)
+        worth[j] = _information(rows[j])
+        changed = worth[j] + worth - _information(rows[j] + rows)
+        losses[j, :j], losses[j + 1 :, j] = changed[:j], changed[j + 1 :]
+    return groups
+
+
+def _information(counts: np.ndarray) -> np.ndarray:
+    """Sum of n log(n / N) over the last axis."""
+    total = np.maximum(counts.sum(axis=-1), 1)
+    return (counts * np.log(np.maximum(counts, 1))).sum(axis=-1) - total * np.log(total)
+
+
+def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[int]) -> dict[int, str]:
+    """The universal tag of each class of the groups."""
+    total, usage = pairs.sum(), pairs.sum(axis=1)
+    sizes = [usage[list(group)].sum() for group in groups]
+    nouns = list(groups[int(np.argmax(sizes))])
+
+    def lift(first: Sequence[int], second: Sequence[int]) -> float:
+        both = pairs[np.ix_(list(first), list(second))].sum()
+        return both * total / max(usage[list(first)].sum() * usage[list(second)].sum(), 1)
+
+    rest = [group for group in groups if list(group) != nouns]
+    pronouns = max(rest, key=lambda group: lift(group, verbs), default=[])
+    modifiers, others = iter(_MODIFIERS), iter(_OTHERS)
+    named = {}
+    for group in groups:
+        if list(group) == nouns:
+            name = "NOUN"
+        elif group is pronouns:
+            name = "PRON"
+        else:
+            is_modifier = lift(group, nouns) > 1 > lift(nouns, group)
+            name = next(modifiers, "ADJ") if is_modifier else next(others, "X")
+        named.update(dict.fromkeys(group, name))
+    return named
+
+
+def _coordinator(tagged: Iterable[Sequence[str]], names: Sequence[str], groups: Sequence[Sequence[int]]) -> int:
+    """The class that most often stands between words of one group, beyond chance."""
+    group_of = {names[k]: number for number, group in enumerate(groups) for k in group}
+    place = {name: k for k, name in enumerate(names)}
+    around = np.zeros((len(names), len(groups), len(groups)))
+    for row in tagged:
+        for left, middle, right in zip(row, row[1:], row[2:], strict=False):
+            if left in group_of and right in group_of:
+                around[place[middle], group_of[left], group_of[right]] += 1
+    shares = around / np.maximum(around.sum(axis=(1, 2), keepdims=True), _FEWEST_PLACES)
+    by_chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
+    beyond = np.trace(shares, axis1=1, axis2=2) - by_chance
+    return 2 + int(beyond[2:].argmax())

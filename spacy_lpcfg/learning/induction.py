@@ -1,0 +1,58 @@
+"""Grammars without a treebank: an L-PCFG learns from the trees of a bracketer, parses them, and learns again.
+
+A bracketer's scores know a span by its ends and what stands around it; a grammar also knows how spans make larger ones.
+So its trees are better than those that it learned from. Kim et al. (2019) gain as much from a recurrent network grammar
+that learns from the trees of an induced grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from spacy_lpcfg.bracketing.bracketer import Brackets
+from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.learning.base import Learner, OnStep
+from spacy_lpcfg.learning.pivot import Pivot
+from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.trees.tree import Tree
+
+SENTENCE, BRACKET = "S", "X"
+
+
+def bracketed_tree(words: Sequence[str], tags: Sequence[str], brackets: Brackets) -> Tree:
+    """The tree of a sentence and its brackets, as a treebank would have it: S over it all, X for what is below.
+
+    RAISES (ValueError): If there are no words, or not as many tags.
+    """
+    inner = [(start, end, BRACKET) for start, end in brackets.spans if (start, end) != (0, len(words))]
+    return Tree.from_spans(words, tags, [(0, len(words), SENTENCE), *inner])
+
+
+@dataclass(frozen=True)
+class Induction:
+    """Learner of a grammar from trees that nobody annotated, such as those of `bracketed_tree`.
+
+    learner (Learner): of the grammar, whose latent states take the place of categories.
+    n_rounds (int): of learning; from the second on from the trees of the grammar before, by the given tags.
+    RAISES (ValueError): For less than one round.
+    """
+
+    learner: Learner = field(default_factory=Pivot)
+    n_rounds: int = 2
+
+    def __post_init__(self) -> None:
+        check_whole(1, n_rounds=self.n_rounds)
+
+    def fit(
+        self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
+    ) -> ParsingModel:
+        """Learn from trees; arguments and errors as of `Learner`."""
+        treebank, golds = list(trees), None if held_out is None else list(held_out)
+        model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
+        for _ in range(1, self.n_rounds):
+            parser = model.parser()
+            treebank = [parser.parse(Query(tree.words, tree.tags)).tree for tree in treebank]
+            model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
+        return model

@@ -1,0 +1,113 @@
+"""Tags from raw text, on a language of which every class is known."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from spacy_lpcfg.bracketing.induced_tags import (
+    InducedTags,
+    TagLearner,
+    finite_verbs,
+    is_mark,
+    merge_groups,
+)
+from spacy_lpcfg.bracketing.tags import UNIVERSAL
+
+NOUNS = [f"noun{letter}" for letter in "abcdefghijklmnop"]
+LEXICON = {
+    "D": ["the", "a"],
+    "A": ["old", "new", "red"],
+    "N": NOUNS,
+    "V": ["sees", "has", "likes", "is"],
+    "P": ["in", "of", "with"],
+    "R": ["he", "she", "they"],
+    "C": ["and"],
+}
+
+
+def noun_phrase(rng: random.Random, depth: int = 0) -> list[str]:
+    phrase = ["R"] if rng.random() < 0.2 else ["D", *["A"] * (rng.random() < 0.4), "N"]
+    if depth < 1 and rng.random() < 0.3:
+        phrase += ["P", *noun_phrase(rng, depth + 1)]
+    if depth < 1 and rng.random() < 0.3:
+        phrase = rng.choice([["D", "N", "C", "N"], ["D", "A", "C", "A", "N"], ["R", "C", "R"]])
+    return phrase
+
+
+def sentence(rng: random.Random) -> tuple[list[str], list[str]]:
+    kinds = [*noun_phrase(rng), "V", *noun_phrase(rng)]
+    return [*(rng.choice(LEXICON[kind]) for kind in kinds), "."], [*kinds, "."]
+
+
+@pytest.fixture(scope="module")
+def text() -> list[tuple[list[str], list[str]]]:
+    rng = random.Random(0)
+    return [sentence(rng) for _ in range(3000)]
+
+
+@pytest.fixture(scope="module")
+def induced(text) -> InducedTags:
+    return TagLearner(n_classes=8, n_groups=5).fit([words for words, _ in text])
+
+
+def test_induced_tags_give_each_class_its_part(text, induced):
+    found = {kind: set() for kind in LEXICON}
+    for words, kinds in text:
+        for kind, tag in zip(kinds[:-1], induced.tags(words), strict=False):
+            found[kind].add(tag)
+    assert found["V"] == {"VERB"}
+    assert found["N"] == {"NOUN"}
+    assert found["C"] == {"CCONJ"}
+    assert found["R"] == {"PRON"}
+    assert found["D"] | found["A"] <= {"ADJ", "DET", "NUM", "PROPN"}
+    assert not found["P"] & {"ADJ", "DET", "NUM", "PROPN", "NOUN", "VERB", "PRON", "CCONJ"}
+
+
+def test_induced_tags_are_universal_and_one_a_word(text, induced):
+    words = [*text[0][0], "unheard-of", "Zzz", "1987", "%", "$", "-LRB-"]
+    assert set(induced.tags(words)) <= set(UNIVERSAL)
+    assert len(induced.fine(words)) == len(words)
+    assert [name == "PUNCT" for name in induced.fine(words)[-5:]] == [False, False, False, True, True]
+    assert induced.fine(["The"]) == induced.fine(["the"])
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [(",", True), ("...", True), ("-RRB-", True), ("$", True), ("%", False), ("&", False), ("n't", False)],
+)
+def test_induced_tags_know_punctuation_by_its_form(word, expected):
+    assert is_mark(word) is expected
+
+
+def test_induced_tags_finite_verbs_stand_once_and_inside():
+    """C1 is in every sentence once, but at its end; C2 once and inside; C3 is in half of them, C4 in the others."""
+    rows = [["C5", "C2", "C5", "C1"], ["C5", "C3", "C5", "C1"], ["C5", "C4", "C6", "C1"]] * 5
+    assert finite_verbs(rows, 8) == ["C2", "C3", "C4"]
+    divided = [["C5", "PUNCT", "C7", "C5", "C1"]] * 50
+    assert finite_verbs([*rows, *divided], 8) == ["C2", "C3", "C4"]
+    long = [["C5", "C7", "C5", "C6", "C1"]] * 50
+    assert finite_verbs([*rows, *long], 4) == ["C2", "C3", "C4"]
+
+
+def test_induced_tags_groups_are_those_that_lose_least():
+    """Against the sum over all pairs, step by step."""
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, 50, size=(9, 9)).astype(float)
+    rows = {(k,): np.concatenate([pairs[k], pairs[:, k]]) for k in range(2, 9)}
+
+    def information(counts):
+        return sum(n * np.log(n / counts.sum()) for n in counts if n)
+
+    while len(rows) > 3:
+        _, one, other = min(
+            (information(rows[a]) + information(rows[b]) - information(rows[a] + rows[b]), a, b)
+            for a in rows
+            for b in rows
+            if a < b
+        )
+        rows[(*one, *other)] = rows.pop(one) + rows.pop(other)
+    groups = merge_groups(pairs, range(2, 9), 3)
+    assert {frozenset(group) for group in groups} == {frozenset(group) for group in rows}
