@@ -189,7 +189,7 @@ def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> li
     for i in range(1, len(groups)):
         losses[i, :i] = worth[i] + worth[:i] - _information(rows[i] + rows[:i])
     while len(groups) > n_groups:
-        i, j = np.unravel_index(np.argmin(losses), losses.shape)
+        i, j = map(int, np.unravel_index(np.argmin(losses), losses.shape))
         groups[j] += groups.pop(i)
         rows[j] += rows[i]
         rows, worth = np.delete(rows, i, axis=0), np.delete(worth, i)

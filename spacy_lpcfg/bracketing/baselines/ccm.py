@@ -83,8 +83,10 @@ class CCM:
                 total = np.bincount(ids.ravel(), minlength=counts.shape[1])
                 brackets = np.bincount(ids.ravel(), is_bracket.ravel(), minlength=counts.shape[1])
                 counts += [brackets, total - brackets]
-        odds, others, shifts = zip(*map(self._log_odds, (yields, contexts)), strict=True)
-        return ConstituentContext(tags, index, *odds, others, sum(shifts))
+        of_yields, of_contexts = self._log_odds(yields), self._log_odds(contexts)
+        (yield_odds, other_yields, yield_shift), (context_odds, other_contexts, context_shift) = of_yields, of_contexts
+        others, shift = (other_yields, other_contexts), yield_shift + context_shift
+        return ConstituentContext(tags, index, yield_odds, context_odds, others, shift)
 
     def _log_odds(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Log-odds up to a constant, log-probabilities of spans that are no brackets, and that constant."""

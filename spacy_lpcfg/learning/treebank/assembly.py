@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -228,7 +228,7 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         classes = treebank.lexical.word_classes.classes()
         lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
     shapes = n_states[counts.rules]
-    store = Tensors.sparsify if parameters.is_proper else Tensors.factorize
+    store: Callable[..., Tensors] = Tensors.sparsify if parameters.is_proper else Tensors.factorize
     if treebank.exact_tensors:
         store = Tensors.from_dense
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
