@@ -153,6 +153,7 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
         print(f"{part}: {len(some):,} of {len(trees):,} trees, {sum(map(len, some)):,} tokens")
     paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
+    del config["nlp"]["tokenizer"]  # for the language's own
     own = {"paths": paths, "vars": {"learner": "balanced"}, "nlp": {"lang": source.lang}}
     config.merge(own).to_disk(folder / "config.cfg")
 
