@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 
 import srsly
@@ -58,6 +59,7 @@ class Source:
     title (str), author (str), license (str), url (str): for the sources in a pipeline's meta.json
     lang (str): the language of a pipeline that learns from it; xx where spaCy has none
     files (str): which of its files have trees, as a pattern of `fnmatch`
+    coarse_tags (bool): whether its tags are cut to parts of speech, as they are too many to learn
     """
 
     title: str
@@ -66,6 +68,7 @@ class Source:
     url: str
     lang: str
     files: str = "*"
+    coarse_tags: bool = False
 
 
 TREEBANKS = {
@@ -83,6 +86,7 @@ TREEBANKS = {
         "CC BY 4.0",
         "https://github.com/mideind/GreynirCorpus",
         "is",
+        coarse_tags=True,
     ),
     "icon": Source(
         "ICON, a constituency treebank of Indonesian",
@@ -154,7 +158,8 @@ def write_parts(source: Source, name: str, assets: Path, folder: Path, most: int
     paths = {part: str(folder / f"{part}.mrg") for part in ("train", "dev")}
     config = Config().from_disk("configs/grammar.cfg", interpolate=False)
     del config["nlp"]["tokenizer"]  # for the language's own
-    own = {"paths": paths, "vars": {"learner": "balanced"}, "nlp": {"lang": source.lang}}
+    learning = {"learner": "balanced", "coarse_tags": source.coarse_tags}
+    own = {"paths": paths, "vars": learning, "nlp": {"lang": source.lang}}
     config.merge(own).to_disk(folder / "config.cfg")
 
 
@@ -211,7 +216,8 @@ def drawn(trees: list[Tree], most: int, rng: random.Random) -> list[Tree]:
 
 def write_card(source: Source, name: str, folder: Path, parsed: Path, pipeline: Path) -> None:
     """Data, licence and scores in the meta.json of a pipeline."""
-    train, golds = (list(read_trees(folder / f"{part}.mrg")) for part in ("train", "test"))
+    read = partial(read_trees, coarse_tags=source.coarse_tags)
+    train, golds = (list(read(folder / f"{part}.mrg")) for part in ("train", "test"))
     scores = evaluate(golds, list(read_trees(parsed))).scores()
     notes = NOTES.format(
         trees=len(train),

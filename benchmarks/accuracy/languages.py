@@ -1,12 +1,12 @@
 """What is learned from treebanks of many languages, beside another parser that learns from the same trees.
 
-    python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--peer-train COMMAND --peer-parse COMMAND]
-        [--json FILE]
+    python -m benchmarks.accuracy.languages FOLDER... [--learners NAME...] [--tags coarse]
+        [--peer-train COMMAND --peer-parse COMMAND] [--json FILE]
 
 A FOLDER holds train.mrg, test.mrg and config.cfg, as `scripts/treebanks.py` makes them. Learns from the one and parses
 the words of the other. Measures F1 as EVALB with COLLINS.prm over all lengths, sentences that are right as a whole, CPU
-seconds and peak memory of learning and parsing, and the size of the model. The peer's COMMANDs are those of
-`benchmarks.accuracy.presets`.
+seconds and peak memory of learning and parsing, and the size of the model. With --tags coarse tags of all trees are cut
+to parts of speech. The peer's COMMANDs are those of `benchmarks.accuracy.presets`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from thinc.api import Config
 from benchmarks import measure
 from benchmarks.accuracy import presets
 from spacy_lpcfg.components.learners import NAMED, make_learner
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees import read_trees, write_trees
 
 
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     arguments.add_argument("--learners", nargs="*", choices=NAMED, default=["pivot", "balanced"], metavar="NAME")
+    arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
     arguments.add_argument("--peer-train", metavar="COMMAND")
     arguments.add_argument("--peer-parse", metavar="COMMAND")
     args = arguments.parse_args()
@@ -44,10 +45,11 @@ def main() -> None:
 
 def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:
     """Of each learner, and then the peer."""
-    train, test = treebank / "train.mrg", treebank / "test.mrg"
     lang = Config().from_disk(treebank / "config.cfg", interpolate=False)["nlp"]["lang"]
     with tempfile.TemporaryDirectory() as folder:
-        model = Path(folder) / "model"
+        train, test, model = (Path(folder) / name for name in ("train.mrg", "test.mrg", "model"))
+        for path in (train, test):
+            write_trees(path, read_trees(treebank / path.name, coarse_tags=args.tags == "coarse"))
         for name in args.learners:
             learning = measure.in_child(learn, name, lang, train, model)
             parsing = measure.in_child(presets.parse, model, train, test, presets.DECODINGS[0], None)

@@ -119,6 +119,7 @@ def test_scripts_treebanks_keeps_a_treebank_s_own_parts_and_draws_the_others(tmp
     run("treebanks.py", "split", "greynir", tmp_path, tmp_path / "out")
     assert words_of(tmp_path / "out" / "test.mrg") == ["test0", "test1", "test2"]
     assert len(words_of(tmp_path / "out" / "dev.mrg")) == 2
+    assert load_config(tmp_path / "out" / "config.cfg").interpolate()["corpora"]["train"]["coarse_tags"]
     assert all(
         word.startswith("train") for part in ("train", "dev") for word in words_of(tmp_path / "out" / f"{part}.mrg")
     )
