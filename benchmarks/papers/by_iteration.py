@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,6 @@ from spacy_lpcfg.learning.em import EMFit, best_grammar
 from spacy_lpcfg.pictures import figure_svg, learning_figure
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
-
-
-def arguments(docstring: str | None) -> ArgumentParser:
-    """Parser of the arguments that both have."""
-    parser = measure.arguments(docstring)
-    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
-    parser.add_argument("--iterations", type=int, metavar="N")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
-    return parser
 
 
 def steps_of(start: Callable[[], EMFit], n_iterations: int, dev: Sequence[Tree], **settings: Any) -> list[Step]:

@@ -16,9 +16,10 @@ Seconds are of CPU.
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from benchmarks import measure
-from benchmarks.papers.by_iteration import arguments, draw, row, steps_of
+from benchmarks.papers.by_iteration import draw, row, steps_of
 from spacy_lpcfg.learning import EM, LexicalSettings
 from spacy_lpcfg.trees import read_trees
 
@@ -32,7 +33,12 @@ PAPER = {
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = measure.arguments(__doc__)
+    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
+    parser.add_argument("--iterations", type=int, default=40, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
     parser.add_argument("--every", type=int, default=5, metavar="K")
     args = parser.parse_args()
     train, dev = (list(read_trees(args.treebank / f"{part}.mrg")) for part in ("train", "dev"))
@@ -41,13 +47,13 @@ def main() -> None:
         for name, learner in learners(m, args.seed).items():
             measure.progress(f"m = {m}: {name}")
             start = partial(learner.start, train)
-            steps = fits[f"{name}, m = {m}"] = steps_of(
-                start, args.iterations or 40, dev, first=1, check_every=args.every
-            )
+            steps = fits[f"{name}, m = {m}"] = steps_of(start, args.iterations, dev, first=1, check_every=args.every)
             rows.append(row(name, m, steps))
             measure.progress(str(rows[-1]))
     draw(args.plot, fits)
-    measure.report({f"F1 on {args.treebank.name} by iterations of EM": rows}, args.json)
+    paper = [{"m": m, **{str(10 * (i + 1)): f1 for i, f1 in enumerate(PAPER[m])}} for m in args.states if m in PAPER]
+    tables = {f"F1 on {args.treebank.name} by iterations of EM": rows}
+    measure.report(tables | ({"The paper, section 22": paper} if paper else {}), args.json)
 
 
 def learners(m: int, seed: int) -> dict[str, EM]:

@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from benchmarks import measure
-from benchmarks.papers.by_iteration import arguments, draw, row, steps_of
+from benchmarks.papers.by_iteration import draw, row, steps_of
 from spacy_lpcfg.learning import LexicalSettings, Pivot
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
@@ -32,7 +33,12 @@ DIRECT = "paper, our lexicon, matched directly"
 
 
 def main() -> None:
-    parser = arguments(__doc__)
+    parser = measure.arguments(__doc__)
+    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
+    parser.add_argument("--iterations", type=int, default=10, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="of the learners")
     args = parser.parse_args()
     train, dev = (list(read_trees(args.treebank / f"{part}.mrg")) for part in ("train", "dev"))
@@ -41,7 +47,7 @@ def main() -> None:
         for name, start in starts(m, args.seed, train):
             if args.only is None or name in args.only:
                 measure.progress(f"m = {m}: {name}")
-                steps = fits[f"{name}, m = {m}"] = steps_of(start, args.iterations or 10, dev)
+                steps = fits[f"{name}, m = {m}"] = steps_of(start, args.iterations, dev)
                 rows.append(row(name, m, steps))
                 measure.progress(str(rows[-1]))
     draw(args.plot, fits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -206,6 +206,13 @@ class Parameters:
     is_proper: bool
 
 
+def _stored(parameters: Parameters, shapes: np.ndarray, *, is_exact: bool) -> Tensors:
+    """The tensors of the rules, exactly or as suits probabilities or other numbers."""
+    if is_exact:
+        return Tensors.from_dense(parameters.tensors, shapes)
+    return (Tensors.sparsify if parameters.is_proper else Tensors.factorize)(parameters.tensors, shapes)
+
+
 def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
     """A grammar of the learner's latent parameters over the treebank's PCFG."""
     nodes, counts, n_states = treebank.nodes, treebank.counts, parameters.n_states
@@ -227,10 +234,6 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
     if treebank.lexical.word_classes is not None:
         classes = treebank.lexical.word_classes.classes()
         lexicon = with_classes(lexicon, classes, nodes, treebank.terminal, tag_of)
-    shapes = n_states[counts.rules]
-    store: Callable[..., Tensors] = Tensors.sparsify if parameters.is_proper else Tensors.factorize
-    if treebank.exact_tensors:
-        store = Tensors.from_dense
     before, after = boundary_tags(nodes, tag_of, len(lexicon.tags))
     return Grammar(
         symbols=nodes.symbols,
@@ -241,7 +244,7 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         root_vectors=np.concatenate([row[:m] for row, m in zip(roots, n_states, strict=True)]).astype(np.float32),
         rules=counts.rules,
         rule_weights=counts.rule_weights,
-        tensors=store(parameters.tensors, shapes),
+        tensors=_stored(parameters, n_states[counts.rules], is_exact=treebank.exact_tensors),
         lexicon=lexicon,
         root_label=nodes.root_label,
         is_proper=parameters.is_proper,
