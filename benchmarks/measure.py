@@ -117,16 +117,19 @@ def plot(rows: list[Row], path: Path, y_label: str, *, y_scale: str) -> None:
 
     y_scale (str): of the other axis: "log" or "linear".
     """
-    from matplotlib.figure import Figure
+    from spacy_lpcfg.pictures.figures import figure_svg, new_figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure = new_figure(6, 4)
     axes = figure.subplots()
     x_label, *names = rows[0]
     for name in names:
         axes.plot([row[x_label] for row in rows], [row[name] for row in rows], marker="o", label=name)
     axes.set(xlabel=x_label, ylabel=y_label, xscale="log", yscale=y_scale)
     axes.legend()
-    figure.savefig(path)
+    if path.suffix == ".svg":
+        path.write_text(figure_svg(figure) + "\n", encoding="utf-8")
+    else:
+        figure.savefig(path)
 
 
 def progress(text: str) -> None:
