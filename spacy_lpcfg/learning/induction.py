@@ -1,8 +1,8 @@
 """Grammars without a treebank: an L-PCFG learns from the trees of a bracketer, parses them, and learns again.
 
 A bracketer's scores know a span by its ends and what stands around it; a grammar also knows how spans make larger ones.
-So its trees are better than those that it learned from. Kim et al. (2019) gain as much from a recurrent network grammar
-that learns from the trees of an induced grammar.
+So its trees are better than those that it learned from. Kim et al. (2019) let a recurrent network grammar
+learn from the trees of an induced grammar in the same way.
 """
 
 from __future__ import annotations
