@@ -70,7 +70,7 @@ def _pcfg() -> Stored:
 
 
 def _bracketer(preset: str) -> Bracketer:
-    return SpectralBracketer.preset(preset, embedding=CCA(size=10)).fit(lambda: map(TaggedSentence.of, _trees()))
+    return SpectralBracketer.variant(preset, embedding=CCA(size=10)).fit(lambda: map(TaggedSentence.of, _trees()))
 
 
 def _language_model() -> LanguageModel:
