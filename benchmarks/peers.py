@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import resource
 import shlex
 import signal
@@ -10,6 +11,16 @@ import subprocess
 
 class GaveUp(RuntimeError):
     """A command that would have taken too long."""
+
+
+def parse_args(arguments: argparse.ArgumentParser) -> argparse.Namespace:
+    """The arguments of a benchmark that takes a peer too, with a command to learn by and one to parse by."""
+    arguments.add_argument("--peer-train", metavar="COMMAND")
+    arguments.add_argument("--peer-parse", metavar="COMMAND")
+    args = arguments.parse_args()
+    if bool(args.peer_train) != bool(args.peer_parse):
+        arguments.error("a peer needs both --peer-train and --peer-parse")
+    return args
 
 
 def run(command: str, *, most_seconds: float | None = None, **values: object) -> float:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -167,20 +167,6 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
                 f"{self.name!r} found no text to learn from: no reference Doc has a word. Check the corpus, or give a "
                 "ready model in [initialize.components] by spacy-lpcfg.read_language_model.v1."
             )
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Do nothing: all is learned in `initialize`."""
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        validate_examples(examples, "LanguageModelPipe.update")
-        return losses
 
     # Surprisal
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import srsly
 from spacy.language import Language
 from spacy.pipeline import TrainablePipe
+from spacy.training import Example, validate_examples
 from thinc.api import Model, NumpyOps, Shim
 
 from spacy_lpcfg.checks import Check
@@ -132,6 +133,20 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
     def learned(self) -> Kept | None:
         """What was learned; None before training."""
         return self.model.shims[0].learned
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Any = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Do nothing, where all is learned in `initialize`."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        validate_examples(examples, f"{type(self).__name__}.update")
+        return losses
 
     def warn_once(self, text: str) -> None:
         if text not in self._warned:

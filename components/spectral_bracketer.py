@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, get_args, runtime_checka
 import numpy as np
 from spacy.language import Language
 from spacy.tokens import Doc, Span
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -289,20 +289,6 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         for eg in get_examples():
             sentences = self._sentences(eg.reference, sentence_bounds(eg.reference))
             yield from (each.tagged for each in sentences if each.positions)
-
-    def update(
-        self,
-        examples: Iterable[Example],
-        *,
-        drop: float = 0.0,
-        sgd: Any = None,
-        losses: dict[str, float] | None = None,
-    ) -> dict[str, float]:
-        """Do nothing: all is learned in `initialize`."""
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
-        validate_examples(examples, "SpectralBracketerPipe.update")
-        return losses
 
     # Bracketing
 

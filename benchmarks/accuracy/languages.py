@@ -18,7 +18,7 @@ from typing import Any
 
 from thinc.api import Config
 
-from benchmarks import measure
+from benchmarks import measure, peers
 from benchmarks.accuracy import presets
 from spacy_lpcfg.components.learners import NAMED, make_learner
 from spacy_lpcfg.trees import read_trees, write_trees
@@ -29,11 +29,7 @@ def main() -> None:
     arguments.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     arguments.add_argument("--learners", nargs="*", choices=NAMED, default=["pivot", "balanced"], metavar="NAME")
     arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
-    arguments.add_argument("--peer-train", metavar="COMMAND")
-    arguments.add_argument("--peer-parse", metavar="COMMAND")
-    args = arguments.parse_args()
-    if bool(args.peer_train) != bool(args.peer_parse):
-        arguments.error("a peer needs both --peer-train and --peer-parse")
+    args = peers.parse_args(arguments)
     tables: dict[str, list[measure.Row]] = {}
     for folder in args.folders:
         tables[folder.name] = []

@@ -54,11 +54,7 @@ def main() -> None:
     arguments.add_argument("--decodings", nargs="+", choices=DECODINGS, default=DECODINGS[:1], metavar="NAME")
     arguments.add_argument("--beams", type=int, nargs="+", metavar="N", help="of networks, instead of the preset's")
     arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--peer-train", metavar="COMMAND")
-    arguments.add_argument("--peer-parse", metavar="COMMAND")
-    args = arguments.parse_args()
-    if bool(args.peer_train) != bool(args.peer_parse):
-        arguments.error("a peer needs both --peer-train and --peer-parse")
+    args = peers.parse_args(arguments)
     tables: dict[str, list[measure.Row]] = {}
     for treebank in args.treebanks:
         tables[treebank.name] = []

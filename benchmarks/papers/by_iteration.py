@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,17 @@ from spacy_lpcfg.learning.em import EMFit, best_grammar
 from spacy_lpcfg.pictures import figure_svg, learning_figure
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree
+
+
+def arguments(doc: str | None, n_iterations: int) -> argparse.ArgumentParser:
+    """The arguments that both benchmarks take; n_iterations: the default."""
+    parser = measure.arguments(doc)
+    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
+    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
+    parser.add_argument("--iterations", type=int, default=n_iterations, metavar="N")
+    parser.add_argument("--seed", type=int, default=0, metavar="S")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
+    return parser
 
 
 def steps_of(start: Callable[[], EMFit], n_iterations: int, dev: Sequence[Tree], **settings: Any) -> list[Step]:

@@ -16,10 +16,9 @@ Seconds are of CPU.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from benchmarks import measure
-from benchmarks.papers.by_iteration import draw, row, steps_of
+from benchmarks.papers.by_iteration import arguments, draw, row, steps_of
 from spacy_lpcfg.learning import EM, LexicalSettings
 from spacy_lpcfg.trees import read_trees
 
@@ -33,12 +32,7 @@ PAPER = {
 
 
 def main() -> None:
-    parser = measure.arguments(__doc__)
-    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
-    parser.add_argument("--iterations", type=int, default=40, metavar="N")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
+    parser = arguments(__doc__, n_iterations=40)
     parser.add_argument("--every", type=int, default=5, metavar="K")
     args = parser.parse_args()
     train, dev = (list(read_trees(args.treebank / f"{part}.mrg")) for part in ("train", "dev"))

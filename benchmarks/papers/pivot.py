@@ -20,10 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from benchmarks import measure
-from benchmarks.papers.by_iteration import draw, row, steps_of
+from benchmarks.papers.by_iteration import arguments, draw, row, steps_of
 from spacy_lpcfg.learning import LexicalSettings, Pivot
 from spacy_lpcfg.learning.em import EMFit
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters
@@ -33,12 +32,7 @@ DIRECT = "paper, our lexicon, matched directly"
 
 
 def main() -> None:
-    parser = measure.arguments(__doc__)
-    parser.add_argument("treebank", type=Path, metavar="TREEBANK_DIR")
-    parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32], metavar="M")
-    parser.add_argument("--iterations", type=int, default=10, metavar="N")
-    parser.add_argument("--seed", type=int, default=0, metavar="S")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw the curves to this SVG file")
+    parser = arguments(__doc__, n_iterations=10)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="of the learners")
     args = parser.parse_args()
     train, dev = (list(read_trees(args.treebank / f"{part}.mrg")) for part in ("train", "dev"))

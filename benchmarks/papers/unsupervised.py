@@ -8,8 +8,9 @@ A grammar learns from the brackets of the files --grammar-text, the last TEXT if
 
 F1 is the mean over sentences, of all lengths, without punctuation, without brackets of one word and of the whole
 sentence, and each span once (Kim et al. 2019). Sentences that are left with one word do not count. A
-sentence that has no other bracket in the treebank has an F1 of 100 if none was found, else of 0. In Kim et al.'s own
-script a second bracket over the whole sentence, as of (S (VP ...)), counts; here, as in that of TN-PCFG, it does not.
+sentence that has no other bracket in the treebank has an F1 of 100 if none was found, else of 0. Where
+two nodes span the whole sentence, such as S and VP in (S (VP ...)), Kim et al.'s own script counts one of them. Here
+neither counts, and nor does it in that of TN-PCFG.
 
 Tags are those of the text (gold), those of a tagger (the pipeline MODEL, such as "en"), or classes of words that are
 learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything). Our

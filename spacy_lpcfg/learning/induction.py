@@ -48,7 +48,7 @@ class Induction:
     def fit(
         self, trees: Iterable[Tree], *, held_out: Iterable[Tree] | None = None, on_step: OnStep | None = None
     ) -> ParsingModel:
-        """Learn from trees; arguments and errors as of `Learner`."""
+        """Learn from trees; `Learner.fit` has the same arguments and errors."""
         treebank, golds = list(trees), None if held_out is None else list(held_out)
         model = self.learner.fit(treebank, held_out=golds, on_step=on_step)
         for _ in range(1, self.n_rounds):

@@ -7,7 +7,7 @@ import re
 from spacy_lpcfg.trees.tree import Tree
 
 _SIGNS = "-=^_:"
-_MORPHOLOGY = re.compile(r"(?<=.)[-=^_:].*", re.DOTALL)
+_MORPHOLOGY = re.compile(f"(?<=.)[{re.escape(_SIGNS)}].*", re.DOTALL)
 _MOOD = re.compile(r"^((?:AX|BE|DO|HV|LB|MD|RD|UT|VB)[DP])[IS]$")
 
 

@@ -26,7 +26,7 @@ def span_marginals(log_weights: np.ndarray) -> np.ndarray:
 def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
     """The logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
 
-    log_weights: as of `span_marginals`; same errors.
+    log_weights (float64, (n_sentences, n + 1, n + 1)): see `span_marginals`, which raises the same errors.
     """
     log_weights = _checked(log_weights, 3)
     chart = np.zeros_like(log_weights)
