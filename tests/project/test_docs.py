@@ -42,7 +42,6 @@ from pages import (
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
 
-BENCHMARKS = ROOT / "benchmarks"
 PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples"}
@@ -196,8 +195,18 @@ def _check_project(words: list[str]) -> None:
 
 
 def _check_script(path: Path, words: list[str]) -> None:
-    sources = path.read_text("utf-8") + (BENCHMARKS / "measure.py").read_text("utf-8")
-    assert [word for word in words if word.startswith("--") and f'"{word}"' not in sources] == [], words
+    source = _with_imports(path)
+    assert [word for word in words if word.startswith("--") and f'"{word}"' not in source] == [], words
+
+
+def _with_imports(path: Path) -> str:
+    """The source of a script, and of what it has from other benchmarks: their arguments may be shared."""
+    source = path.read_text("utf-8")
+    imports = re.findall(r"^from (benchmarks[.\w]*) import (.+)", source, flags=re.MULTILINE)
+    modules = [f"{base}.{name}" for base, names in imports for name in names.split(", ")]
+    modules += [base for base, names in imports]
+    files = [ROOT / f"{module.replace('.', '/')}.py" for module in modules]
+    return source + "".join(_with_imports(file) for file in files if file.is_file())
 
 
 @every_page
