@@ -1,7 +1,8 @@
 """How good the parsers by sigmoid belief networks are, and what learning them costs: approximations and seeds.
 
-    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--approximations NAME...] [--states N...] [--seeds S...]
-        [--networks K] [--min-count C] [--beams B...] [--tags model|given...] [--max-length WORDS] [--json FILE]
+    python -m benchmarks.accuracy.isbn TREEBANK_DIR... [--variant NAME] [--approximations NAME...] [--states N...]
+        [--seeds S...] [--networks K] [--min-count C] [--beams B...] [--tags model|given...] [--max-length WORDS]
+        [--json FILE]
 
 A TREEBANK_DIR holds train.mrg and dev.mrg. Learns from the one, of both only the sentences of at most so many words,
 and parses the other from raw words ("model") and with the treebank's tags ("given"), by the most probable tree and by
@@ -12,6 +13,7 @@ seeds compares the minimum-Bayes-risk trees of each with those of the first.
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,6 +44,7 @@ class Found:
 def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("treebanks", type=Path, nargs="+", metavar="TREEBANK_DIR")
+    arguments.add_argument("--variant", default="default", choices=ISBNLearner.variants(), help="of the learner")
     arguments.add_argument("--approximations", nargs="+", default=["feed-forward"], choices=APPROXIMATIONS)
     arguments.add_argument("--states", type=int, nargs="+", default=[120], metavar="N")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2], metavar="S")
@@ -60,10 +63,7 @@ def main() -> None:
                 names = {"treebank": treebank.name, "approximation": approximation, "states": n_states}
                 for seed in args.seeds:
                     measure.progress(f"{names} seed {seed}")
-                    learner = ISBNLearner(
-                        n_states, approximation, args.networks, min_count=args.min_count, seed=args.networks * seed
-                    )
-                    isbn, seconds = learn(learner, train)
+                    isbn, seconds = learn(learner(args, n_states, approximation, seed), train)
                     learning.append({**names, "seed": seed, "CPU s": seconds, "MB": len(isbn.to_bytes()) / 1e6})
                     for beam in args.beams:
                         for tags in args.tags:
@@ -77,6 +77,13 @@ def main() -> None:
 def read(path: Path, max_length: int | None) -> list[Tree]:
     """The trees of a file that are short enough."""
     return [tree for tree in measure.read_gold(path) if max_length is None or len(tree) <= max_length]
+
+
+def learner(args: argparse.Namespace, n_states: int, approximation: str, seed: int) -> ISBNLearner:
+    """A variant of the learner with the settings of one row."""
+    settings = {"n_states": n_states, "approximation": approximation, "n_networks": args.networks}
+    own = {} if args.min_count is None else {"min_count": args.min_count}
+    return ISBNLearner.variant(args.variant, **settings, **own, seed=args.networks * seed)
 
 
 def learn(learner: ISBNLearner, trees: Iterable[Tree]) -> tuple[ISBN, float]:

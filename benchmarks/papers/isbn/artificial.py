@@ -1,7 +1,7 @@
 """Random dynamic sigmoid belief networks and what is learned of them, as in section 7.1 of Henderson and Titov (2010).
 
-    python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scale S] [--restarts R] [--sweeps G]
-        [--beam B] [--json FILE]
+    python -m benchmarks.papers.isbn.artificial [--models M] [--train N] [--scales S...] [--restarts R]
+        [--sweeps G] [--beam B] [--json FILE]
 
 Draws networks of 5 units, 6 labels and 8 inputs, and from each N elements to learn from, 10,000 to develop on and
 10,000 to test on, in sequences of up to 100. Of the networks the first M are taken that are not trivial by the paper's
@@ -16,6 +16,8 @@ networks:
 - true parameters: the approximations with the parameters of the true network, without learning;
 - networks: each alone.
 
+There are as many of each as there are scales of the parameters, which the paper does not tell.
+
 Likelihood is that of a label and input together, nats per element. "Better" counts the networks on which an
 approximation beats feed-forward, "significantly" those with p < 5% in a paired permutation test over sequences. Labels
 that the length of a sequence rules out are excluded for all alike.
@@ -23,6 +25,7 @@ that the length of a sequence rules out are excluded for all alike.
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,9 +60,9 @@ class Data:
     test: Sequences
 
     @classmethod
-    def draw(cls, seed: int, args) -> Data:
-        model = DynamicSBN.random(scale=args.scale, seed=seed)
-        samples = [model.sample(n, seed=1_000 * (seed + 1) + i) for i, n in enumerate((args.train, N_TESTED, N_TESTED))]
+    def draw(cls, seed: int, scale: float, n_train: int) -> Data:
+        model = DynamicSBN.random(scale=scale, seed=seed)
+        samples = [model.sample(n, seed=1_000 * (seed + 1) + i) for i, n in enumerate((n_train, N_TESTED, N_TESTED))]
         return cls(seed, model, *samples)
 
     @cached_property
@@ -92,11 +95,11 @@ def accuracy(is_right: np.ndarray) -> float:
     return 100 * float(np.mean(is_right))
 
 
-def networks(args) -> Iterator[Data]:
+def networks(scale: float, args: argparse.Namespace) -> Iterator[Data]:
     """Those that are not trivial, in the order of their seeds."""
     seed = args.seed
     while True:
-        data = Data.draw(seed, args)
+        data = Data.draw(seed, scale, args.train)
         if not data.is_trivial():
             yield data
         seed += 1
@@ -208,14 +211,25 @@ def main() -> None:
     arguments = measure.arguments(__doc__)
     arguments.add_argument("--models", type=int, default=10, metavar="M")
     arguments.add_argument("--train", type=int, default=20_000, metavar="N")
-    arguments.add_argument("--scale", type=float, default=1.5, metavar="S", help="standard deviation of the parameters")
+    arguments.add_argument(
+        "--scales", type=float, nargs="+", default=[1.5], metavar="S", help="standard deviations of the parameters"
+    )
     arguments.add_argument("--restarts", type=int, default=2, metavar="R")
     arguments.add_argument("--sweeps", type=int, default=1_000, metavar="G", help="of the Gibbs sampler, after 200")
     arguments.add_argument("--beam", type=int, default=10, metavar="B")
     arguments.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the first network that is tried")
     args = arguments.parse_args()
+    tables: dict[str, list[measure.Row]] = {}
+    for scale in args.scales:
+        for title, rows in measured(scale, args).items():
+            tables[f"{title}, scale {scale:g}"] = rows
+    measure.report(tables, args.json)
+
+
+def measured(scale: float, args: argparse.Namespace) -> dict[str, list[measure.Row]]:
+    """The tables of networks whose parameters have one scale."""
     results, trues, offsets, rows = [], [], [], []
-    for data in islice(networks(args), args.models):
+    for data in islice(networks(scale, args), args.models):
         found = references(data, args)
         trues.append(found | {name: approximated(data.model, name, data, args.beam) for name in APPROXIMATIONS})
         results.append(found | {name: learned(name, data, args) for name in APPROXIMATIONS})
@@ -223,12 +237,11 @@ def main() -> None:
         rows.append(network_row(data.seed, results[-1], trues[-1]))
         measure.progress(str(rows[-1]))
     systems = [BASELINE, *APPROXIMATIONS, BEAM, GIBBS, EXACT]
-    tables = {
+    return {
         "Learned": [learned_row(results, name, offsets) for name in systems],
         "True parameters": [true_row(trues, name, offsets) for name in (*APPROXIMATIONS, BEAM)],
         "Networks": rows,
     }
-    measure.report(tables, args.json)
 
 
 if __name__ == "__main__":
