@@ -147,7 +147,8 @@ def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
 def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
     """The classes of which most short sentences have exactly one word, neither the first nor the last.
 
-    Found by hill-climbing from none: the class is taken, or given back, that makes most sentences have one.
+    Found by hill-climbing from each class, since some climbs end far below others: the class is taken, or given back,
+    that makes most sentences have one.
     """
     rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= max_words]
     names = sorted({name for row in rows for name in row if name.startswith("C")})
@@ -158,15 +159,21 @@ def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
             if name in place:
                 (edge if k in (0, len(row) - 1) else inside)[number, place[name]] += 1
     counts = inside + edge * (max_words + 1)  # one at the edge is too many
-    chosen, total, best = np.ones(len(names), np.int16), np.zeros(len(rows), np.int16), 0
-    while len(names):
-        hits = ((total[:, None] + chosen * counts) == 1).sum(axis=0)
-        k = int(hits.argmax())
-        if hits[k] <= best:
-            break
-        total, best = total + chosen[k] * counts[:, k], int(hits[k])
-        chosen[k] = -chosen[k]
-    return [name for name, sign in zip(names, chosen, strict=True) if sign < 0]
+    climbs = [_climb(counts, k) for k in range(len(names))]
+    chosen = max(climbs, key=lambda climb: climb[0], default=(0, np.zeros(0, bool)))[1]
+    return [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+
+
+def _climb(counts: np.ndarray, first: int) -> tuple[int, np.ndarray]:
+    """How many rows have one of the classes that a climb from one of them chooses, and which these are."""
+    chosen, total, best = np.zeros(counts.shape[1], bool), np.zeros(len(counts), np.int16), 0
+    k, hits = first, int((counts[:, first] == 1).sum())
+    while hits > best:
+        total, best = total + np.where(chosen[k], -1, 1) * counts[:, k], hits
+        chosen[k] = not chosen[k]
+        found = ((total[:, None] + np.where(chosen, -1, 1) * counts) == 1).sum(axis=0)
+        k, hits = int(found.argmax()), int(found.max())
+    return best, chosen
 
 
 def _simple(names: Sequence[str]) -> list[str]:

@@ -92,6 +92,14 @@ def test_induced_tags_finite_verbs_stand_once_and_inside():
     assert finite_verbs([*rows, *long], 4) == ["C2", "C3", "C4"]
 
 
+def test_induced_tags_finite_verbs_are_found_behind_a_class_that_more_sentences_have():
+    """C1 is in six of ten sentences; C2 in one half and C3 in the other, so no single step leads from C1 to both."""
+    rows = [
+        ["C9", "C1", verb, "C9"] if k % 5 < 3 else ["C9", "U", verb, "C9"] for verb in ("C2", "C3") for k in range(5)
+    ]
+    assert finite_verbs(rows, 8) == ["C2", "C3"]
+
+
 def test_induced_tags_groups_are_those_that_lose_least():
     """Against the sum over all pairs, step by step."""
     rng = np.random.default_rng(0)
