@@ -56,7 +56,7 @@ def genres(gum: Path) -> dict[str, list[Tree]]:
     return dict(sorted(found.items()))
 
 
-def row(pipe: LPCFGParser, golds: list[Tree]) -> measure.Row:
+def row(pipe: ParsingPipe, golds: list[Tree]) -> measure.Row:
     """How accurate and how calibrated a component is on the words of gold trees."""
     parser = pipe.ready_parser()
     parses = [parser.parse(gold.words) for gold in golds]

@@ -12,8 +12,8 @@ sentence that has no other bracket in the treebank has an F1 of 100 if none was 
 two nodes span the whole sentence, such as S and VP in (S (VP ...)), Kim et al.'s own script counts one of them. Here
 neither counts, and nor does it in that of TN-PCFG.
 
-Tags are those of the text (gold), those of a tagger (the pipeline MODEL, such as "en"), or classes of words that are
-learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything). Our
+Tags are those of the text (gold), those of a tagger (the pipeline MODEL, a folder or en-fast), or classes of words that
+are learned from the words of TEXT, and of --raw, lines of tokens between blanks (none: nobody annotated anything). Our
 systems see punctuation, which the field's do not, but for --without-punctuation.
 """
 
@@ -119,10 +119,11 @@ def induced(text: Iterable[TaggedSentence], raw: Iterable[Sequence[str]], seed: 
 
 def tagged_by(model: str) -> Views:
     """Tags of a pipeline, for given words."""
-    import spacy
     from spacy.tokens import Doc
 
-    nlp = spacy.load(model)
+    from spacy_lpcfg.components.cli.pipelines import load_pipeline
+
+    nlp = load_pipeline(model)
     known: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def tags(sentence: TaggedSentence) -> tuple[str, ...]:
@@ -168,7 +169,7 @@ def _arguments() -> argparse.Namespace:
     arguments.add_argument("--grammar-text", type=Path, nargs="+", metavar="FILE")
     arguments.add_argument("--raw", type=Path, nargs="+", default=[], metavar="FILE")
     arguments.add_argument("--tags", nargs="+", choices=("gold", "tagger", "none"), default=["gold", "none"])
-    arguments.add_argument("--tagger", default="en", metavar="MODEL")
+    arguments.add_argument("--tagger", default="en-fast", metavar="MODEL")
     arguments.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4], metavar="N")
     arguments.add_argument("--without-punctuation", action="store_true")
     return arguments.parse_args()
