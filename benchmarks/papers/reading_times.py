@@ -425,7 +425,7 @@ def candidates(models: dict[str, Predictors]) -> dict[str, list[Values]]:
         if others:
             found[f"{name}: both parts"] = [others["syntactic"], others["lexical"]]
             found[f"{name}: surprisal and reduction"] = [bits, others["reduction"]]
-    found["all surprisals but GPT-3's"] = [each.bits for name, each in models.items() if name not in (N_GRAMS, "GPT-3")]
+    found["all but 5-grams and GPT-3"] = [each.bits for name, each in models.items() if name not in (N_GRAMS, "GPT-3")]
     return found
 
 
