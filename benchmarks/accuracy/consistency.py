@@ -28,7 +28,6 @@ from math import inf, log
 from pathlib import Path
 
 import numpy as np
-from oracles.tensor_form import tree_weight
 
 from benchmarks import measure
 from spacy_lpcfg.chart import Parser
@@ -43,6 +42,7 @@ from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.tree import Span
 from spacy_lpcfg.words.signatures import is_signature
+from tests.oracles.tensor_form import tree_weight
 
 CATEGORIES, TAGS, WORDS = "AB", "pqr", "abcdef"
 BRANCHING = 0.4  # weight of a category beside that of a tag, as a child

@@ -215,6 +215,14 @@ def test_docs_commands_exist(page):
         check_command(words)
 
 
+def test_docs_benchmarks_can_be_started():
+    """Each is imported where nothing but the repository is found, as `python -m` does."""
+    files = [path for path in sorted((ROOT / "benchmarks").rglob("*.py")) if path.stem != "__init__"]
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in files]
+    code = "\n".join(f"import {name}" for name in names)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
 @pytest.mark.parametrize(
     "command",
     [
