@@ -15,7 +15,7 @@ import multiprocessing
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -134,6 +134,16 @@ def plot(rows: list[Row], path: Path, y_label: str, *, y_scale: str) -> None:
 
 def progress(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def tables_of(folders: Sequence[Path], rows: Callable[[Path], Iterable[Row]]) -> dict[str, list[Row]]:
+    """A table for each folder, of its name, of rows that are told as they are found."""
+    tables: dict[str, list[Row]] = {folder.name: [] for folder in folders}
+    for folder in folders:
+        for row in rows(folder):
+            tables[folder.name].append(row)
+            progress(f"{folder.name} {row}")
+    return tables
 
 
 def report(tables: dict[str, list[Row]], json_path: Path | None) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from spacy.language import Language
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, set_dropout_rate
@@ -261,10 +261,8 @@ class ISBNParser(ParsingPipe[ISBN]):
         in the corpus of `initialize` are left out, with a warning.
         RAISES (ValueError): Before `initialize`
         """
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
         examples = list(examples)
-        validate_examples(examples, "ISBNParser.update")
+        losses = super().update(examples, losses=losses)
         if not examples:
             return losses
         events, n_words = self._gold_events(examples)

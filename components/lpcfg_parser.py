@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Optional
 
 from spacy.language import Language
-from spacy.training import Example, validate_examples
+from spacy.training import Example
 from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
@@ -363,10 +363,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         from a trained pipeline: such a one keeps its grammar, with a warning.
         RAISES (ValueError): For trees that `initialize` did not get
         """
-        losses = {} if losses is None else losses
-        losses.setdefault(self.name, 0.0)
         examples = list(examples)
-        validate_examples(examples, "LPCFGParser.update")
+        losses = super().update(examples, losses=losses)
         trees = list(self.gold_trees(examples))
         if self._fit is not None and trees:
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))

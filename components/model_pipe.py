@@ -142,7 +142,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Do nothing, where all is learned in `initialize`."""
+        """Check the examples and begin the loss; for a component that learns in `initialize` alone, this is all."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")

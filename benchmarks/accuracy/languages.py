@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +31,7 @@ def main() -> None:
     arguments.add_argument("--learners", nargs="*", choices=NAMED, default=["pivot", "balanced"], metavar="NAME")
     arguments.add_argument("--tags", choices=["fine", "coarse"], default="fine")
     args = peers.parse_args(arguments)
-    tables: dict[str, list[measure.Row]] = {}
-    for folder in args.folders:
-        tables[folder.name] = []
-        for row in rows(folder, args):
-            tables[folder.name].append(row)
-            measure.progress(f"{folder.name} {row}")
-    measure.report(tables, args.json)
+    measure.report(measure.tables_of(args.folders, partial(rows, args=args)), args.json)
 
 
 def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:

@@ -28,6 +28,7 @@ import random
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -55,13 +56,7 @@ def main() -> None:
     arguments.add_argument("--beams", type=int, nargs="+", metavar="N", help="of networks, instead of the preset's")
     arguments.add_argument("--seed", type=int, default=0)
     args = peers.parse_args(arguments)
-    tables: dict[str, list[measure.Row]] = {}
-    for treebank in args.treebanks:
-        tables[treebank.name] = []
-        for row in rows(treebank, args):
-            tables[treebank.name].append(row)
-            measure.progress(str(row))
-    measure.report(tables, args.json)
+    measure.report(measure.tables_of(args.treebanks, partial(rows, args=args)), args.json)
 
 
 def rows(treebank: Path, args: Any) -> Iterator[measure.Row]:

@@ -166,14 +166,14 @@ def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
 
 def _climb(counts: np.ndarray, first: int) -> tuple[int, np.ndarray]:
     """How many rows have one of the classes that a climb from one of them chooses, and which these are."""
-    chosen, total, best = np.zeros(counts.shape[1], bool), np.zeros(len(counts), np.int16), 0
+    signs, total, best = np.ones(counts.shape[1], np.int16), np.zeros(len(counts), np.int16), 0
     k, hits = first, int((counts[:, first] == 1).sum())
     while hits > best:
-        total, best = total + np.where(chosen[k], -1, 1) * counts[:, k], hits
-        chosen[k] = not chosen[k]
-        found = ((total[:, None] + np.where(chosen, -1, 1) * counts) == 1).sum(axis=0)
+        total, best = total + signs[k] * counts[:, k], hits
+        signs[k] = -signs[k]
+        found = ((total[:, None] + signs * counts) == 1).sum(axis=0)
         k, hits = int(found.argmax()), int(found.max())
-    return best, chosen
+    return best, signs < 0
 
 
 def _simple(names: Sequence[str]) -> list[str]:
