@@ -239,7 +239,7 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
             for name, array in network.parameters.items():
                 copy: Any = np.array(array, dtype=np.float32)
                 layer.set_param(name, copy)
-        isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),))
+        isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
     shim_of(model).learned = isbn
 
 

@@ -108,7 +108,8 @@ def some_isbn() -> ISBN:
         start_network(approximation, vocabulary, relations, n_states=n, seed=n)
         for n, approximation in enumerate(APPROXIMATIONS, start=3)
     ]
-    return ISBN(vocabulary, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40})
+    normalizers = np.ones((len(vocabulary.tags), 1 + sum(network.n_states for network in networks)), np.float32)
+    return ISBN(vocabulary, relations, tuple(networks), {"root_label": "ROOT", "n_trees": 40}, normalizers)
 
 
 def some_bracketer() -> Bracketer:

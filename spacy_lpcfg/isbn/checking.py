@@ -66,6 +66,16 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
         require(name, is_array(parameters[name], "float32", *shape) and is_moderate(parameters[name]))
 
 
+def check_normalizers(normalizers: Any, n_tags: int, n_states: int) -> None:
+    """Check that normalisers are those of so many tags and states, or none.
+
+    RAISES (StorageError): If they are not.
+    """
+    if normalizers is not None:
+        fit = is_array(normalizers, "float32", n_tags, 1 + n_states) and is_moderate(normalizers)
+        require("normalizers", fit)
+
+
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
     """About the memory that a parser takes for a network of n units: its parameters, and the states of one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)

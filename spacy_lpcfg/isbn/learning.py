@@ -28,6 +28,7 @@ import numpy as np
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
+from spacy_lpcfg.isbn.normalizers import fit_normalizers
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch, Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
@@ -162,7 +163,7 @@ class ISBNLearner(Variants):
             trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
             networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
         meta = {**self._meta(min_count, events.n_sequences, history), "root_label": root_label}
-        return ISBN(vocabulary, self.relations, tuple(networks), meta)
+        return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
 
     def min_count_of(self, n_words: int) -> int:
         """How often a word must have a tag to be known with it, in a treebank of so many words."""

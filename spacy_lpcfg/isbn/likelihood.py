@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, NamedTuple
@@ -38,10 +38,28 @@ def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1
     parameters = pad(network.parameters)
     check(events, parameters)
     found = [np.zeros(0)]
-    for first in range(0, events.n_sequences, _AT_ONCE):
-        some = events.select(np.arange(first, min(first + _AT_ONCE, events.n_sequences)))
+    for some in _parts(events):
         found.append(Sweep(some, parameters, network.approximation, network.n_states).forward(n_jobs))
     return np.concatenate(found)
+
+
+def means_of(network: Network, events: DecisionEvents) -> np.ndarray:
+    """The means at the positions of sequences under a feed-forward network, float32 (n_positions, n_states).
+
+    RAISES (ValueError): If the events do not fit the network.
+    """
+    parameters = pad(network.parameters)
+    check(events, parameters)
+    found = [np.zeros((0, network.n_states), dtype=np.float32)]
+    for some in _parts(events):
+        found.append(Sweep(some, parameters, network.approximation, network.n_states).means())
+    return np.concatenate(found)
+
+
+def _parts(events: DecisionEvents) -> Iterator[DecisionEvents]:
+    """All sequences, some at a time."""
+    for first in range(0, events.n_sequences, _AT_ONCE):
+        yield events.select(np.arange(first, min(first + _AT_ONCE, events.n_sequences)))
 
 
 def gradient_of(
@@ -145,6 +163,11 @@ class Sweep:
         """The log-likelihoods, float64 (n_sequences,)."""
         self._run(("forward", "decide"), n_jobs)
         return self._log_likelihoods()
+
+    def means(self) -> np.ndarray:
+        """The means at all positions, (n_positions, n_states)."""
+        self._run(("forward",), 1)
+        return self.arrays["means"][:, : self.n_states]
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
         """The log-likelihoods; the gradient of their sum is added to the padded arrays `by`."""

@@ -10,7 +10,7 @@ import numpy as np
 import srsly
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.isbn.checking import check_network, check_values, network_bytes, require
+from spacy_lpcfg.isbn.checking import check_network, check_normalizers, check_values, network_bytes, require
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
@@ -120,6 +120,7 @@ class ISBN(ParsingModel):
     networks (tuple[Network, ...]): of the same vocabulary and relations; several decide by the geometric mean of their
         distributions of each decision.
     meta (dict): how it was learned.
+    normalizers (float32, (n_tags, 1 + number of states), or None): of `fit_normalizers`.
     RAISES (ISBNError): If the sizes of the networks do not fit.
     """
 
@@ -127,6 +128,7 @@ class ISBN(ParsingModel):
     relations: Relations
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
+    normalizers: np.ndarray | None = None
 
     parser_class = "spacy_lpcfg.isbn.parser:IncrementalParser"
     is_network = True
@@ -186,6 +188,8 @@ class ISBN(ParsingModel):
         values |= {"approximations": [network.approximation for network in self.networks]}
         for i, network in enumerate(self.networks):
             values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
+        if self.normalizers is not None:
+            values |= {"normalizers": self.normalizers}
         return pack(_KIND, _FORMAT, {**values, "meta": srsly.json_dumps(self.meta)})
 
     @classmethod
@@ -203,7 +207,9 @@ class ISBN(ParsingModel):
             relations = Relations(values["latent"], values["decisions"])
             networks = _networks(values, vocabulary, relations)
             refuse_others(values, _names(len(networks)))
-            found = cls(vocabulary, relations, networks, _meta(values["meta"]))
+            normalizers = values.get("normalizers")
+            check_normalizers(normalizers, len(vocabulary.tags), sum(network.n_states for network in networks))
+            found = cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers)
             check_room(found.parser_bytes, what="A parser by this isbn")
             return found
         except KeyError as error:
@@ -243,7 +249,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 def _names(n_networks: int) -> Iterator[str]:
     """The names of all parts of a model."""
-    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta")
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "normalizers")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))

@@ -1,11 +1,12 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from networks import tiny
 from oracles.isbn_search import Enumeration
-from oracles.lattice import ConstantEnumeration, posteriors
+from oracles.lattice import LinearEnumeration, posteriors
 
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.lattice import Lattice
@@ -54,11 +55,16 @@ def test_lattice_of_single_derivations_is_enumeration(n_networks, words, tags):
     agree(one, posteriors(all_derivations(isbn, words, tags)))
 
 
-def test_lattice_with_constants_is_enumeration_with_the_normalisers_at_the_bias():
+@pytest.mark.parametrize("is_linear", [False, True])
+def test_lattice_is_enumeration_with_the_same_normalisers(is_linear):
     isbn, words = tiny("feed-forward", "feed-forward"), ["a", "b"]
+    if is_linear:
+        n_states = sum(network.n_states for network in isbn.networks)
+        random = np.random.default_rng(0).standard_normal((len(isbn.tags), 1 + n_states), dtype=np.float32)
+        isbn = replace(isbn, normalizers=random)
     one = lattice(isbn, merges=False)
     assert run(one, isbn, words)
-    agree(one, posteriors(all_derivations(isbn, words, kind=ConstantEnumeration)))
+    agree(one, posteriors(all_derivations(isbn, words, kind=LinearEnumeration)))
 
 
 def forgetful(isbn: ISBN) -> ISBN:

@@ -197,9 +197,14 @@ def test_isbn_storage(vocabulary):
     relations = Relations(latent=("previous",))
     networks = [start_network("mean-field", vocabulary, relations, n_states=3, seed=i) for i in range(2)]
     isbn = ISBN(vocabulary, relations, tuple(networks), {"seed": 1})
+    assert ISBN.from_bytes(isbn.to_bytes()).normalizers is None
+    isbn = replace(isbn, normalizers=np.ones((len(vocabulary.tags), 7), dtype=np.float32))
     data = isbn.to_bytes()
     again = ISBN.from_bytes(data)
     assert again.to_bytes() == data
+    assert np.array_equal(again.normalizers, isbn.normalizers)
+    with pytest.raises(ISBNError, match="normalizers"):
+        ISBN.from_bytes(replace(isbn, normalizers=isbn.normalizers[:, 1:]).to_bytes())
     assert again.meta == {"seed": 1}
     assert again.relations == relations
     words = ["The", "walker", "sat"]

@@ -11,15 +11,24 @@ from oracles.isbn_search import Enumeration, sigmoid
 from spacy_lpcfg.trees.tree import Span
 
 
-class ConstantEnumeration(Enumeration):
-    """All derivations, where the normalisers of words are constants: those at the means without any input."""
+class LinearEnumeration(Enumeration):
+    """All derivations, where the log-normalisers of words are linear in the means.
+
+    Those of a model without any are constants: those at the means without any input.
+    """
 
     def decide(self, thetas, first, end, mask=None):
         if first < self.isbn.vocabulary.first_word:
             return super().decide(thetas, first, end, mask)
-        return self.logits(thetas, first, end) - np.logaddexp.reduce(
-            self.logits([network.bias.astype(float) for network in self.isbn.networks], first, end)
-        )
+        return self.logits(thetas, first, end) - self.log_normalizer(thetas, first, end)
+
+    def log_normalizer(self, thetas, first, end):
+        if self.isbn.normalizers is None:
+            biases = [network.bias.astype(float) for network in self.isbn.networks]
+            return np.logaddexp.reduce(self.logits(biases, first, end))
+        tag = self.isbn.vocabulary.word_offsets.tolist().index(first)
+        intercept, *slopes = self.isbn.normalizers[tag].astype(float)
+        return intercept + slopes @ np.concatenate([sigmoid(theta) for _, theta in self.pairs(thetas)])
 
     def logits(self, thetas, first, end):
         return np.mean(

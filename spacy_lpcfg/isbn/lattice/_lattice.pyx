@@ -35,7 +35,7 @@ cdef class Lattice:
     width (int), nats (float): as in `LatticeSettings`.
     unary_cap (int): as in `BeamSettings`.
     merges (bool): whether derivations with equal stacks share a vertex; else each has its own.
-    exact (bool): whether words have their own normalisers, and not one constant a tag.
+    exact (bool): whether words have their own normalisers, and not the linear functions of their tags.
     """
 
     cdef Networks networks

@@ -15,7 +15,6 @@ cdef class Scores:
     cdef Scorer scorer
     cdef const Model* model
     cdef bint exact
-    cdef vector[double] constants             # (n_tags,)
     cdef vector[vector[int32_t]] slots        # of each product: where it is still to be made
     cdef vector[const float*] means           # of the vertices at hand
     cdef vector[const float*] sources
@@ -23,11 +22,11 @@ cdef class Scores:
     cdef int n_outcomes                       # of the decision at hand
     cdef vector[float] logits                 # (n, n_outcomes)
     cdef vector[float] log_probabilities      # (max_outcomes,)
-    cdef void find_constants(self) noexcept nogil
     cdef void compute_means(self, vector[Vertex]& vertices, int first, int end) noexcept nogil
     cdef void collect_products(self, const Vertex& vertex) noexcept nogil
     cdef void make_products(self, int product) noexcept nogil
     cdef void add_all_logits(self, int first, int end) noexcept nogil
     cdef const float* decide(self, int number, const uint8_t* allowed) noexcept nogil
     cdef double log_word(self, int tag, int outcome, const float* means) noexcept nogil
+    cdef double log_normalizer(self, int tag, const float* means) noexcept nogil
     cdef double logit(self, int outcome, const float* means) noexcept nogil

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """What the networks say of several vertices at once: products with their matrices are made together.
 
-Differs from the networks: the normaliser of the words of a tag is a constant, that at the means which the units have
-without any input.
+Differs from the networks: the log-normaliser of the words of a tag is a linear function of the means, as
+`isbn/normalizers.py` has it.
 """
 
 from libc.math cimport INFINITY
@@ -34,17 +34,6 @@ cdef class Scores:
         self.positions, self.scorer, self.model, self.exact = positions, positions.scorer, positions.model, exact
         self.slots.resize(self.model.n_products)
         self.log_probabilities.resize(self.model.max_outcomes)
-        self.find_constants()
-
-    cdef void find_constants(self) noexcept nogil:
-        """The normalisers of the words of each tag where the units have no input."""
-        cdef const Model* n = self.model
-        cdef int tag, first, end
-        self.positions.scorer.sigmoids(&self.positions.means[0], n.bias)
-        for tag in range(n.first_word - n.n_actions):
-            first, end = n.word_offsets[tag], n.word_offsets[tag + 1]
-            self.scorer.add_all_logits(first, end, NULL, &self.positions.means[0], &self.scorer.logits[0])
-            self.constants.push_back(log_sum_exp(&self.scorer.logits[0], end - first))
 
     # Means
 
@@ -136,7 +125,12 @@ cdef class Scores:
             return 0
         if self.exact:
             return self.scorer.log_word(outcome, first, end, means)
-        return self.logit(outcome, means) - self.constants[tag]
+        return self.logit(outcome, means) - self.log_normalizer(tag, means)
+
+    cdef double log_normalizer(self, int tag, const float* means) noexcept nogil:
+        """Of the words of a tag, by its linear function."""
+        cdef int width = self.model.width
+        return self.model.intercepts[tag] + product_of(self.model.slopes + <size_t>tag * width, means, width)
 
     cdef double logit(self, int outcome, const float* means) noexcept nogil:
         """The mean of the networks' logits."""

@@ -9,6 +9,7 @@ cdef class Networks:
     cdef tuple labels, tags
     cdef vector[NetworkTable] tables
     cdef Model model
+    cdef read_normalizers(self, normalizers, padded_networks)
     cdef NetworkTable table(self, network)
     cdef void number_relations(self, latent, decisions)
     cdef const float* floats(self, array)

@@ -8,6 +8,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 
+from spacy_lpcfg.isbn.normalizers import normalizers_of
 from spacy_lpcfg.isbn.search._types cimport FEED_FORWARD, LEFT_CHILD, RIGHT_CHILD, Model, NetworkTable
 
 cdef extern from "mean_field.h" namespace "isbn" nogil:
@@ -34,6 +35,7 @@ cdef class Networks:
             self.tables.push_back(self.table(network))
         m.tables, m.n_networks = self.tables.data(), len(isbn.networks)
         m.bias = self.floats(np.concatenate([network.bias for network in padded_networks]))
+        self.read_normalizers(normalizers_of(isbn), padded_networks)
         rows = [network.decision_weights.reshape(m.n_decisions, m.n_rows, -1) for network in padded_networks]
         m.action_rows = self.floats(np.concatenate([each[:, : m.n_actions] for each in rows], axis=2))
 
@@ -43,6 +45,13 @@ cdef class Networks:
         m.latent, m.n_latent = self.integers(latent), len(latent)
         m.decisions, m.n_decisions = self.integers(decisions), len(decisions)
         m.fields, m.n_fields = self.integers(fields), len(fields)
+
+    cdef read_normalizers(self, normalizers, padded_networks):
+        cdef Model* m = &self.model
+        ends = np.cumsum([1] + [network.n_states for network in padded_networks])
+        parts = np.split(normalizers, ends[:-1], axis=1)
+        m.intercepts = self.floats(parts[0])
+        m.slopes = self.floats(np.hstack([each.with_padding(part) for each, part in zip(padded_networks, parts[1:])]))
 
     cdef NetworkTable table(self, network):
         cdef NetworkTable table
