@@ -38,9 +38,9 @@ from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
-_STATES = (20, 40, 80, 120, 200)  # where dropout and the rate were tuned
+_STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
-_RATES = (0.006, 0.005, 0.004, 0.003, 0.002)  # with steps of _MIN_BATCH trees
+_RATE = 0.007  # with steps of _MIN_BATCH trees
 _EPOCHS, _MANY_TREES = 14, 7_000  # over so many trees, and fewer over more
 _BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
 _FEW_WORDS, _MIN_COUNT, _MIN_COUNT_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
@@ -81,8 +81,8 @@ class ISBNLearner(Variants):
         square root of their number: 12 over 10,000.
     batch_size (int or None): trees of a step; None for one for each 8,400 words of the treebank, but from 5 to 20:
         larger steps cost less.
-    learn_rate (float or None): of Adam at the first step; None for one by n_states and batch_size: 0.003 for 120 and 5,
-        and as the square root of batch_size.
+    learn_rate (float or None): of Adam at the first step; None for one that grows as the square root of batch_size:
+        0.007 for 5.
     dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
@@ -172,7 +172,7 @@ class ISBNLearner(Variants):
     def trainer(self, seed: int, n_trees: int, n_words: int) -> Trainer:
         """The trainer of the network of a seed on so many trees with so many words."""
         size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
-        usual_rate = float(np.interp(self.n_states, _STATES, _RATES)) * (size / _MIN_BATCH) ** 0.5
+        usual_rate = _RATE * (size / _MIN_BATCH) ** 0.5
         usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
         return Trainer(
             n_epochs=self.passes(n_trees),

@@ -143,7 +143,7 @@ def test_learner_takes_larger_and_faster_steps_on_larger_treebanks():
     assert [trainer.n_epochs for trainer in (few, some, many)] == [14, 14, 4]
     assert ISBNLearner().trainer(0, 10_224, 168_000).n_epochs == 12
     assert ISBNLearner(n_epochs=3).trainer(0, 100_000, 10**6).n_epochs == 3
-    assert [trainer.learn_rate for trainer in (few, some, many)] == pytest.approx([0.003, 0.003 * 2**0.5, 0.006])
+    assert [trainer.learn_rate for trainer in (few, some, many)] == pytest.approx([0.007, 0.007 * 2**0.5, 0.014])
     assert some.weight_decay * 350 == pytest.approx(ISBNLearner.weight_decay)
     assert ISBNLearner().trainer(0, 3500, 7 * 3500).batch_size == 5  # short ones say little
     own = ISBNLearner(batch_size=7, learn_rate=0.1).trainer(0, 3500, 84_000)
