@@ -273,6 +273,7 @@ def make_distillation(
     share: float = Distillation.share,
     n_jobs: int = Distillation.n_jobs,
     temperature: float | None = Distillation.temperature,
+    student_of_many: Learner | None = Distillation.student_of_many,
 ) -> Distillation:
     """The learner `spacy-lpcfg.Distillation.v1`; the same settings as `spacy_lpcfg.combination.Distillation`.
 
@@ -281,7 +282,8 @@ def make_distillation(
     """
     sentences = SentencesOf(text, lang)
     parts = cast(Teacher, teacher), cast(Student, student), sentences
-    return Distillation(*parts, weight, max_words, share, n_jobs, temperature)
+    of_many = cast(Student | None, student_of_many)
+    return Distillation(*parts, weight, max_words, share, n_jobs, temperature, of_many)
 
 
 # Learners by their names -------------------------------------------------------------------------

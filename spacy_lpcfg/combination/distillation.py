@@ -22,7 +22,7 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.learning.base import OnStep, has_functions
+from spacy_lpcfg.learning.base import MANY_TREES, OnStep, has_functions
 from spacy_lpcfg.learning.lexicon.lexical import count_words
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
@@ -81,6 +81,8 @@ class Distillation:
     n_jobs (int): threads that parse the text; the result is the same for any number.
     temperature (float or None): of what is learned; None for `TAUGHT` of a grammar or an ensemble, for that of its
         learner of a combination, and for the one that the span layer has found of a model with one.
+    student_of_many (Student or None): in place of the student where the treebank has more than 7,000 trees; None for
+        the same one.
     RAISES (ValueError): For a weight or length below 1, a share that is not above 0 and at most 1, or a temperature
         that is not finite and above 0.
     """
@@ -93,6 +95,7 @@ class Distillation:
     share: float = 1.0
     n_jobs: int = 1
     temperature: float | None = None
+    student_of_many: Student | None = None
 
     def __post_init__(self) -> None:
         if (self.weight is not None and self.weight < 1) or self.max_words < 1:
@@ -101,7 +104,7 @@ class Distillation:
             raise ValueError(f"Expected a share above 0 and at most 1, got {self.share}.")
         if self.temperature is not None:
             check_temperature(self.temperature)
-        has_functions(self.teacher, self.student)
+        has_functions(self.teacher, self.student, self.student_of_many or self.student)
 
     @property
     def functions(self) -> bool:
@@ -146,7 +149,8 @@ class Distillation:
     ) -> ParsingModel:
         """The student's model of normalised trees of both kinds; its classifier is of the treebank's alone."""
         weight = self.weight or max(1, round(sum(map(len, parsed)) / (2 * sum(map(len, golds)))))
-        model = as_learned(Lessons(golds, parsed, weight, held_out, on_step).teach(self.student))
+        student = self.student_of_many if self.student_of_many and len(golds) > MANY_TREES else self.student
+        model = as_learned(Lessons(golds, parsed, weight, held_out, on_step).teach(student))
         own = TAUGHT if isinstance(model, Grammar | Ensemble) else model.temperature
         return replace(model, temperature=own if self.temperature is None else self.temperature)
 

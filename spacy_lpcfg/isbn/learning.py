@@ -32,7 +32,7 @@ from spacy_lpcfg.isbn.normalizers import fit_normalizers
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch, Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
-from spacy_lpcfg.learning.base import OnStep
+from spacy_lpcfg.learning.base import MANY_TREES, OnStep
 from spacy_lpcfg.trees.transforms import normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -41,7 +41,7 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 _STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
 _RATE = 0.007  # with steps of _MIN_BATCH trees
-_EPOCHS, _MANY_TREES = 14, 7_000  # over so many trees, and fewer over more
+_EPOCHS = 14  # over MANY_TREES, and fewer over more
 _BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
 _FEW_WORDS, _MIN_COUNT, _MIN_COUNT_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
 
@@ -187,7 +187,7 @@ class ISBNLearner(Variants):
 
     def passes(self, n_trees: int) -> int:
         """The number of passes over so many trees."""
-        return self.n_epochs or max(1, round(_EPOCHS * min(_MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
+        return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
     def _meta(self, min_count: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """The settings and the history of learning, without anything that depends on the machine."""

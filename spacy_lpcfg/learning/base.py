@@ -14,6 +14,8 @@ from spacy_lpcfg.trees.tree import Tree
 if TYPE_CHECKING:
     from spacy_lpcfg.parsing.protocol import ParsingModel
 
+MANY_TREES = 7_000
+"""A treebank with more leaves less to chance, and takes longer: learners then take other settings of their own."""
 OnStep = Callable[[Any], None]
 """What is called after a step of learning: with the `Step` of a grammar, the `LearningEpoch` of a network, or
 `ModelLearned`."""

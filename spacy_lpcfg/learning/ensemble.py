@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep, renumbered
+from spacy_lpcfg.learning.base import MANY_TREES, OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
@@ -24,8 +24,6 @@ from spacy_lpcfg.trees.tree import Tree
 DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
 PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
 CLUSTERS: dict[str, Any] = {"dropout": 0.1}
-
-_MANY_TREES = 7_000
 
 
 class Seeded(ReadingSettings, Protocol):
@@ -131,7 +129,7 @@ class Ensembles:
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         treebank = IndexedTreebank.read(trees, self)
-        n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > _MANY_TREES else 2)
+        n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > MANY_TREES else 2)
         seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
         golds = None if held_out is None else list(held_out)
         grammars = (one.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, one in enumerate(seeded))

@@ -19,7 +19,7 @@ import numpy as np
 from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.learning.base import OnStep, Step, has_functions
+from spacy_lpcfg.learning.base import MANY_TREES, OnStep, Step, has_functions
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parallel import in_order
 from spacy_lpcfg.parsing.protocol import ParsingModel
@@ -103,14 +103,14 @@ class StackedLearner:
 
     def _read(self, golds: Sequence[Tree], learner: StackableLearner) -> Iterator[list[ReadSentence]]:
         """The sentences of each fold, as a model reads them that learned from all other folds."""
-        n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > _MANY_TREES else _FOLDS), len(golds))
+        n_folds = min(self.n_folds or (_FEW_FOLDS if len(golds) > MANY_TREES else _FOLDS), len(golds))
         if n_folds < 2:
             return iter(())
         bounds = np.linspace(0, len(golds), n_folds + 1).astype(int).tolist()
         return in_order(read_fold, ((learner, golds, fold) for fold in pairwise(bounds)), n_jobs=self.n_jobs)
 
 
-_FOLDS, _FEW_FOLDS, _MANY_TREES = 5, 4, 7_000
+_FOLDS, _FEW_FOLDS = 5, 4
 
 
 def _both(first: OnStep, second: OnStep | None) -> OnStep:

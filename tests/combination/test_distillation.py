@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from paths import ROOT
 
-from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner
+from spacy_lpcfg.combination import Combination, CombinedParser, Distillation, MirroredLearner, distillation
 from spacy_lpcfg.combination.distillation import TAUGHT, as_learned
 from spacy_lpcfg.combination.parsed_text import ScoredTree, most_certain, parse_text
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -144,6 +144,15 @@ def test_a_share_of_the_text_is_learned_from(golds, text):
     assert learner.fit(golds).to_bytes() == by_hand.to_bytes() != replace(learner, share=1.0).fit(golds).to_bytes()
 
 
+def test_a_large_treebank_may_have_another_student(golds, text, monkeypatch):
+    pcfg, other = TreebankPCFG(), TreebankPCFG(markov=1)
+    learner = Distillation(pcfg, pcfg, text, student_of_many=other)
+    few, many = (replace(learner, student=each, student_of_many=None).fit(golds).to_bytes() for each in (pcfg, other))
+    assert learner.fit(golds).to_bytes() == few != many
+    monkeypatch.setattr(distillation, "MANY_TREES", len(golds) - 1)
+    assert learner.fit(golds).to_bytes() == many
+
+
 def test_weight_makes_no_rare_word_frequent(golds, text):
     """A word that the treebank has three times stays rare, however often the treebank counts."""
     learned = Distillation(TreebankPCFG(), TreebankPCFG(), text, weight=4).fit(golds)
@@ -244,7 +253,7 @@ def test_diverse_ensembles_differ(golds):
 def test_small_treebanks_get_more_grammars(golds, monkeypatch):
     learner = Ensembles.diverse(None, n_states=2)
     assert len(learner.fit(golds).grammars) == 4
-    monkeypatch.setattr("spacy_lpcfg.learning.ensemble._MANY_TREES", len(golds) - 1)
+    monkeypatch.setattr("spacy_lpcfg.learning.ensemble.MANY_TREES", len(golds) - 1)
     assert len(learner.fit(golds).grammars) == 2
 
 
