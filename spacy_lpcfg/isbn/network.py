@@ -121,7 +121,7 @@ class ISBN(ParsingModel):
         distributions of each decision.
     meta (dict): how it was learned.
     normalizers (float32, (n_tags, 1 + number of states), or None): of `fit_normalizers`.
-    RAISES (ISBNError): If the sizes of the networks do not fit.
+    RAISES (ISBNError): If the sizes of the networks or the normalisers do not fit.
     """
 
     vocabulary: NetworkVocabulary
@@ -148,6 +148,10 @@ class ISBN(ParsingModel):
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found}."
                 )
+
+        shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
+        if self.normalizers is not None and self.normalizers.shape != shape:
+            raise ISBNError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")
 
     @property
     def labels(self) -> tuple[str, ...]:

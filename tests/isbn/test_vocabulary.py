@@ -203,8 +203,10 @@ def test_isbn_storage(vocabulary):
     again = ISBN.from_bytes(data)
     assert again.to_bytes() == data
     assert np.array_equal(again.normalizers, isbn.normalizers)
-    with pytest.raises(ISBNError, match="normalizers"):
-        ISBN.from_bytes(replace(isbn, normalizers=isbn.normalizers[:, 1:]).to_bytes())
+    with pytest.raises(ISBNError, match="normalizers of shape"):
+        replace(isbn, normalizers=isbn.normalizers[:, 1:])
+    with pytest.raises(ISBNError, match="inconsistent in its normalizers"):
+        ISBN.from_bytes(replace(isbn, normalizers=np.nan * isbn.normalizers).to_bytes())
     assert again.meta == {"seed": 1}
     assert again.relations == relations
     words = ["The", "walker", "sat"]

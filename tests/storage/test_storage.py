@@ -32,7 +32,7 @@ DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
 NO_IDS = ("tensors.kept", "keys")  # any number is one
 ANY_GREAT = ("classifier.features", "counts", "layer.keys")  # any that is not negative
-IN_NO_OLDER_FILE = ("lexicon.class_shares", "temperature")
+IN_NO_OLDER_FILE = ("lexicon.class_shares", "normalizers", "temperature")
 SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 
 
