@@ -148,7 +148,6 @@ class ISBN(ParsingModel):
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found}."
                 )
-
         shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
         if self.normalizers is not None and self.normalizers.shape != shape:
             raise ISBNError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import expit, logsumexp
 
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import means_of
@@ -47,7 +48,7 @@ def fit_normalizers(
 
 def constant_normalizers(vocabulary: NetworkVocabulary, networks: Sequence[Network]) -> np.ndarray:
     """Without slopes: the log-normalisers at the means that units have without any input, as `fit_normalizers`."""
-    means = [1 / (1 + np.exp(-network.bias[None])) for network in networks]
+    means = [expit(network.bias[None]) for network in networks]
     found = np.zeros((len(vocabulary.tags), 1 + sum(network.n_states for network in networks)), dtype=np.float32)
     ranges = pairwise(vocabulary.word_offsets.tolist())
     found[:, 0] = [_log_normalizers(networks, means, first, end)[0] for first, end in ranges]
@@ -68,8 +69,7 @@ def _log_normalizers(networks: Sequence[Network], means: Iterable[np.ndarray], f
         ],
         axis=0,
     )
-    highest = logits.max(axis=1)
-    return highest + np.log(np.exp(logits - highest[:, None]).sum(axis=1))
+    return logsumexp(logits, axis=1)
 
 
 def _regression(means: np.ndarray, values: np.ndarray) -> np.ndarray:
