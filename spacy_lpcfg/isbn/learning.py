@@ -38,8 +38,10 @@ from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
+_UNITS, _UNITS_OF_MANY = 120, 160  # the second of more than MANY_TREES
 _STATES = (20, 40, 80, 120, 200)  # where dropout was tuned
 _DROPOUTS = (0.05, 0.15, 0.25, 0.35, 0.45)
+_DROPOUT_OF_MANY = 0.75  # share of it for more than MANY_TREES, to which networks fit less closely
 _RATE = 0.007  # with steps of _MIN_BATCH trees
 _EPOCHS = 14  # over MANY_TREES, and fewer over more
 _BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
@@ -74,7 +76,7 @@ NEVER = sys.maxsize
 class ISBNLearner(Variants):
     """Learner of an ISBN parser.
 
-    n_states (int): latent units of a position.
+    n_states (int or None): latent units of a position; None for 120, or 160 of more than 7,000 trees.
     approximation (str): as in `Network`.
     n_networks (int): networks that decide together, learned from the seeds seed, seed + 1, ...
     n_epochs (int or None): passes over the trees; None for 14, and for fewer over more than 7,000 trees, as the inverse
@@ -83,7 +85,8 @@ class ISBNLearner(Variants):
         larger steps cost less.
     learn_rate (float or None): of Adam at the first step; None for one that grows as the square root of batch_size:
         0.007 for 5.
-    dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120.
+    dropout (float or None): probability that a mean is not passed on; None for one by n_states: 0.35 for 120, and three
+        quarters of it for more than 7,000 trees.
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
@@ -98,7 +101,7 @@ class ISBNLearner(Variants):
     functions (bool): whether categories have their functions, as NP-SBJ.
     """
 
-    n_states: int = 120
+    n_states: int | None = None
     approximation: str = FEED_FORWARD
     n_networks: int = 1
     n_epochs: int | None = None
@@ -142,7 +145,7 @@ class ISBNLearner(Variants):
         self._check()
         kept, root_label = normalized_trees(trees, functions=self.functions)
         classes = NO_CLASSES if self.word_classes is None else self.word_classes.classes()
-        min_count = self.min_count_of(sum(map(len, kept)))
+        min_count, n_states = self.min_count_of(sum(map(len, kept))), self.n_states_of(len(kept))
         inputs = {} if self.signatures else {"min_signature_count": NEVER}
         vocabulary = take_vocabulary(
             kept, min_count=min_count, sentence_initial=self.sentence_initial, classes=classes, **inputs
@@ -158,22 +161,29 @@ class ISBNLearner(Variants):
         for number in range(self.n_networks):
             note = partial(_note, history, n_words, number + 1, on_step)
             start = start_network(
-                self.approximation, vocabulary, self.relations, n_states=self.n_states, seed=self.seed + number
+                self.approximation, vocabulary, self.relations, n_states=n_states, seed=self.seed + number
             )
             trainer = self.trainer(self.seed + number, events.n_sequences, n_words[0])
             networks.append(trainer.fit(start, events, dev=dev, on_epoch=note))
-        meta = {**self._meta(min_count, events.n_sequences, history), "root_label": root_label}
+        found = {"min_count": min_count, "n_states": n_states}
+        meta = {**self._meta(found, events.n_sequences, history), "root_label": root_label}
         return ISBN(vocabulary, self.relations, tuple(networks), meta, fit_normalizers(vocabulary, networks, events))
 
     def min_count_of(self, n_words: int) -> int:
         """How often a word must have a tag to be known with it, in a treebank of so many words."""
         return self.min_count or (_MIN_COUNT_OF_FEW if n_words < _FEW_WORDS else _MIN_COUNT)
 
+    def n_states_of(self, n_trees: int) -> int:
+        """The number of latent units of a network that learns from so many trees."""
+        return self.n_states or (_UNITS_OF_MANY if n_trees > MANY_TREES else _UNITS)
+
     def trainer(self, seed: int, n_trees: int, n_words: int) -> Trainer:
         """The trainer of the network of a seed on so many trees with so many words."""
         size = self.batch_size or min(max(round(n_words / _BATCH_WORDS), _MIN_BATCH), _MAX_BATCH)
         usual_rate = _RATE * (size / _MIN_BATCH) ** 0.5
-        usual_dropout = float(np.interp(self.n_states, _STATES, _DROPOUTS))
+        usual_dropout = float(np.interp(self.n_states_of(n_trees), _STATES, _DROPOUTS))
+        if n_trees > MANY_TREES:
+            usual_dropout *= _DROPOUT_OF_MANY
         return Trainer(
             n_epochs=self.passes(n_trees),
             batch_size=size,
@@ -189,11 +199,11 @@ class ISBNLearner(Variants):
         """The number of passes over so many trees."""
         return self.n_epochs or max(1, round(_EPOCHS * min(MANY_TREES / max(n_trees, 1), 1.0) ** 0.5))
 
-    def _meta(self, min_count: int, n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
+    def _meta(self, found: Mapping[str, Any], n_trees: int, history: list[LearningEpoch]) -> dict[str, Any]:
         """The settings and the history of learning, without anything that depends on the machine."""
         not_said = ("n_jobs", "relations", "word_classes")
         settings = {name: value for name, value in vars(self).items() if name not in not_said}
-        settings |= {"min_count": min_count}
+        settings |= found
         steps = [
             {"network": step.network, "epoch": step.epoch, "log_likelihood": round(step.log_likelihood, 6)}
             | ({} if np.isnan(step.dev) else {"dev": round(step.dev, 6)})

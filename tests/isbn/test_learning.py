@@ -158,6 +158,17 @@ def test_learner_knows_fewer_words_of_small_treebanks():
     assert (ISBNLearner().min_count_of(84_000), ISBNLearner(min_count=4).min_count_of(84_000)) == (3, 4)
 
 
+def test_learner_of_many_trees_has_more_units_and_less_dropout(monkeypatch):
+    assert [ISBNLearner().n_states_of(n) for n in (7_000, 7_001)] == [120, 160]
+    assert [ISBNLearner().trainer(0, n, 24 * n).dropout for n in (7_000, 7_001)] == pytest.approx([0.35, 0.3])
+    own = ISBNLearner(n_states=40, dropout=0.1)
+    assert (own.n_states_of(10_000), own.trainer(0, 10_000, 240_000).dropout) == (40, 0.1)
+    monkeypatch.setattr("spacy_lpcfg.isbn.learning.MANY_TREES", len(TREES) - 1)
+    monkeypatch.setattr("spacy_lpcfg.isbn.learning._UNITS_OF_MANY", 5)
+    model = replace(QUICK, n_states=None).fit(TREES)
+    assert model.networks[0].n_states == model.meta["learner"]["n_states"] == 5
+
+
 def test_learner_learns_an_ensemble_from_consecutive_seeds():
     both = replace(QUICK, n_networks=2).fit(TREES)
     second = replace(QUICK, seed=1).fit(TREES)
