@@ -30,7 +30,6 @@ from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
 Made = TypeVar("Made")
 _MIN_COUNT = 3
-_N_STATES = 120
 
 
 def make_isbn(
@@ -66,7 +65,7 @@ def make_isbn(
     RAISES (ValueError): If a setting is out of range
     """
     said = ISBNLearner.variant(variant)
-    n_states = (said.n_states or _N_STATES) if n_states is None else n_states
+    n_states = said.n_states_of(0) if n_states is None else n_states  # how many trees there are is not known yet
     min_count = (said.min_count or _MIN_COUNT) if min_count is None else min_count
     signatures = said.signatures if signatures is None else signatures
     check_approximation(approximation)
