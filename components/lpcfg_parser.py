@@ -63,7 +63,7 @@ _NO_TREES = (
         "pretrained": None,
         "learner": {"@misc": "spacy-lpcfg.Pivot.v1"},
         "spans_key": KEY,
-        "decoding": "mbr",
+        "decoding": None,
         "tags": "prior",
         "constraints": None,
         "pruning": {"@misc": "spacy-lpcfg.Pruning.v1"},
@@ -84,7 +84,7 @@ def make_lpcfg_parser(
     pretrained: str | None,
     learner: Learner | OnlineLearner | str,
     spans_key: str,
-    decoding: Decoding,
+    decoding: Decoding | None,
     tags: TagUse,
     constraints: ConstraintsOf | None,
     pruning: ChartSettings,
@@ -153,7 +153,7 @@ class GrammarShim(ModelShim[ParsingModel]):
         """Take the grammar that `make` gives, when one is first needed."""
         self._make, self._parsers, self.is_unread = make, {}, False
 
-    def parser(self, decoding: Decoding, pruning: ChartSettings, limits: Limits) -> Optional["TextParser"]:
+    def parser(self, decoding: Decoding | None, pruning: ChartSettings, limits: Limits) -> Optional["TextParser"]:
         """The parser by the grammar with these settings, made when it is first needed."""
         with _MAKING:
             grammar, key = self.learned, (decoding, pruning, limits)
@@ -193,7 +193,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     name (str): of the component
     learner (Learner or OnlineLearner): makes the grammar of the trees of the training corpus; these lie where the
         parser writes its own
-    decoding (str): "mbr": the tree of least expected loss, for the most brackets right; "max-rule": the tree with the
+    decoding (str or None): None: the first that the grammar has; "well-formed": the tree of least expected loss that
+        looks like the treebank's, of a grammar that knows its local trees; "mbr": the tree of least expected loss, for
+        the most brackets right; "max-rule": the tree with the
         largest marginals of rules; "most-probable": the tree of `n_best(1)`, of one proper grammar; "vote": of a
         combination, the brackets that most of its models have in their own trees, for the most trees right; "rerank":
         of a combination with a proper grammar, of the trees that the grammar finds the one that all models find most
@@ -225,7 +227,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         *,
         learner: Learner | OnlineLearner,
         spans_key: str = KEY,
-        decoding: Decoding = "mbr",
+        decoding: Decoding | None = None,
         tags: TagUse = "prior",
         constraints: ConstraintsOf | None = None,
         pruning: ChartSettings = ChartSettings(),
@@ -247,14 +249,15 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         register_pipe(self)
 
     @property
-    def decoding(self) -> Decoding:
-        """How trees are chosen."""
+    def decoding(self) -> Decoding | None:  # type: ignore[override]
+        """How trees are chosen; None for the first of the grammar's."""
         return self._decoding
 
     @decoding.setter
-    def decoding(self, decoding: Decoding) -> None:
-        check_decoding(decoding)
-        if not self.model.shims[0].is_unread and self.grammar is not None:
+    def decoding(self, decoding: Decoding | None) -> None:
+        if decoding is not None:
+            check_decoding(decoding)
+        if decoding is not None and not self.model.shims[0].is_unread and self.grammar is not None:
             self.grammar.check_decoding(decoding)
         self._decoding = decoding
 
@@ -326,7 +329,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         else:
             self._learn(self.gold_trees(get_examples()), nlp)
         self.check_learned(labels)
-        if self.grammar is not None:
+        if self.grammar is not None and self.decoding is not None:
             self.grammar.check_decoding(self.decoding)
 
     def _learn(self, treebank: Iterator[Tree], nlp: Language | None) -> None:
@@ -392,7 +395,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         before = vars(shim).copy()
         yield
         try:
-            if not shim.is_unread and self.grammar is not None:
+            if self.decoding is not None and not shim.is_unread and self.grammar is not None:
                 self.grammar.check_decoding(self.decoding)
         except ValueError as error:
             vars(shim).update(before)

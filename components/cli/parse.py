@@ -113,7 +113,8 @@ def parse(
     decoding: Annotated[
         Decoding | None,
         typer.Option(
-            help="mbr: the most brackets right; max-rule: the largest marginals of rules; most-probable: the tree of "
+            help="well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most brackets "
+            "right; max-rule: the largest marginals of rules; most-probable: the tree of "
             "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]"
         ),
     ] = None,

@@ -51,14 +51,12 @@ class ForestReading(SentenceReading):
     grammar (Grammar): whose symbols are the forest's; labels (LabelTable): of the grammar.
     words (sequence of str): of the sentence.
     forest (Forest): with a tree.
-    status (str): of the sentence's parses, as in `Parse`.
     """
 
     grammar: Grammar
     labels: LabelTable
     words: Sequence[str]
     forest: Forest
-    status: str
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
         """The tree of the forest with the least expected loss by these posteriors."""

@@ -17,12 +17,13 @@ from spacy_lpcfg.combination.reranking import listing_model
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, read_meta, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import is_array, is_number
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,13 @@ class Combined(ParsingModel):
     def decodings(self) -> tuple[Decoding, ...]:
         """The most probable tree and reranking need a proper grammar that reads from left to right."""
         has_grammar = listing_model(self.members) is not None
-        return ("mbr", "most-probable", "vote", "rerank") if has_grammar else ("mbr", "vote")
+        decodings: tuple[Decoding, ...] = ("mbr", "most-probable", "vote", "rerank") if has_grammar else ("mbr", "vote")
+        return well_formed_first(decodings, self.local_trees)
+
+    @cached_property
+    def local_trees(self) -> LocalTrees:
+        """Those of the first member that has any."""
+        return next((member.local_trees for member in self.members if member.local_trees), NO_LOCAL_TREES)
 
     def single_models(self) -> tuple[ParsingModel, ...]:
         """Those of all members."""

@@ -15,10 +15,11 @@ from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
 from spacy_lpcfg.parsing.protocol import WrappingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
 Straight: TypeAlias = Grammar | Ensemble | Stacked | ISBN
 
@@ -48,6 +49,16 @@ class Mirrored(WrappingModel):
     def summary(self) -> str:
         """That of the model, and that it is mirrored."""
         return f"{self.model.summary}, from right to left"
+
+    @property
+    def local_trees(self) -> LocalTrees:
+        """None: those of the model are mirrored."""
+        return NO_LOCAL_TREES
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Those of the model that need no local trees."""
+        return well_formed_first(self.model.decodings, self.local_trees)
 
     @property
     def temperature(self) -> float:

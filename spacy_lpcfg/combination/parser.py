@@ -89,7 +89,12 @@ class CombinedParser(BackedParser):
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
-        return SentenceReading(self._mean(self._readings(Query.of(query), guide)))
+        readings = self._readings(Query.of(query), guide)
+        return SentenceReading(self._mean(readings), log_probability=self._log_probability(readings))
+
+    def _log_probability(self, readings: Sequence[SentenceReading]) -> float:
+        """Return the log-probability of the sentence by the member that has one; nan if there is none."""
+        return readings[self._teller].log_probability if self._teller is not None else float("nan")
 
     def _mean(self, readings: Sequence[SentenceReading]) -> Posteriors:
         return mean([reading.posteriors for reading in readings], self.combined.weights)
@@ -133,9 +138,13 @@ class CombinedParser(BackedParser):
         spans = self._spans(query, found)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
         status = _status(spans, found, query.constraints)
-        log_probability = readings[self._teller].log_probability if self._teller is not None else float("nan")
         return found.parse_of(
-            query.words, own, spans, given=query.certain_tags, log_probability=log_probability, status=status
+            query.words,
+            own,
+            spans,
+            given=query.certain_tags,
+            log_probability=self._log_probability(readings),
+            status=status,
         )
 
     def _spans(self, query: Query, found: Posteriors) -> list[Span]:

@@ -17,16 +17,18 @@ from spacy_lpcfg.words.signatures import UNKNOWN
 
 if TYPE_CHECKING:
     from spacy_lpcfg.grammar.grammar import Grammar
+    from spacy_lpcfg.trees.local_trees import LocalTrees
 
 
 class GrammarError(ValueError):
     """A grammar that is damaged, foreign or inconsistent."""
 
 
-_TEXTS = ("lexicon.tags", "classes.words")
+_TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
+_NODE = 64  # bytes that it takes, at most, for each label of a local tree
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
@@ -34,7 +36,8 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 def parser_bytes(grammar: Grammar) -> float:
     """About the memory that a parser by a grammar takes, sentences aside: its tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
-    return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar)
+    rules = _NODE * len(grammar.local_trees.rules)
+    return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar) + rules
 
 
 def tensor_bytes(tensors: Tensors) -> float:
@@ -89,6 +92,7 @@ def check(grammar: Grammar) -> None:
     _check_classes(grammar.lexicon)
     _check_classifier(grammar.classifier, grammar.n_preterminals + 2)
     _check_tags(grammar)
+    _check_local_trees(grammar.local_trees)
     if grammar.is_proper:
         for vectors in (grammar.root_vectors, grammar.lexicon.vectors):
             require("probabilities", bool(np.all(vectors >= 0)))
@@ -184,6 +188,13 @@ def _check_tags(grammar: Grammar) -> None:
     for name in ("tags_before", "tags_after"):
         require(name, _is_weights(getattr(grammar, name), grammar.n_symbols, n_tags))
     require("tags", {chain[-1] for chain in grammar.chains[: grammar.n_preterminals]} <= set(grammar.tags))
+
+
+def _check_local_trees(local_trees: LocalTrees) -> None:
+    n, rules = len(local_trees.counts), local_trees.rules
+    require("local_trees.counts", _is(local_trees.counts, "int32", n) and bool(np.all(local_trees.counts > 0)))
+    require("local_trees.offsets", are_offsets(local_trees.offsets, "int32", n, len(rules), least=2))
+    require("local_trees.rules", _is(rules, "int32", len(rules)) and are_within(rules, len(local_trees.symbols)))
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:

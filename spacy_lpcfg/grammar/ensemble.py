@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +14,11 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, Decoding
+from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, Decoding, well_formed_first
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.trees.local_trees import LocalTrees
 
 COMBINATIONS = ("product", "sum")
 
@@ -40,7 +41,6 @@ class Ensemble(ParsingModel):
     temperature: float = 1.0
 
     parser_class = "spacy_lpcfg.chart.ensemble:EnsembleParser"
-    decodings: ClassVar[tuple[Decoding, ...]] = OF_ANY_GRAMMAR
 
     def __post_init__(self) -> None:
         if not self.grammars:
@@ -63,6 +63,16 @@ class Ensemble(ParsingModel):
     def is_proper(self) -> bool:
         """Whether the parameters of all grammars are probabilities."""
         return all(grammar.is_proper for grammar in self.grammars)
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Those of any grammar."""
+        return well_formed_first(OF_ANY_GRAMMAR, self.local_trees)
+
+    @property
+    def local_trees(self) -> LocalTrees:
+        """Those of the treebank."""
+        return self.grammars[0].local_trees
 
     @property
     def words(self) -> frozenset[str]:

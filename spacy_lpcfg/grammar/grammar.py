@@ -14,9 +14,10 @@ from spacy_lpcfg.grammar.checking import GrammarError, check, check_temperature,
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
-from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, OF_PROPER_GRAMMAR, Decoding
+from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, OF_PROPER_GRAMMAR, WELL_FORMED, Decoding
 from spacy_lpcfg.parsing.protocol import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.classes import WordClasses
 
@@ -47,6 +48,7 @@ class Grammar(ParsingModel):
         is the sentence's edge.
     temperature (float): what the log-odds of posteriors are to be divided by, so that they are right as often as they
         say; posteriors are those of the grammar, and components that write scores divide.
+    local_trees (LocalTrees): those of the treebank, for the decoding "well-formed".
     RAISES (GrammarError): On a temperature that is not finite and above 0.
     """
 
@@ -66,6 +68,7 @@ class Grammar(ParsingModel):
     tags_before: np.ndarray
     tags_after: np.ndarray
     temperature: float = 1.0
+    local_trees: LocalTrees = NO_LOCAL_TREES
 
     parser_class = "spacy_lpcfg.chart.parser:Parser"
 
@@ -85,7 +88,8 @@ class Grammar(ParsingModel):
     @property
     def decodings(self) -> tuple[Decoding, ...]:
         """All that need one grammar; the most probable tree needs a proper one."""
-        return OF_PROPER_GRAMMAR if self.has_tree_probabilities else OF_ANY_GRAMMAR
+        decodings = OF_PROPER_GRAMMAR if self.has_tree_probabilities else OF_ANY_GRAMMAR
+        return (*decodings, WELL_FORMED) if self.local_trees else decodings
 
     @property
     def parser_bytes(self) -> float:
@@ -168,7 +172,8 @@ class Grammar(ParsingModel):
         lexicon = {f"lexicon.{name}": getattr(self.lexicon, name) for name in _LEXICON}
         classifier = {f"classifier.{name}": getattr(self.classifier, name) for name in _CLASSIFIER}
         classes = {f"classes.{name}": getattr(self.lexicon.classes, name) for name in _CLASSES}
-        return {**own, **tensors, **lexicon, **classifier, **classes}
+        local_trees = {f"local_trees.{name}": getattr(self.local_trees, name) for name in _LOCAL_TREES}
+        return {**own, **tensors, **lexicon, **classifier, **classes, **local_trees}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
@@ -179,6 +184,8 @@ class Grammar(ParsingModel):
         values = {"temperature": 1.0, **values}
         if not _WITHOUT_CLASSES.keys() & values.keys():
             values = {**_WITHOUT_CLASSES, **values}
+        if not _WITHOUT_LOCAL_TREES.keys() & values.keys():
+            values = {**_WITHOUT_LOCAL_TREES, **values}
         try:
             refuse_others(values, GRAMMAR_PARTS)
             for name in GRAMMAR_PARTS:
@@ -191,6 +198,7 @@ class Grammar(ParsingModel):
                     classes=WordClasses(**{name: values[f"classes.{name}"] for name in _CLASSES}),
                 ),
                 classifier=Classifier(**{name: values[f"classifier.{name}"] for name in _CLASSIFIER}),
+                local_trees=LocalTrees(**{name: values[f"local_trees.{name}"] for name in _LOCAL_TREES}),
             )
         except KeyError as error:
             raise GrammarError(f"This grammar lacks {error}: copy or learn it again.") from error
@@ -249,15 +257,18 @@ _LEXICON = (
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
 _CLASSES = ("words", "classes")
+_LOCAL_TREES = ("symbols", "offsets", "rules", "counts", "punctuation")
 _WITHOUT_CLASSES: dict[str, Any] = {
     "lexicon.class_shares": np.zeros((0, 0), dtype=np.float32),
     "classes.words": (),
     "classes.classes": np.zeros(0, dtype=np.int32),
 }
+_WITHOUT_LOCAL_TREES = {f"local_trees.{name}": getattr(NO_LOCAL_TREES, name) for name in _LOCAL_TREES}
 GRAMMAR_PARTS = (
     *_OWN,
     *(f"tensors.{name}" for name in _TENSORS),
     *(f"lexicon.{name}" for name in _LEXICON),
     *(f"classifier.{name}" for name in _CLASSIFIER),
     *(f"classes.{name}" for name in _CLASSES),
+    *(f"local_trees.{name}" for name in _LOCAL_TREES),
 )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
+from spacy_lpcfg.parsing.decodings import WELL_FORMED, Decoding, check_decoding
 from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
+from spacy_lpcfg.parsing.result import PARSED, Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.storage.container import Stored
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -42,11 +43,13 @@ class SentenceReading:
     posteriors (Posteriors): of its brackets and tags.
     parse (Parse or None): the tree that the posteriors are of, if they are of one that the parser has found.
     log_probability (float): of the sentence, as in `Parse`; nan if the model has none.
+    status (str): of the sentence's parses, as in `Parse`.
     """
 
     posteriors: Posteriors
     parse: Parse | None = None
     log_probability: float = float("nan")
+    status: str = PARSED
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
         """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""
@@ -192,6 +195,7 @@ class ParsingModel(Stored):
     parser_class (str): module and name of its parser; parsers stand above models, and are imported when needed.
     is_network, is_mirrored (bool): whether it is made of networks, and whether it reads from right to left.
     own_tree (str): the decoding by which the model chooses its own tree when several models vote.
+    bracket_cost (float): brackets less likely than this are better left out.
     """
 
     parser_class: ClassVar[str]
@@ -227,7 +231,17 @@ class ParsingModel(Stored):
 
         @property
         def decodings(self) -> tuple[Decoding, ...]:
-            """The ways in which its parser can choose a tree."""
+            """The ways in which its parser can choose a tree, the default first."""
+
+        @property
+        def local_trees(self) -> LocalTrees:
+            """Those of its treebank; `NO_LOCAL_TREES` if it does not know them."""
+
+        @property
+        def bracket_cost(self) -> float: ...
+
+    else:
+        local_trees, bracket_cost = NO_LOCAL_TREES, 0.42
 
     @property
     def label_chains(self) -> frozenset[Chain]:
@@ -249,18 +263,21 @@ class ParsingModel(Stored):
     def parser(
         self,
         *,
-        decoding: Decoding = "mbr",
+        decoding: Decoding | None = None,
         chart: ChartSettings | None = None,
         search: BeamSettings | None = None,
     ) -> SentenceParser:
         """The parser by this model.
 
-        decoding (str): one of `decodings`; it goes before that of the settings.
+        decoding (str or None): one of `decodings`, None for the first; it goes before that of the settings.
         chart (ChartSettings or None), search (BeamSettings or None): how grammars and networks prune; None for the
             defaults.
         RAISES (ValueError): If the model cannot be decoded so.
         """
+        decoding = decoding or self.decodings[0]
         self.check_decoding(decoding)
+        if decoding == WELL_FORMED:
+            return _well_formed(self, self.parser(decoding="mbr", chart=chart, search=search))
         module, _, name = self.parser_class.partition(":")
         made: SentenceParser = getattr(import_module(module), name).of(self, decoding, chart, search)
         return made
@@ -294,6 +311,18 @@ class WrappingModel(ParsingModel):
         """Those of the model."""
         return self.model.decodings
 
+    @property
+    def local_trees(self) -> LocalTrees:  # type: ignore[override]
+        """Those of the model."""
+        return self.model.local_trees
+
     def single_models(self) -> tuple[ParsingModel, ...]:
         """Those of the model."""
         return self.model.single_models()
+
+
+def _well_formed(model: ParsingModel, parser: SentenceParser) -> SentenceParser:
+    """Make a parser of well-formed trees over that of the model; its module needs this one."""
+    from spacy_lpcfg.parsing.well_formed import WellFormedDecoder, WellFormedParser
+
+    return WellFormedParser(parser, WellFormedDecoder(model.local_trees, cost=model.bracket_cost))

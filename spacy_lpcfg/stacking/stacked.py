@@ -8,6 +8,7 @@ from typing import TypeAlias
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
 from spacy_lpcfg.parsing.protocol import WrappingModel
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
@@ -41,6 +42,11 @@ class Stacked(WrappingModel):
 
     def __post_init__(self) -> None:
         check_temperature(self.temperature)
+
+    @property
+    def decodings(self) -> tuple[Decoding, ...]:
+        """Those of the model."""
+        return well_formed_first(self.model.decodings, self.model.local_trees)
 
     @property
     def tags(self) -> tuple[str, ...]:

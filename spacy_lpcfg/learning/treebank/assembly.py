@@ -28,8 +28,10 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 )
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
+from spacy_lpcfg.learning.treebank.local_trees import count_local_trees
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
+from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.trees.tree import Tree
 
@@ -83,7 +85,8 @@ class IndexedTreebank:
     vocabulary (TreebankVocabulary): terminals.
     terminal (int32, (n_nodes,)): of each leaf; -1 for inner nodes.
     lexical (LexicalSettings): by which the terminals were chosen, and emissions are smoothed.
-    n_classified (int): the classifier of words in their context learns from this many of the first trees.
+    n_classified (int): the classifier of words in their context learns from this many of the first trees, and they
+        alone are counted for the local trees.
     exact_tensors (bool): whether grammars keep the tensors of rules exactly, instead of to a tolerance.
     """
 
@@ -185,6 +188,11 @@ class IndexedTreebank:
         words = read_words(nodes, self.terminal[: nodes.n_nodes], lexicon, self.symbol_weights)
         return LogLinear().fit(words, lexicon, len(names))
 
+    @cached_property
+    def local_trees(self) -> LocalTrees:
+        """The local trees of the trees that the classifier learns from."""
+        return count_local_trees(self.nodes.between(0, self.n_classified))
+
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
@@ -251,4 +259,5 @@ def build_grammar(treebank: IndexedTreebank, parameters: Parameters) -> Grammar:
         classifier=treebank.classifier,
         tags_before=before,
         tags_after=after,
+        local_trees=treebank.local_trees,
     )

@@ -1,0 +1,109 @@
+"""Local trees: a label over the labels and tags of its children, and how often a treebank has each.
+
+Punctuation is passed over, and labels count without their functions, so that a local tree stands for a rule of the
+grammar that annotators had in mind: `NP -> DT NN`, `S -> NP VP`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spacy_lpcfg.trees.transforms import basic_category
+from spacy_lpcfg.trees.tree import Tree
+
+LocalTree = tuple[str, ...]
+"""The label of the parent, then those of its children; of a word its tag."""
+
+
+@dataclass(frozen=True, eq=False)
+class LocalTrees:
+    """The local trees of a treebank with their counts.
+
+    symbols (tuple of str): labels and tags, (n_symbols,).
+    offsets (int32, (n_local_trees + 1,)): where each local tree begins in `rules`.
+    rules (int32, (offsets[-1],)): ids of the parent and of its children, one local tree after the other.
+    counts (int32, (n_local_trees,)): how often the treebank has each, at least once.
+    punctuation (tuple of str): tags that are passed over.
+    """
+
+    symbols: tuple[str, ...]
+    offsets: np.ndarray
+    rules: np.ndarray
+    counts: np.ndarray
+    punctuation: tuple[str, ...]
+
+    @classmethod
+    def of(cls, counts: Mapping[LocalTree, int], punctuation: Iterable[str]) -> LocalTrees:
+        """Store counts of local trees, the most frequent first."""
+        order = sorted(counts, key=lambda rule: (-counts[rule], rule))
+        symbols = tuple(sorted({symbol for rule in order for symbol in rule}))
+        ids = {symbol: i for i, symbol in enumerate(symbols)}
+        return cls(
+            symbols,
+            np.cumsum([0, *map(len, order)], dtype=np.int32),
+            np.array([ids[symbol] for rule in order for symbol in rule], dtype=np.int32),
+            np.array([counts[rule] for rule in order], dtype=np.int32),
+            tuple(sorted(punctuation)),
+        )
+
+    @classmethod
+    def of_trees(cls, trees: Iterable[Tree]) -> LocalTrees:
+        """Count the local trees of normalised trees, the commonest tags of punctuation among their tags."""
+        trees = list(trees)
+        words = Counter((leaf.label, leaf.word or "") for tree in trees for leaf in tree.leaves())
+        punctuation = punctuation_tags(words)
+        return cls.of(Counter(rule for tree in trees for rule in local_trees(tree, punctuation)), punctuation)
+
+    def __bool__(self) -> bool:
+        return len(self.counts) > 0
+
+    @cached_property
+    def as_dict(self) -> dict[LocalTree, int]:
+        """The count of each local tree."""
+        bounds = zip(self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True)
+        names = [self.symbols[i] for i in self.rules.tolist()]
+        return {tuple(names[start:end]): n for (start, end), n in zip(bounds, self.counts.tolist(), strict=True)}
+
+    def unseen(self, tree: Tree) -> list[LocalTree]:
+        """Return the local trees of a tree that the treebank does not have, in pre-order."""
+        return [rule for rule in local_trees(tree, self.punctuation) if rule not in self.as_dict]
+
+
+NO_LOCAL_TREES = LocalTrees.of({}, ())
+
+
+def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]:
+    """Yield the local trees of a normalised tree in pre-order, but for those that hold nothing but punctuation."""
+    for node in tree.nodes():
+        children = [
+            child.label if child.is_leaf else basic_category(child.label)
+            for child in node.children
+            if not (child.is_leaf and child.label in punctuation)
+        ]
+        if children:
+            yield basic_category(node.label), *children
+
+
+def punctuation_tags(counts: Mapping[tuple[str, str], int]) -> frozenset[str]:
+    """Return the tags most of whose words consist of punctuation marks.
+
+    counts (mapping of (tag, word) to int): how often each word has each tag.
+    """
+    marks: dict[str, int] = defaultdict(int)
+    for (tag, word), n in counts.items():
+        marks[tag] += n if _is_punctuation(word) else -n
+    return frozenset(tag for tag, balance in marks.items() if balance > 0)
+
+
+_BRACKETS = ("-LRB-", "-RRB-", "-LCB-", "-RCB-", "-LSB-", "-RSB-")
+_QUOTES = "`"  # which Unicode calls a modifier
+
+
+def _is_punctuation(word: str) -> bool:
+    return word in _BRACKETS or all(mark in _QUOTES or unicodedata.category(mark)[0] == "P" for mark in word)

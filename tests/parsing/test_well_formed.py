@@ -1,0 +1,154 @@
+"""Well-formed trees against enumeration: all trees over a few brackets, each scored by the formula."""
+
+from itertools import permutations, product
+from math import log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spacy_lpcfg.combination import Combined, model_from_bytes
+from spacy_lpcfg.combination.members import Mirrored
+from spacy_lpcfg.grammar import Ensemble
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import Posteriors
+from spacy_lpcfg.parsing.well_formed import UNSEEN, WEIGHT, WellFormedDecoder
+from spacy_lpcfg.trees import Tree, parse_trees
+from spacy_lpcfg.trees.local_trees import LocalTrees, local_trees
+
+N_WORDS, COST = 4, 0.4
+LABELS, TAGS, WORDS = "XYZ", "abc", "stuv"
+PUNCTUATION = ("p",)
+spans = st.tuples(st.integers(0, N_WORDS - 1), st.integers(1, N_WORDS), st.sampled_from(LABELS)).filter(
+    lambda span: span[0] < span[1]
+)
+rules = st.tuples(st.sampled_from(LABELS), st.lists(st.sampled_from(LABELS + TAGS), min_size=1, max_size=3)).map(
+    lambda rule: (rule[0], *rule[1])
+)
+
+
+def crosses(one, other):
+    return one[0] < other[0] < one[1] < other[1] or other[0] < one[0] < other[1] < one[1]
+
+
+def all_trees(brackets, tags):
+    """Yield every tree over some brackets, at most three over the same words in any order, one of them over all."""
+    of_span = {}
+    for start, end, label in brackets:
+        of_span.setdefault((start, end), []).append(label)
+    choices = [
+        [(bounds, chain) for n in range(min(3, len(labels)) + 1) for chain in permutations(labels, n)]
+        for bounds, labels in of_span.items()
+    ]
+    for choice in product(*choices):
+        chains = {bounds: chain for bounds, chain in choice if chain}
+        if (0, N_WORDS) in chains and not any(crosses(one, other) for one in chains for other in chains):
+            order = sorted(chains, key=lambda bounds: (bounds[0], -bounds[1]))
+            yield Tree.from_spans(WORDS, tags, [(*bounds, label) for bounds in order for label in chains[bounds]])
+
+
+def value_of(tree, posteriors, counts):
+    """The formula of the module's docstring."""
+    totals = {parent: sum(n for rule, n in counts.items() if rule[0] == parent) for parent in LABELS}
+    value = sum(posteriors[span] - COST for span in tree.spans())
+    for rule in local_trees(tree, PUNCTUATION):
+        value += WEIGHT * (log(counts[rule] / totals[rule[0]]) if rule in counts else UNSEEN)
+    return value
+
+
+@settings(max_examples=150)
+@given(
+    st.dictionaries(spans, st.floats(0.05, 1), max_size=6),
+    st.dictionaries(rules, st.integers(1, 9), min_size=1, max_size=12),
+    st.lists(st.sampled_from(TAGS + "p"), min_size=N_WORDS, max_size=N_WORDS),
+)
+def test_well_formed_brackets_are_the_best_of_all_trees(posteriors, counts, tags):
+    posteriors.setdefault((0, N_WORDS, "X"), 0.2)
+    counts.setdefault(("X", "a"), 1)
+    counts |= {(label, "b"): 1 for label in LABELS}  # a parent that the treebank lacks has no local trees to compare
+    decoder = WellFormedDecoder(LocalTrees.of(counts, PUNCTUATION), cost=COST)
+    brackets = decoder.brackets(Posteriors(posteriors, [{tag: 1.0} for tag in tags]))
+    tree = Tree.from_spans(WORDS, tags, brackets)
+    assert tree.spans() == brackets
+    best = max(value_of(each, posteriors, counts) for each in all_trees(posteriors, tags))
+    assert value_of(tree, posteriors, counts) == pytest.approx(best)
+
+
+TREEBANK = """
+(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT the) (NN cat)) (PP (IN with) (NP (DT the) (NN eye)))) (. .))
+(S (NP (NN cat)) (VP (VBD had) (VP (VBN seen) (NP (NP (DT the) (NN dog)) (PP (IN with) (NP (DT the) (NN cat)))))) (. .))
+(S (NP (DT the) (NN cat)) (VP (VBD saw)) (. .))"""
+SENTENCE = ["the", "dog", "saw", "the", "cat", "with", "the", "eye", "."]
+
+
+def test_well_formed_skeletons_are_filled_in():
+    local = LocalTrees.of_trees(parse_trees(TREEBANK))
+    assert local.punctuation == (".",)
+    brackets = {(0, 4, "S"): 1.0, (0, 1, "NP"): 0.9, (1, 3, "VP"): 0.38, (2, 3, "NP"): 0.38}
+    posteriors = Posteriors(brackets, [{"NN": 1.0}, {"VBD": 0.6, "NN": 0.4}, {"NN": 1.0}, {".": 1.0}])
+    (tree,) = parse_trees("(S (NP (NN cat)) (VBD saw) (NN dog) (. .))")
+    assert local.unseen(tree) == [("S", "NP", "VBD", "NN")]
+    assert WellFormedDecoder(local, cost=0.42).brackets(posteriors) == tree.spans()  # VP -> VBD NP is as unseen
+    with_object = LocalTrees.of({**local.as_dict, ("VP", "VBD", "NP"): 1}, local.punctuation)
+    (full,) = parse_trees("(S (NP (NN cat)) (VP (VBD saw) (NP (NN dog))) (. .))")
+    assert WellFormedDecoder(with_object, cost=0.42).brackets(posteriors) == full.spans()
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    return TreebankPCFG().fit(parse_trees(TREEBANK))
+
+
+def test_well_formed_is_what_combinations_and_ensembles_choose_by(grammar):
+    assert grammar.decodings[0] == "mbr"
+    assert grammar.decodings[-1] == "well-formed"
+    assert grammar.local_trees.as_dict == LocalTrees.of_trees(parse_trees(TREEBANK)).as_dict
+    ensemble = Ensemble((grammar, grammar))
+    for model in (ensemble, Combined((grammar, ensemble), (0.5, 0.5))):
+        assert model.decodings[0] == "well-formed"
+        own, named = (model.parser(decoding=name).parse(SENTENCE) for name in (None, "well-formed"))
+        assert own.spans == named.spans
+        assert own.log_probability == pytest.approx(named.log_probability, nan_ok=True)
+        again = model_from_bytes(model.to_bytes())
+        assert again.local_trees.as_dict == grammar.local_trees.as_dict
+        assert again.parser().parse(SENTENCE).spans == own.spans
+
+
+def test_well_formed_needs_local_trees(grammar):
+    mirrored = Combined((Mirrored(grammar),), (1.0,))
+    assert "well-formed" not in mirrored.decodings
+    with pytest.raises(ValueError, match="local trees of its treebank"):
+        mirrored.parser(decoding="well-formed")
+
+
+def test_well_formed_parser_leaves_other_answers_to_the_model(grammar):
+    parser, backing = grammar.parser(decoding="well-formed"), grammar.parser()
+    parse = parser.parse(SENTENCE)
+    assert parse.status == "parsed"
+    assert parse.log_probability == backing.parse(SENTENCE).log_probability
+    posteriors = backing.posteriors(SENTENCE)
+    assert parse.span_scores.tolist() == pytest.approx([posteriors.brackets.get(span, 0.0) for span in parse.spans])
+    assert parser.n_best(SENTENCE, 2) == backing.n_best(SENTENCE, 2)
+    assert parser.answers == backing.answers
+    assert parser.kind == backing.kind
+    assert parser.likely_tags(SENTENCE) == backing.likely_tags(SENTENCE)
+    glued = parser.parse(["."] * 12)
+    assert glued.status == backing.parse(["."] * 12).status
+    assert len(glued.tree) == 12
+
+
+@pytest.mark.parametrize("span", [(3, 8, "NP"), (2, 5, "VP"), (0, 5, ""), (5, 8, "PP"), (0, 9, "S")])
+def test_well_formed_trees_keep_constraints(grammar, span):
+    query = Query(SENTENCE, constraints=Constraints(required=(span,)))
+    parse, other = (grammar.parser(decoding=name).parse(query) for name in ("well-formed", "mbr"))
+    assert query.constraints.allow(parse.spans) == query.constraints.allow(other.spans)
+    assert parse.status == other.status
+    without = Query(SENTENCE, constraints=Constraints(forbidden=((5, 8, "PP"),)))
+    assert (5, 8, "PP") not in grammar.parser(decoding="well-formed").parse(without).spans
+
+
+def test_well_formed_tags_are_those_given(grammar):
+    tags = ["DT", "NN", "VBD", "DT", "NN", "IN", "DT", "NN", "."]
+    assert grammar.parser(decoding="well-formed").parse(Query(SENTENCE, tags)).tags == tags
