@@ -27,6 +27,7 @@ class GrammarError(ValueError):
 _TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
+_MOST_NODES = 2**31  # of trees
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
 _NODE = 64  # bytes that it takes, at most, for each label of a local tree
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
@@ -193,6 +194,7 @@ def _check_tags(grammar: Grammar) -> None:
 def _check_local_trees(local_trees: LocalTrees) -> None:
     n, rules = len(local_trees.counts), local_trees.rules
     require("local_trees.counts", _is(local_trees.counts, "int32", n) and bool(np.all(local_trees.counts > 0)))
+    require("local_trees.counts", int(local_trees.counts.sum(dtype=np.int64)) < _MOST_NODES)
     require("local_trees.offsets", are_offsets(local_trees.offsets, "int32", n, len(rules), least=2))
     require("local_trees.rules", _is(rules, "int32", len(rules)) and are_within(rules, len(local_trees.symbols)))
 

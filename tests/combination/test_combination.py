@@ -290,7 +290,7 @@ def test_models_that_cannot_be_reranked_are_refused(trees, members, mirrored):
             models.parser(decoding=decoding)
         with pytest.raises(ValueError, match=r"for this .*'rerank'\. Reranking needs a combination"):
             models.parser(decoding="rerank")
-    with pytest.raises(ValueError, match="mbr, max-rule, most-probable for this Grammar, got 'vote'"):
+    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, well-formed for this Grammar, got 'vote'"):
         members[0].parser(decoding="vote")
 
 

@@ -180,7 +180,7 @@ def test_config_has_the_learner_of_its_preset(name, paths):
         sentences = text and taught.text
         assert text is None or [words[0] for words in sentences] == ["The", "My"]
         assert parser.learner == preset(name, text=sentences, seed=3)
-        assert (parser.decoding, parser.output.temperature) == ("mbr", None)
+        assert (parser.decoding, parser.output.temperature) == (None, None)
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -274,7 +274,7 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
     plain.to_disk(tmp_path)
     both = spacy.blank("en")
     parser = both.add_pipe("lpcfg_parser", config={"decoding": "rerank", "learner": pcfg})
-    with pytest.raises(ValueError, match="mbr, max-rule, most-probable for this Grammar"):
+    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, well-formed for this Grammar"):
         both.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=20)(both))
     parser.from_bytes(nlp.get_pipe("lpcfg_parser").to_bytes())
     combined = parser.grammar
@@ -286,7 +286,7 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
             load()
         assert parser.grammar is combined
     assert both(TEXT)._.constituency
-    with pytest.raises(ValueError, match="mbr, max-rule, most-probable for this Grammar"):
+    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, well-formed for this Grammar"):
         spacy.load(tmp_path, config={"components.lpcfg_parser.decoding": "rerank"})
     with pytest.raises(ValueError, match="rerank"):
         spacy.blank("en").add_pipe("lpcfg_parser", config={"decoding": "votes"})

@@ -31,7 +31,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", None]},
+    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", ""]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],

@@ -56,8 +56,8 @@ def test_equal_grammars_parse_as_one_does(proper, golds, combine):
 
 
 def test_marginals_and_probabilities_are_means(proper, golds):
-    sums = ensemble_of(*proper, combine="sum").parser(chart=EXHAUSTIVE)
-    products = ensemble_of(*proper).parser(chart=EXHAUSTIVE)
+    sums = EnsembleParser(ensemble_of(*proper, combine="sum"), settings=EXHAUSTIVE)
+    products = EnsembleParser(ensemble_of(*proper), settings=EXHAUSTIVE)
     members = [Parser(grammar, settings=EXHAUSTIVE) for grammar in proper]
     for gold in golds:
         forest = sums.forest(gold.words)

@@ -48,7 +48,7 @@ def test_layer_without_features_changes_nothing():
 
 
 def test_layer_of_one_grammar_without_features_gives_its_trees(stacked):
-    own, blank = stacked.model.parser(), Stacked(stacked.model, SpanLayer.blank()).parser()
+    own, blank = (model.parser(decoding="mbr") for model in (stacked.model, Stacked(stacked.model, SpanLayer.blank())))
     for tree in trees(30):
         assert_same_parse(blank.parse(tree.words), own.parse(tree.words))
 
@@ -112,7 +112,7 @@ def test_stacked_has_the_posteriors_of_the_layer(stacked):
 
 def test_stacked_gives_the_likeliest_brackets_that_the_grammar_allows(stacked):
     """No tree of the grammar's n best has a larger sum of posteriors, each less the cost."""
-    cost, parser = stacked.bracket_cost, stacked.parser()
+    cost, parser = stacked.bracket_cost, stacked.parser(decoding="mbr")
 
     def gain(spans, tags, found):
         of_tags = sum(p.get(tag, 0.0) for p, tag in zip(found.tags, tags, strict=True))
@@ -138,8 +138,9 @@ def test_stacked_asks_the_grammar_for_all_else(stacked):
     assert parser.tree_log_probability(tree) == own.tree_log_probability(tree)
     assert [each.symbol for each in parser.states(SENTENCE)] == [each.symbol for each in own.states(SENTENCE)]
     assert parser.likely_tags(SENTENCE) == own.likely_tags(SENTENCE)
-    for name in ("labels", "words", "root_label", "decodings", "tags"):
+    for name in ("labels", "words", "root_label", "local_trees", "tags"):
         assert getattr(stacked, name) == getattr(stacked.model, name)
+    assert {*stacked.decodings} == {*stacked.model.decodings}
     assert stacked.single_models() == (stacked.model,)
     assert stacked.parser_bytes > stacked.model.parser_bytes
 

@@ -168,7 +168,7 @@ def test_memory_of_state_vectors_is_bounded(kind):
     model = grammar if kind == "grammar" else Ensemble((grammar, grammar))
     words = stored_models.trees(5)[2].words
     assert len(words) > 5
-    parser = model.parser()
+    parser = model.parser(decoding="mbr")
     forest = parser.forest(words)
     symbols = forest.item_table()[:, 2]
     taken = 2 * 4 * 200 * len(symbols) * (1 if kind == "grammar" else 2)
