@@ -53,7 +53,7 @@ from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Seeded
 from spacy_lpcfg.learning.lexicon.lexical import signatures_of
 from spacy_lpcfg.learning.stepwise import Starter
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking import LayerSettings, StackedLearner
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines

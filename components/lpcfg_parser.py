@@ -36,7 +36,7 @@ from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, values_of_steps
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
 from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 

@@ -26,7 +26,8 @@ from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import check_number
-from spacy_lpcfg.parsing.protocol import ParsingModel, SentenceParser
+from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser

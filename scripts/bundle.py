@@ -34,7 +34,7 @@ from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.models import pretrained_path
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import compressed
 from spacy_lpcfg.storage.files import write_atomically

@@ -22,7 +22,7 @@ from benchmarks.accuracy.levers import LEVERS, variants
 from spacy_lpcfg.chart import ChartSettings
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.learning import Ensembles, Pivot
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.trees import Tree, clean, read_trees
 
 

@@ -30,7 +30,7 @@ from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
 

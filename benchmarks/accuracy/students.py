@@ -27,7 +27,7 @@ from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import Pivot
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.trees import Tree, read_trees
 from spacy_lpcfg.trees.transforms import normalize_rooted
 

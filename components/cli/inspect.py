@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.grammar import Grammar
     from spacy_lpcfg.isbn import ISBN
-    from spacy_lpcfg.parsing.protocol import ParsingModel
+    from spacy_lpcfg.parsing.model import ParsingModel
 
 Found: TypeAlias = dict[str, Any]
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from spacy_lpcfg.learning import Smoothing, Spectral
     from spacy_lpcfg.learning.base import Learner, Step
-    from spacy_lpcfg.parsing.protocol import ParsingModel
+    from spacy_lpcfg.parsing.model import ParsingModel
     from spacy_lpcfg.trees import Tree
 
 

@@ -18,7 +18,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, read_meta, unpack
 from spacy_lpcfg.storage.reader import check_room

@@ -28,7 +28,7 @@ from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSetti
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted

@@ -16,7 +16,7 @@ from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.protocol import WrappingModel
+from spacy_lpcfg.parsing.model import WrappingModel
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees

@@ -10,7 +10,7 @@ from joblib import Parallel, delayed
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.result import PARSED
 from spacy_lpcfg.trees.transforms import escape_tokens
 from spacy_lpcfg.trees.tree import Tree

@@ -15,7 +15,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, Decoding, well_formed_first
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.trees.local_trees import LocalTrees

@@ -15,7 +15,7 @@ from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.tensors import FACTORED, Tensors, offsets
 from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, OF_PROPER_GRAMMAR, WELL_FORMED, Decoding
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 from spacy_lpcfg.trees.transforms import split_chain

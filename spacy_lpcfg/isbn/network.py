@@ -15,7 +15,7 @@ from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
 from spacy_lpcfg.parsing.decodings import OF_NETWORK, Decoding
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
 from spacy_lpcfg.storage.validation import are_texts, is_array

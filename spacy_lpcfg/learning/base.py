@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from spacy_lpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.parsing.protocol import ParsingModel
+    from spacy_lpcfg.parsing.model import ParsingModel
 
 MANY_TREES = 7_000
 """A treebank with more leaves less to chance, and takes longer: learners then take other settings of their own."""

@@ -14,7 +14,7 @@ from spacy_lpcfg.bracketing.bracketer import Brackets
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.learning.base import Learner, OnStep
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees.tree import Tree
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import model_from_disk
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 
 _FOLDER = Path(__file__).parent
 

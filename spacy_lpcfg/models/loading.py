@@ -7,7 +7,7 @@ import os
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import kind_of, read_file
 
 

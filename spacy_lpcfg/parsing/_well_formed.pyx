@@ -85,7 +85,7 @@ cdef class RuleScores:
             the same words side by side; the last ones over all words. gains (float64, (n,)): what each is worth.
         words (int32, (n_words,)): the symbol of the tag of each word, or PUNCTUATION, or UNKNOWN.
         """
-        cdef Chart chart = Chart(self, words)
+        cdef _Chart chart = _Chart(self, words)
         cdef Py_ssize_t i = 0, j, n = brackets.shape[0]
         cdef Candidate one
         while i < n:
@@ -100,7 +100,7 @@ cdef class RuleScores:
         return chart.tree()
 
 
-cdef class Chart:
+cdef class _Chart:
     """The best trees over the spans of a sentence."""
 
     cdef RuleScores rules

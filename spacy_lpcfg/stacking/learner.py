@@ -22,7 +22,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep, Step, has_functions
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.parsing.protocol import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking.fitting import LayerSettings, ReadSentence, fit_layer, layer_temperature
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import normalize_rooted, strip_root

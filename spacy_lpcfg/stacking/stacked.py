@@ -9,7 +9,7 @@ from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.protocol import WrappingModel
+from spacy_lpcfg.parsing.model import WrappingModel
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
 from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
