@@ -1,0 +1,167 @@
+"""Constraints on the constituents of a sentence whose dependencies are known, and the trees that satisfy them.
+
+Dependencies made by hand tell where most phrases of a sentence begin and end. A parser that has to respect them, and is
+given the tags too, makes trees that are close to gold ones (compare Kong, Rush and Smith 2015, "Transforming
+dependencies into phrase structures").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from joblib import Parallel, delayed
+
+from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.protocol import SentenceParser
+from spacy_lpcfg.parsing.query import Query
+from spacy_lpcfg.parsing.result import PARSED
+from spacy_lpcfg.trees.conllu import DependencySentence, subtree_spans
+from spacy_lpcfg.trees.local_trees import LocalTrees
+from spacy_lpcfg.trees.transforms import escape_tokens
+from spacy_lpcfg.trees.tree import Span, Tree
+
+_LOOSE = frozenset(
+    ("conj", "reparandum", "parataxis", "list", "dislocated", "discourse", "vocative", "orphan", "goeswith", "dep")
+)
+"""Relations of dependents that a treebank may attach higher than to the phrase of their head."""
+_NOMINAL = frozenset(("nsubj", "obj", "iobj", "obl", "nmod", "conj", "appos"))
+_CLAUSAL = frozenset(("ccomp", "acl", "advcl", "csubj"))
+_NOUNS = frozenset(("NOUN", "PROPN"))
+_BEFORE_NOUN_PHRASES = frozenset(("case", "cc", "advmod", "mark", "punct"))
+
+
+def dependency_constraints(sentence: DependencySentence) -> Constraints:
+    """Return what English dependencies tell of the constituents of a sentence.
+
+    No bracket crosses a subtree. Noun phrases, prepositional phrases, subordinate clauses and verb phrases that the
+    relations of Universal Dependencies determine are required, as far as nothing of their head's dependents, such as a
+    conjunct, may be attached otherwise in the style of the Penn Treebank.
+
+    sentence (DependencySentence): Its dependencies; tags of the Penn Treebank tell prepositions.
+    RETURNS (Constraints): Over the words of the sentence.
+    """
+    spans, children = subtree_spans(sentence), sentence.children()
+    required: list[Span] = []
+    for word, (span, below) in enumerate(zip(spans, children, strict=True)):
+        if span is None or any(_base(sentence.relations[child]) in _LOOSE for child in below):
+            continue
+        relation, part = _base(sentence.relations[word]), sentence.parts_of_speech[word]
+        if part in _NOUNS and relation in _NOMINAL:
+            required += _noun_phrase(sentence, below, span, spans)
+        elif part == "VERB":
+            is_marked = any(sentence.relations[child] == "mark" for child in below)
+            if relation in _CLAUSAL or (relation == "xcomp" and is_marked):
+                required += _clause(sentence, below, span, spans)
+            required += _verb_phrase(sentence, word, below, span)
+    whole = dict.fromkeys(span for span in spans if span is not None and span[1] - span[0] > 1)
+    return Constraints(required=tuple(dict.fromkeys(required)), whole=tuple(whole))
+
+
+def _base(relation: str) -> str:
+    return relation.partition(":")[0]
+
+
+def _edge(
+    sentence: DependencySentence,
+    below: Sequence[int],
+    span: tuple[int, int],
+    spans: Sequence[tuple[int, int] | None],
+    relations: frozenset[str],
+) -> int:
+    """Return where a subtree begins without the dependents of some relations at its left edge."""
+    start = span[0]
+    for child in below:
+        if _base(sentence.relations[child]) not in relations:
+            break
+        own = spans[child] or (child, child + 1)
+        if own[0] > start + 1:
+            break
+        start = max(start, own[1])
+    return start
+
+
+def _noun_phrase(
+    sentence: DependencySentence,
+    below: Sequence[int],
+    span: tuple[int, int],
+    spans: Sequence[tuple[int, int] | None],
+) -> Iterator[Span]:
+    start, end = _edge(sentence, below, span, spans, _BEFORE_NOUN_PHRASES), span[1]
+    is_question = any((tag or "").startswith("W") for tag in sentence.tags[start:end][:2])
+    if end - start > 1:
+        yield start, end, ANY if is_question else "NP"
+    first = next((child for child in below if _base(sentence.relations[child]) not in ("cc", "punct")), end)
+    if first < start and sentence.relations[first] == "case" and sentence.tags[first] in ("IN", "TO"):
+        yield first, end, ANY if is_question else "PP"
+
+
+def _clause(
+    sentence: DependencySentence,
+    below: Sequence[int],
+    span: tuple[int, int],
+    spans: Sequence[tuple[int, int] | None],
+) -> Iterator[Span]:
+    start = _edge(sentence, below, span, spans, frozenset(("cc", "punct")))
+    if span[1] - start > 1:
+        yield start, span[1], ANY
+
+
+def _verb_phrase(
+    sentence: DependencySentence, verb: int, below: Sequence[int], span: tuple[int, int]
+) -> Iterator[Span]:
+    subject = max((child for child in below if child < verb and _is_subject(sentence.relations[child])), default=None)
+    if subject is None:
+        return
+    between = [child for child in below if subject < child < verb]
+    if any(_base(sentence.relations[child]) not in ("aux", "punct") for child in between):
+        return
+    start = next((child for child in between if _base(sentence.relations[child]) == "aux"), verb)
+    if span[1] > verb + 1:
+        yield start, span[1], "VP"
+
+
+def _is_subject(relation: str) -> bool:
+    return _base(relation) in ("nsubj", "csubj", "expl")
+
+
+class DependencyAnnotator:
+    """Parses sentences so that their trees respect known dependencies.
+
+    model (ParsingModel): Parses under constraints.
+    """
+
+    def __init__(self, model: ParsingModel) -> None:
+        self._words, self._root_label = model.words, model.root_label
+        self._parser: SentenceParser = model.parser()
+
+    def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
+        """Yield the tree of each sentence below the root of the treebank, None where no tree respects the dependencies.
+
+        Where a required bracket has no tree, labels are set free; where there is none still, only the subtrees count.
+
+        n_jobs (int): threads, as in joblib.
+        """
+        yield from Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(
+            delayed(self._tree)(sentence) for sentence in sentences
+        )
+
+    def _tree(self, sentence: DependencySentence) -> Tree | None:
+        words = escape_tokens(sentence.words, known=self._words)
+        constraints = dependency_constraints(sentence)
+        unlabelled = tuple(dict.fromkeys((start, end, ANY) for start, end, _ in constraints.required))
+        ladder = (
+            constraints,
+            Constraints(required=unlabelled, whole=constraints.whole),
+            Constraints(whole=constraints.whole),
+        )
+        for rung in ladder:
+            parse = self._parser.parse(Query(words, sentence.tags, constraints=rung))
+            if parse.status == PARSED:
+                return Tree(self._root_label, (parse.tree,)) if self._root_label else parse.tree
+        return None
+
+
+def known_only(trees: Iterable[Tree], known: LocalTrees) -> Iterator[Tree]:
+    """Yield the trees all of whose local trees a treebank has."""
+    return (tree for tree in trees if not known.unseen(tree))

@@ -1,0 +1,149 @@
+"""Sentences with dependencies in CoNLL-U, the format of Universal Dependencies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.brackets import TreebankError, read_lines
+from spacy_lpcfg.trees.dependencies import NO_HEAD
+
+
+@dataclass(frozen=True)
+class DependencySentence:
+    """The words of a sentence with their dependencies.
+
+    words (tuple of str): The words as in the text, (n_words,).
+    tags (tuple of str or None): The language-specific tags (XPOS), None where there is none, (n_words,).
+    parts_of_speech (tuple of str): The universal parts of speech (UPOS), (n_words,).
+    heads (tuple of int): The position of the head of each word, `NO_HEAD` for a root, (n_words,).
+    relations (tuple of str): The relation of each word to its head, such as "nsubj" or "obl:tmod", (n_words,).
+    """
+
+    words: tuple[str, ...]
+    tags: tuple[str | None, ...]
+    parts_of_speech: tuple[str, ...]
+    heads: tuple[int, ...]
+    relations: tuple[str, ...]
+
+    def children(self) -> list[list[int]]:
+        """Return the positions of the dependents of each word, from left to right."""
+        children: list[list[int]] = [[] for _ in self.words]
+        for word, head in enumerate(self.heads):
+            if head != NO_HEAD:
+                children[head].append(word)
+        return children
+
+
+def read_conllu(path: PathLike) -> Iterator[DependencySentence]:
+    """Read the sentences of a CoNLL-U file, gzipped or not, one at a time.
+
+    Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are passed over.
+
+    YIELDS (DependencySentence): The sentences in their order.
+    RAISES (TreebankError): For a line that is not CoNLL-U, and for heads that make no tree; it names file and line.
+        (OSError): For a file that cannot be opened.
+    """
+    name = os.fspath(path)
+    numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(read_lines(path), start=1))
+    for is_text, lines in groupby(numbered, key=lambda pair: bool(pair[1].strip())):
+        rows = [(number, line.split("\t")) for number, line in lines if not line.startswith("#")]
+        if is_text and rows:
+            yield _sentence(rows, name)
+
+
+_N_COLUMNS = 10
+_FORM, _UPOS, _XPOS, _HEAD, _RELATION = 1, 3, 4, 6, 7
+
+
+def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySentence:
+    words: list[list[str]] = []
+    for number, columns in rows:
+        if len(columns) != _N_COLUMNS:
+            raise TreebankError(
+                f"Expected {_N_COLUMNS} columns with tabs between them, as CoNLL-U has, got {len(columns)}.",
+                path,
+                number,
+            )
+        if "-" in columns[0] or "." in columns[0]:
+            continue
+        if columns[0] != str(len(words) + 1):
+            raise TreebankError(f"Expected the word number {len(words) + 1}, got {columns[0]!r}.", path, number)
+        words.append(columns)
+    first = rows[0][0]
+    heads = tuple(_head(columns[_HEAD], len(words), path, first) for columns in words)
+    if not words or _has_cycle(heads):
+        raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
+    return DependencySentence(
+        tuple(columns[_FORM] for columns in words),
+        tuple(None if columns[_XPOS] == "_" else columns[_XPOS] for columns in words),
+        tuple(columns[_UPOS] for columns in words),
+        heads,
+        tuple(columns[_RELATION] for columns in words),
+    )
+
+
+def _head(text: str, n_words: int, path: str, number: int) -> int:
+    if not text.isdecimal() or int(text) > n_words:
+        raise TreebankError(f"Expected the number of a head from 0 to {n_words}, got {text!r}.", path, number)
+    return int(text) - 1 if int(text) else NO_HEAD
+
+
+def _has_cycle(heads: Sequence[int]) -> bool:
+    is_rooted = [False] * len(heads)
+    for word in range(len(heads)):
+        path: list[int] = []
+        while word != NO_HEAD and not is_rooted[word]:
+            if len(path) > len(heads):
+                return True
+            path.append(word)
+            word = heads[word]
+        for passed in path:
+            is_rooted[passed] = True
+    return False
+
+
+def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
+    """Return the words of the subtree below each word as a half-open span without the punctuation at its edges.
+
+    RETURNS (list of (start, end) or None): (n_words,); None of a subtree with gaps, and of punctuation alone.
+    """
+    n_words = len(sentence.words)
+    least, greatest, sizes = list(range(n_words)), list(range(n_words)), [1] * n_words
+    for word in _bottom_up(sentence.children(), sentence.heads):
+        head = sentence.heads[word]
+        if head != NO_HEAD:
+            least[head] = min(least[head], least[word])
+            greatest[head] = max(greatest[head], greatest[word])
+            sizes[head] += sizes[word]
+    is_mark = [part == "PUNCT" for part in sentence.parts_of_speech]
+    spans: list[tuple[int, int] | None] = []
+    for start, last, size in zip(least, greatest, sizes, strict=True):
+        if last - start + 1 != size or all(is_mark[start : last + 1]):
+            spans.append(None)
+            continue
+        while is_mark[start] and not _is_paired(sentence.words[start : last + 1]):
+            start += 1
+        while is_mark[last] and not _is_paired(sentence.words[start : last + 1][::-1]):
+            last -= 1
+        spans.append((start, last + 1))
+    return spans
+
+
+_PARTNERS = {"(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "``": "''", '"': '"'}
+_PARTNERS |= {closing: opening for opening, closing in _PARTNERS.items()}
+
+
+def _is_paired(words: Sequence[str]) -> bool:
+    """Return whether the first word is a bracket or quotation mark whose partner is within the others, but not last."""
+    return _PARTNERS.get(words[0]) in words[1:-1]
+
+
+def _bottom_up(children: Sequence[Sequence[int]], heads: Sequence[int]) -> Iterable[int]:
+    agenda = [word for word, head in enumerate(heads) if head == NO_HEAD]
+    for word in agenda:  # which grows
+        agenda.extend(children[word])
+    return reversed(agenda)
