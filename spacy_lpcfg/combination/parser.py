@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker, listing_model

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.parsing._posteriors import mirrored_brackets
 from spacy_lpcfg.trees.tree import Span, Tree
 
