@@ -137,8 +137,7 @@ class Parser(SentenceParser):
         query = Query.of(query)
         forest = self.forest(query, likely=None if guide is None else guide.brackets)
         if not forest.n_items:
-            parse = first_fallback(self, query, forest)
-            return SentenceReading(Posteriors.of(parse), parse)
+            return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))

@@ -159,11 +159,14 @@ class IncrementalParser(SentenceParser):
         if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
             return SentenceReading(self._lattices.posteriors(query, guide))
         derivations = self._derivations(query, self.settings)
-        derivations = derivations.that(query.constraints) or derivations
-        if derivations:
-            return SentenceReading(derivations.posteriors(self.isbn.tags))
+        kept = derivations.that(query.constraints)
+        if kept or derivations:
+            posteriors = (kept or derivations).posteriors(self.isbn.tags)
+            log_probability = (kept or derivations).log_probability
+            return SentenceReading(posteriors, None, log_probability, PARSED if kept else UNCONSTRAINED)
         parse = self._glued(query)
-        return SentenceReading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
+        posteriors = Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
+        return SentenceReading(posteriors, status=GLUED)
 
     def start(self) -> Prefix:
         """The state before the first word of a sentence, from which words can be pushed one by one."""
