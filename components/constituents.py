@@ -31,7 +31,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from html import escape
 from itertools import compress
 from math import isnan, nan
@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from spacy.tokens import Doc, Span, SpanGroup, Token
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.noun_chunks import offer_noun_chunks

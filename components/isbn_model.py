@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import RLock
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps
 
+from spacy_lpcfg.components.made_once import Made, MadeOnce, ProcessLock
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
 from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, Network, Relations, start_network, take_vocabulary
 from spacy_lpcfg.isbn.learning import NEVER, ISBNLearner, normalized_trees
@@ -28,7 +28,6 @@ from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
 
-Made = TypeVar("Made")
 _MIN_COUNT = 3
 
 
@@ -127,8 +126,15 @@ class ISBNModel(StoredModel):
             raise ISBNError(f"These bytes are no saved Model of its settings: {error}") from error
         return self
 
+    def finish_update(self, optimizer: Any) -> None:
+        super().finish_update(optimizer)
+        shim_of(self).forget_parsers()  # thinc tells the shim before it changes parameters, and a thread may parse then
 
-_MAKING = RLock()  # of threads that share a component, one makes what all need
+    @contextmanager
+    def use_params(self, params: Any) -> Iterator[None]:
+        with super().use_params(params):
+            yield
+        shim_of(self).forget_parsers()  # as above
 
 
 class ISBNShim(ModelShim[ISBN]):
@@ -163,16 +169,16 @@ class ISBNShim(ModelShim[ISBN]):
         return self._model
 
     def _forget(self) -> None:
-        self._parser: tuple[Hashable, Any] | None = None
         self._events: WeakKeyDictionary[Doc, Any] = WeakKeyDictionary()
+        self.forget_parsers()
+
+    def forget_parsers(self) -> None:
+        """Have parsers made anew: parameters have changed."""
+        self._parsers = MadeOnce()
 
     def parser(self, settings: Hashable, make: Callable[[], Made]) -> Made:
         """What `make` gave with these settings, as long as no parameter changes."""
-        with _MAKING:
-            found = self._parser
-            if found is None or found[0] != settings:
-                self._parser = found = settings, make()
-            return found[1]
+        return self._parsers.get(settings, make)
 
     def events(self, doc: Doc, make: Callable[[], Made]) -> Made:
         """What `make` gave for a Doc, as long as the Doc lives and the vocabulary stays."""
@@ -182,18 +188,18 @@ class ISBNShim(ModelShim[ISBN]):
         return found
 
     def finish_update(self, optimizer: Any) -> None:
-        self._parser = None
+        self.forget_parsers()
 
     @contextmanager
     def use_params(self, params: Any) -> Iterator[None]:
-        self._parser = None
+        self.forget_parsers()
         try:
             yield
         finally:
-            self._parser = None
+            self.forget_parsers()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_parser", "_events")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_parsers", "_events")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -203,10 +209,19 @@ class ISBNShim(ModelShim[ISBN]):
 # Parameters --------------------------------------------------------------------------------------
 
 
+_EXCHANGE = ProcessLock()
+"""Held while networks are put into a Model or taken out, so that no thread sees parameters of two networks."""
+
+
 def isbn_of(model: Model) -> ISBN | None:
     """The networks of a Model, with copies of its parameters; None if it was not initialized.
     RAISES (ISBNError): If parameters and vocabulary do not fit
     """
+    with _EXCHANGE.held():
+        return _isbn_of(model)
+
+
+def _isbn_of(model: Model) -> ISBN | None:
     outline = shim_of(model).learned
     if outline is None:
         return None
@@ -234,13 +249,19 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
     """
     if isbn is not None:
         _check(model, isbn)
-        for layer, network in zip(model.layers, isbn.networks, strict=True):
-            layer.attrs["n_trees"] = isbn.meta.get("n_trees", 0)
-            for name, array in network.parameters.items():
-                copy: Any = np.array(array, dtype=np.float32)
-                layer.set_param(name, copy)
-        isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
-    shim_of(model).learned = isbn
+    with _EXCHANGE.held():
+        if isbn is not None:
+            _set_parameters(model, isbn)
+            isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
+        shim_of(model).learned = isbn
+
+
+def _set_parameters(model: Model, isbn: ISBN) -> None:
+    for layer, network in zip(model.layers, isbn.networks, strict=True):
+        layer.attrs["n_trees"] = isbn.meta.get("n_trees", 0)
+        for name, array in network.parameters.items():
+            copy: Any = np.array(array, dtype=np.float32)
+            layer.set_param(name, copy)
 
 
 def _check(model: Model, isbn: ISBN) -> None:

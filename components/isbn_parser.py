@@ -199,14 +199,14 @@ class ISBNParser(ParsingPipe[ISBN]):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the networks within its limits; None before training."""
-        return shim_of(self.model).parser((self.decoding, self.pruning, self.limits), self._make_parser)
+        settings, limits = self.settings, self.limits
+        return shim_of(self.model).parser((settings, limits), partial(self._make_parser, settings, limits))
 
-    def _make_parser(self) -> TextParser | None:
+    def _make_parser(self, settings: BeamSettings, limits: Limits) -> TextParser | None:
         isbn = self.isbn
         if isbn is None:
             return None
-        parser = TextParser(IncrementalParser(isbn, settings=self.settings), isbn.vocabulary.spellings)
-        return parser.bounded(self.limits)
+        return TextParser(IncrementalParser(isbn, settings=settings), isbn.vocabulary.spellings).bounded(limits)
 
     # Learning
 

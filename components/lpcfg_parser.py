@@ -7,14 +7,12 @@ The grammar lies in a thinc Model, which spaCy saves, copies and averages as it 
 """
 
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
-from threading import RLock
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Optional
+from typing import Any, ClassVar, Literal
 
 from spacy.language import Language
 from spacy.training import Example
@@ -28,6 +26,7 @@ from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner, check_one_of, make_learner
+from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
@@ -121,18 +120,50 @@ def make_lpcfg_parser(
     )
 
 
-_MAKING = RLock()  # of threads that share a component, one makes what all need
+class GrammarState:
+    """A grammar, or what gives one when it is first needed, and the parsers by it.
+
+    make (callable): gives the grammar, or None for none yet
+    is_pretrained (bool): whether the grammar is one that comes with the package
+    """
+
+    def __init__(self, make: Callable[[], ParsingModel | None], *, is_pretrained: bool = False) -> None:
+        self._make = make
+        self._is_pretrained = is_pretrained
+        self._made = MadeOnce()
+
+    @property
+    def grammar(self) -> ParsingModel | None:
+        """The grammar; None before training."""
+        return self._made.get("grammar", self._make)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the grammar is one that comes with the package, and was not needed yet."""
+        return self._is_pretrained and "grammar" not in self._made
+
+    def parser(self, decoding: Decoding | None, pruning: ChartSettings, limits: Limits) -> TextParser | None:
+        """The parser with these settings, made when it is first needed; None without a grammar."""
+
+        def make() -> TextParser | None:
+            grammar = self.grammar
+            if grammar is None:
+                return None
+            parser = grammar.parser(decoding=decoding, chart=_within(pruning, limits))
+            return TextParser(parser, grammar.words).bounded(limits)
+
+        return self._made.get((decoding, pruning, limits), make)
 
 
 class GrammarShim(ModelShim[ParsingModel]):
-    """A Grammar, or what makes one when it is first needed, and the parser by it.
+    """A grammar, if anything was learned yet.
 
-    is_unread (bool): whether the grammar is one that comes with the package, and was not needed yet
+    state (GrammarState): replaced as a whole with the grammar, so that no parser outlives its grammar
     """
 
-    is_unread = False
-    _make: Callable[[], ParsingModel] | None = None
-    _parsers: Mapping[Hashable, "TextParser"] = MappingProxyType({})
+    def __init__(self, state: GrammarState) -> None:
+        super().__init__(None)
+        self.state = state
 
     @staticmethod
     def read(data: bytes) -> ParsingModel:
@@ -140,30 +171,18 @@ class GrammarShim(ModelShim[ParsingModel]):
 
     @property
     def learned(self) -> ParsingModel | None:
-        with _MAKING:
-            if self._make is not None:
-                self.learned = self._make()
-            return self._model
+        return self.state.grammar
 
     @learned.setter
     def learned(self, grammar: ParsingModel | None) -> None:
-        self._model, self._make, self._parsers, self.is_unread = grammar, None, {}, False
-
-    def grammar_of(self, make: Callable[[], ParsingModel]) -> None:
-        """Take the grammar that `make` gives, when one is first needed."""
-        self._make, self._parsers, self.is_unread = make, {}, False
-
-    def parser(self, decoding: Decoding | None, pruning: ChartSettings, limits: Limits) -> Optional["TextParser"]:
-        """The parser by the grammar with these settings, made when it is first needed."""
-        with _MAKING:
-            grammar, key = self.learned, (decoding, pruning, limits)
-            if key not in self._parsers and grammar is not None:
-                parser = grammar.parser(decoding=decoding, chart=_within(pruning, limits))
-                self._parsers = {**self._parsers, key: TextParser(parser, grammar.words).bounded(limits)}
-            return self._parsers.get(key)
+        self.state = GrammarState(lambda: grammar)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_model": self.learned, "_make": None, "_parsers": {}, "is_unread": False}
+        return {**self.__dict__, "state": self.learned}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.learned = state["state"]
 
 
 def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
@@ -178,11 +197,7 @@ def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
 
     make (callable): gives the grammar, when one is first needed; None for none yet
     """
-    shim = GrammarShim(None)
-    if make is not None:
-        shim.grammar_of(make)
-        shim.is_unread = True
-    return holder("lpcfg", shim)
+    return holder("lpcfg", GrammarShim(GrammarState(make or (lambda: None), is_pretrained=make is not None)))
 
 
 class LPCFGParser(ParsingPipe[ParsingModel]):
@@ -257,7 +272,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def decoding(self, decoding: Decoding | None) -> None:
         if decoding is not None:
             check_decoding(decoding)
-        if decoding is not None and not self.model.shims[0].is_unread and self.grammar is not None:
+        if decoding is not None and not self._state.is_unread and self.grammar is not None:
             self.grammar.check_decoding(decoding)
         self._decoding = decoding
 
@@ -269,12 +284,18 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     # The grammar
 
     @property
+    def _state(self) -> GrammarState:
+        state: GrammarState = self.model.shims[0].state
+        return state
+
+    @property
     def grammar(self) -> ParsingModel | None:
-        """The grammar; None before training."""
-        return self.model.shims[0].learned
+        """The grammar; None before training. One that is assigned is kept: an online learner goes on no more."""
+        return self._state.grammar
 
     @grammar.setter
     def grammar(self, grammar: ParsingModel | None) -> None:
+        self._fit = None
         self.model.shims[0].learned = grammar
 
     @property
@@ -283,7 +304,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
         spaCy asks for them before it loads the grammar that a pipeline was saved with.
         """
-        if self.model.shims[0].is_unread or self.grammar is None:
+        if self._state.is_unread or self.grammar is None:
             return ()
         return self.grammar.labels
 
@@ -300,7 +321,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     @property
     def parser(self) -> TextParser | None:
         """The parser by the grammar within its limits; None before training."""
-        return self.model.shims[0].parser(self.decoding, self.pruning, self.limits)
+        return self._state.parser(self.decoding, self.pruning, self.limits)
 
     # Learning
 
@@ -341,7 +362,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         refuse_sample(nlp, "grammar")
         if isinstance(self.learner, OnlineLearner):
             self._fit = self.learner.online(chain([first], treebank))
-            self.model.shims[0].grammar_of(self._fit.grammar)
+            self.model.shims[0].state = GrammarState(self._fit.grammar)
         else:
             told: list[object] = []
             self.grammar = self.learner.fit(chain([first], treebank), on_step=told.append)
@@ -371,7 +392,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         trees = list(self.gold_trees(examples))
         if self._fit is not None and trees:
             losses[self.name] -= self._fit.step(trees) / sum(map(len, trees))
-            self.model.shims[0].grammar_of(self._fit.grammar)
+            self.model.shims[0].state = GrammarState(self._fit.grammar)
         elif isinstance(self.learner, OnlineLearner) and trees:
             self.warn_once(_NO_START)
         return losses
@@ -392,14 +413,16 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     def _decodable(self) -> Iterator[None]:
         """Within, a grammar is loaded; if it has no such `decoding`, the grammar before it comes back."""
         shim = self.model.shims[0]
-        before = vars(shim).copy()
+        before = shim.state
         yield
         try:
-            if self.decoding is not None and not shim.is_unread and self.grammar is not None:
+            if self.decoding is not None and not shim.state.is_unread and self.grammar is not None:
                 self.grammar.check_decoding(self.decoding)
         except ValueError as error:
-            vars(shim).update(before)
+            shim.state = before
             raise GrammarError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
+        if shim.state is not before:
+            self._fit = None
 
     # Parsing
 

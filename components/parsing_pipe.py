@@ -25,7 +25,7 @@ from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.decodings import Decoding
-from spacy_lpcfg.parsing.distribution import check_number
+from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query, Tags
@@ -278,18 +278,18 @@ class ParsingPipe(ModelPipe[ParserModel]):
         `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
         sum over the tags of the words; those of `log_probabilities` do not. For several models together the first
         proper grammar answers, here and to the questions below.
-        RAISES (ValueError): If n is no whole number of at least 1
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000
         """
-        check_number(n)
+        check_n_best(n)
         return self._ask(doc, lambda parser, query: parser.n_best(query, n))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
 
         Sentence number i is drawn by `seed` + i.
-        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0
         """
-        check_number(n, seed)
+        check_samples(n, seed)
         seeds = count(seed)
         found = zip(self._distributions(doc), seeds, strict=False)
         return [each.samples(n, seed=own) if each else None for each, own in found]

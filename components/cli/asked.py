@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.components.cli.inputs import (
     Input,
     Source,

@@ -39,6 +39,8 @@ def pipe(
     if n_process == 1:
         yield from nlp.pipe(items, as_tuples=True, batch_size=_BATCH)
         return
+    _make_parsers(nlp)
+    _look_up_codecs()
     pool = ProcessPoolExecutor(n_process, initializer=_begin, initargs=(nlp,))
     items, waiting = iter(items), deque[tuple[Future[list[bytes]], list[Context]]]()
     try:
@@ -70,6 +72,24 @@ def interrupts_held_back() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
+def _make_parsers(nlp: Language) -> None:
+    """Read models and make parsers once, for processes that are forked: else each would."""
+    for _, component in nlp.pipeline:
+        getattr(component, "parser", None)
+
+
+def _look_up_codecs() -> None:
+    """Have srsly look for its codecs once, for as long as this process of a command runs.
+
+    It looks for them in all registries, and among the entry points of all packages, for every part of a Doc that it
+    writes or reads. On the way to a worker and back that took as long as half a parse.
+    """
+    from srsly.msgpack import msgpack_decoders, msgpack_encoders
+
+    for registry in (msgpack_encoders, msgpack_decoders):
+        registry.get_all = registry.get_all().copy
+
+
 def _receive(nlp: Language, found: Future[list[bytes]], contexts: list[Context]) -> Iterator[tuple[Doc, Context]]:
     from spacy.tokens import Doc
 
@@ -81,6 +101,7 @@ def _begin(nlp: Language) -> None:
     """Make a process a worker."""
     global _nlp
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _look_up_codecs()  # a spawned process has registered none
     _nlp = nlp
 
 

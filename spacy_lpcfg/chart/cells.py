@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._context import bracket_cells
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.parsing.constraints import ANY, Constraints

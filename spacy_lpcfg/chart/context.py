@@ -90,7 +90,13 @@ class ContextModel:
         happens = expit(scores[:, -2:]) >= boundary_threshold
         may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
         may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
-        return SentenceContext(weights, around[:-1] @ self._before, around[1:] @ self._after, may_begin, may_end)
+        before, after = _product(around[:-1], self._before), _product(around[1:], self._after)
+        return SentenceContext(weights, before, after, may_begin, may_end)
+
+
+def _product(some: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the matrix product without BLAS, whose threads spin for as long as the rest of a parse takes."""
+    return np.einsum("ij,jk->ik", some, other)
 
 
 _EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge

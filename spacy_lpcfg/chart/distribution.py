@@ -12,7 +12,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.cells import SymbolSets, tree_mask
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.distribution import check_number
+from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
 from spacy_lpcfg.parsing.result import Analysis, with_given
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -55,9 +55,9 @@ class ForestDistribution:
         Matsuzaki et al. 2005), since sums over latent states have no order that a search could follow. That none is
         missed is certain where the probabilities of those returned, but for the last one, leave less than the last
         one's to all others, and likely elsewhere.
-        RAISES (ValueError): If n is no whole number of at least 1.
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`.
         """
-        check_number(n)
+        check_n_best(n)
         found: dict[_Key, float] = {}
         for nodes in islice(self._candidates(), TRIES + 10 * n):
             key = self._key(nodes)
@@ -71,9 +71,9 @@ class ForestDistribution:
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """n trees drawn independently from P(tree | words).
 
-        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0.
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0.
         """
-        check_number(n, seed)
+        check_samples(n, seed)
         return [self._tree(key) for key in self._drawn(n, seed)]
 
     def entropy(self) -> float:

@@ -46,10 +46,12 @@ def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _backed_off(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """A tree with rules that the treebank lacks."""
+    """A tree with rules that the treebank lacks; pieces side by side, if their chart was too large for memory."""
     wider = parser.backoff
     found = wider.forest(query)
-    return replace(wider.decode(query, found), status=BACKED_OFF) if found.n_items else None
+    if found.n_items:
+        return replace(wider.decode(query, found), status=BACKED_OFF)
+    return None if found.is_complete or query.constraints else _cover(parser, query, SEGMENTED)
 
 
 def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None:
@@ -60,8 +62,12 @@ def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None
     return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
 
-def _glued(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+def _glued(parser: Parser, query: Query, forest: Forest) -> Parse:
     """The fewest constituents that cover the words, side by side."""
+    return _cover(parser, query, GLUED)
+
+
+def _cover(parser: Parser, query: Query, status: str) -> Parse:
     cuts = best_cover(
         parser.coarse,
         *parser.inputs(query, parser.settings),
@@ -69,7 +75,7 @@ def _glued(parser: Parser, query: Query, forest: Forest) -> Parse | None:
         beam=parser.settings.beam,
         max_applications=parser.settings.max_applications,
     )
-    return parse_segments(parser.parse, query, cuts, parser.top_label, GLUED)
+    return parse_segments(parser.parse, query, cuts, parser.top_label, status)
 
 
 FALLBACKS: tuple[Callable[[Parser, Query, Forest], Parse | None], ...] = (

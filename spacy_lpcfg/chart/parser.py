@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.arrays import in_blocks
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._coarse import CoarseGrammar, build_forest
 from spacy_lpcfg.chart._decode import LabelTable, TreeBrackets, best_tree, bracket_scores, posteriors
 from spacy_lpcfg.chart._fine import FineGrammar, Marginals
@@ -136,8 +137,7 @@ class Parser(SentenceParser):
         query = Query.of(query)
         forest = self.forest(query, likely=None if guide is None else guide.brackets)
         if not forest.n_items:
-            parse = first_fallback(self, query, forest)
-            return SentenceReading(Posteriors.of(parse), parse)
+            return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
         forest = scores.marginals.forest
         found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))

@@ -14,11 +14,10 @@ are over sentences that end, for any grammar.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart._fine import FineGrammar
 from spacy_lpcfg.chart._prefix import PrefixChart, RuleIndex, child_matrices
 from spacy_lpcfg.grammar.grammar import Grammar

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import srsly
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.members import Member, member_from_bytes
 from spacy_lpcfg.combination.reranking import listing_model

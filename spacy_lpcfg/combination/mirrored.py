@@ -59,7 +59,8 @@ class MirroredParser(SentenceParser):
         """The posteriors."""
         query = Query.of(query)
         mirrored = None if guide is None else guide.mirrored()
-        return SentenceReading(self._parser.read(query.mirrored(), guide=mirrored).posteriors.mirrored())
+        reading = self._parser.read(query.mirrored(), guide=mirrored)
+        return SentenceReading(reading.posteriors.mirrored(), None, reading.log_probability, reading.status)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.reranking import Reranker, listing_model
@@ -19,7 +19,7 @@ from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors
+from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Parse, Posteriors, worst_status
 from spacy_lpcfg.trees.tree import Span
 
 
@@ -90,7 +90,7 @@ class CombinedParser(BackedParser):
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
         """The mean of the models' posteriors."""
         readings = self._readings(Query.of(query), guide)
-        return SentenceReading(self._mean(readings), log_probability=self._log_probability(readings))
+        return SentenceReading(self._mean(readings), None, self._log_probability(readings), _status_of(readings))
 
     def _log_probability(self, readings: Sequence[SentenceReading]) -> float:
         """Return the log-probability of the sentence by the member that has one; nan if there is none."""
@@ -125,7 +125,8 @@ class CombinedParser(BackedParser):
     def parse(self, query: Sentence) -> Parse:
         """The tree that the models choose, as `decoding` says.
 
-        If no model has a tree that satisfies the constraints, it is that without them, of status "unconstrained".
+        If no model has a tree that satisfies the constraints, it is that without them, of status "unconstrained". Else
+        the status is the worst of the models': where one of them has cut the sentence, it is "segmented".
         RETURNS (Parse): its scores are the means of the posteriors; its log-probability is that of the member that
             `backing` is, nan without one.
         RAISES (ValueError): As `Query`.
@@ -137,7 +138,7 @@ class CombinedParser(BackedParser):
         found = self._mean(readings)
         spans = self._spans(query, found)
         own = [max(of_word, key=of_word.__getitem__) for of_word in found.tags]
-        status = _status(spans, found, query.constraints)
+        status = worst_status(_status(spans, found, query.constraints), _status_of(readings))
         return found.parse_of(
             query.words,
             own,
@@ -173,7 +174,8 @@ class CombinedParser(BackedParser):
         """The tree of least expected loss, as by "mbr", among those that a grammar has.
 
         RETURNS (Parse): of the first grammar or ensemble that reads from left to right and has a tree over the whole
-            sentence; the tree that `parse` gives if there is none, of status "glued" if there is such a grammar.
+            sentence; the tree that `parse` gives if there is none, of status "glued" or worse if there is such a
+            grammar.
         """
         query = Query.of(query)
         readings = self._readings(query)
@@ -181,9 +183,15 @@ class CombinedParser(BackedParser):
         trees = (reading.forest_mbr(found, bracket_cost=cost) for reading in readings)
         tree = next((tree for tree in trees if tree is not None), None)
         if tree is None:
-            has_grammar = any(not (each.is_network or each.is_mirrored) for each in self.combined.members)
-            tree = replace(self.parse(query), status=GLUED) if has_grammar else self.parse(query)
+            tree = self.parse(query)
+            if any(not (each.is_network or each.is_mirrored) for each in self.combined.members):
+                tree = replace(tree, status=worst_status(tree.status, GLUED))
         return tree
+
+
+def _status_of(readings: Sequence[SentenceReading]) -> str:
+    """Return the worst of the models' statuses; whether a tree satisfies constraints is to be seen by the tree."""
+    return worst_status(PARSED, *(reading.status for reading in readings if reading.status != UNCONSTRAINED))
 
 
 def _status(spans: list[Span], found: Posteriors, constraints: Constraints) -> str:

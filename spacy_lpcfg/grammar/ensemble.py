@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar

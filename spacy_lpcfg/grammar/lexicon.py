@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 from spacy_lpcfg.words.remembered import is_remembered
 from spacy_lpcfg.words.signatures import UNKNOWN, backoff_of, is_signature

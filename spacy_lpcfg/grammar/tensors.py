@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from spacy_lpcfg.arrays import read_only
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.storage.reader import check_room
 
 TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.words.remembered import is_remembered
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.checks import COUNT
 from spacy_lpcfg.isbn.derivations import Derivations, log_sum
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader, can_guide
@@ -18,7 +19,7 @@ from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, BeamSettings
 from spacy_lpcfg.parsing.decodings import Decoding
-from spacy_lpcfg.parsing.distribution import ListedDistribution, check_number
+from spacy_lpcfg.parsing.distribution import ListedDistribution, check_n_best
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -95,9 +96,9 @@ class IncrementalParser(SentenceParser):
             that are found. That of the tree with the tags that it has here is `tree_log_probability`, which is lower.
             Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse`
             falls back.
-        RAISES (ValueError): As `parse`, and if n is less than 1.
+        RAISES (ValueError): As `parse`, and if n is no whole number from 1 to `MAX_N_BEST`.
         """
-        check_number(n)
+        check_n_best(n)
         wide = replace(self.settings, beam=max(self.settings.beam, n))
         return self._distribution(Query.of(query), wide).n_best(n)
 
@@ -159,11 +160,14 @@ class IncrementalParser(SentenceParser):
         if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
             return SentenceReading(self._lattices.posteriors(query, guide))
         derivations = self._derivations(query, self.settings)
-        derivations = derivations.that(query.constraints) or derivations
-        if derivations:
-            return SentenceReading(derivations.posteriors(self.isbn.tags))
+        kept = derivations.that(query.constraints)
+        if kept or derivations:
+            posteriors = (kept or derivations).posteriors(self.isbn.tags)
+            log_probability = (kept or derivations).log_probability
+            return SentenceReading(posteriors, None, log_probability, PARSED if kept else UNCONSTRAINED)
         parse = self._glued(query)
-        return SentenceReading(Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags]))
+        posteriors = Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
+        return SentenceReading(posteriors, status=GLUED)
 
     def start(self) -> Prefix:
         """The state before the first word of a sentence, from which words can be pushed one by one."""
@@ -323,7 +327,7 @@ class Prefix:
             before the first word.
         RAISES (ValueError): If n is no whole number of at least 1.
         """
-        check_number(n)
+        COUNT(n=n)
         if not self.words:
             return []
         logs = self._search.log_probabilities().tolist()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.language_model.aggregate import Aggregate
 from spacy_lpcfg.language_model.kneser_ney import KneserNey
 from spacy_lpcfg.language_model.text import EDGE, UNKNOWN, UNKNOWN_ID, TextVocabulary

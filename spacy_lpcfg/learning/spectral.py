@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from operator import add
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.checks import SEED, whole
 from spacy_lpcfg.parsing.result import Analysis
 from spacy_lpcfg.trees.tree import Tree
+
+MAX_N_BEST, MAX_SAMPLES = 10_000, 100_000
+"""The most trees of a sentence that can be asked for at once, since each takes some KB."""
 
 
 class ListedDistribution:
@@ -27,17 +30,17 @@ class ListedDistribution:
     def n_best(self, n: int) -> list[Analysis]:
         """The n most probable trees, best first; all of them if there are fewer.
 
-        RAISES (ValueError): If n is no whole number of at least 1.
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`.
         """
-        check_number(n)
+        check_n_best(n)
         return self._analyses[:n]
 
     def samples(self, n: int, *, seed: int = 0) -> list[Tree]:
         """n trees drawn independently; none if there are none.
 
-        RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0.
+        RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0.
         """
-        check_number(n, seed)
+        check_samples(n, seed)
         if not self._analyses:
             return []
         shares = np.array([each.probability for each in self._analyses])
@@ -53,7 +56,12 @@ class ListedDistribution:
         return float(-(shares * np.log2(shares)).sum())
 
 
-def check_number(n: int, seed: int = 0) -> None:
-    """RAISES (ValueError): If n is no whole number of at least 1, or seed of at least 0."""
-    check_whole(1, n=n)
-    check_whole(0, seed=seed)
+def check_n_best(n: int) -> None:
+    """RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`."""
+    whole(1, MAX_N_BEST)(n=n)
+
+
+def check_samples(n: int, seed: int) -> None:
+    """RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, or seed none of at least 0."""
+    whole(1, MAX_SAMPLES)(n=n)
+    SEED(seed=seed)

@@ -45,6 +45,11 @@ class SentenceReading:
     log_probability: float = float("nan")
     status: str = PARSED
 
+    @classmethod
+    def of(cls, parse: Parse) -> SentenceReading:
+        """Return the reading of a sentence that has one tree only."""
+        return SentenceReading(Posteriors.of(parse), parse, parse.log_probability, parse.status)
+
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse | None:
         """The tree of the model's forest with the least expected loss by these posteriors; None without a forest."""
         return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.parsing._posteriors import mirrored_brackets
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -19,6 +19,12 @@ GLUED = "glued"  # no tree over the whole sentence: parts of it, side by side
 SEGMENTED = "segmented"  # a sentence over the length limit: pieces of it, side by side
 OUT_OF_TIME = "out-of-time"  # such a sentence, of which the last pieces are words without brackets
 UNCONSTRAINED = "unconstrained"  # no tree has the spans that were asked for: the model's tree without regard to them
+_FROM_BEST = (PARSED, COARSE, BACKED_OFF, GLUED, SEGMENTED, OUT_OF_TIME, UNCONSTRAINED)
+
+
+def worst_status(*statuses: str) -> str:
+    """Return the status of a tree that parses of these statuses have gone into: the last of them in the order above."""
+    return max(statuses, key=_FROM_BEST.index)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from spacy_lpcfg.parsing.result import (
     Posteriors,
     StateVectors,
     with_given,
+    worst_status,
 )
 from spacy_lpcfg.trees.tree import Tree
 
@@ -74,7 +75,10 @@ def cut_points(words: Sequence[str], max_words: int) -> list[int]:
 
 
 def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, status: str) -> Parse:
-    """Parses of the pieces of a sentence, in order, as one below a bracket with this label, of score 0."""
+    """Parses of the pieces of a sentence, in order, as one below a bracket with this label, of score 0.
+
+    status (str): of the cut; that of a piece which is worse stands in its place.
+    """
     spans, start = [(0, len(words), label)], 0
     for parse in parses:
         spans += [(start + i, start + j, name) for i, j, name in parse.spans]
@@ -86,7 +90,7 @@ def join_parses(words: Sequence[str], parses: Sequence[Parse], label: str, statu
         span_scores=np.concatenate([np.zeros(1, np.float32), *(parse.span_scores for parse in parses)]),
         tag_scores=np.concatenate([parse.tag_scores for parse in parses]),
         log_probability=float("nan"),
-        status=status,
+        status=worst_status(status, *(parse.status for parse in parses)),
     )
 
 
@@ -163,7 +167,7 @@ class SegmentingParser(SentenceParser):
         query = Query.of(query)
         if self._fits(query):
             return self.parser.read(query, guide=guide)
-        return SentenceReading(Posteriors.of(self.parse(query)))
+        return SentenceReading.of(self.parse(query))
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Those of the parser."""

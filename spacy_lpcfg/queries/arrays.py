@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.queries.pattern import ROOT, LabelTest
 from spacy_lpcfg.queries.reading import CLOSE, FIRST, OPEN, Strings
 from spacy_lpcfg.trees import HeadRules

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.transforms import basic_category
 

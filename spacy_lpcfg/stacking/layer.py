@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import SpanScorer

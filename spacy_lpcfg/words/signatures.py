@@ -10,7 +10,8 @@ all words. A model backs off from one to the next until it knows one.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
-Both look at a word as it is in text: `-RRB-.` is a bracket and a full stop, and no word in capitals.
+Both look at a word as it is in text: `-RRB-.` is a bracket and a full stop, and no word in capitals. Of a word of more
+than `LONGEST` characters they look at its beginning and its end alone.
 
 Saved models hold the names of signatures, so that a change of a name is a change of their format.
 """
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from spacy_lpcfg.trees.transforms import unescape_token
+from spacy_lpcfg.words.remembered import LONGEST, is_remembered
 
 UNKNOWN = "<form>"
 """The signature of all words."""
@@ -82,8 +84,8 @@ def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
     RETURNS (list[str]): the word, as text has it if that differs (`"` of a treebank's two-character quotes), its lower
         case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
     """
-    plain = unescape_token(word)
-    names = [word] if plain == word else [word, plain]
+    plain = _plain(word)
+    names = [word, plain] if plain != word and is_remembered(word) else [word]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
@@ -100,8 +102,8 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
     Its signatures have the scripts of its letters, its shape, its letter case, which is none where the script has none,
     and its last letters, `MAX_AFFIX` of them, then fewer.
     """
-    plain = unescape_token(word)
-    names = [word] if plain == word else [word, plain]
+    plain = _plain(word)
+    names = [word, plain] if plain != word and is_remembered(word) else [word]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
     lower = plain.lower()
@@ -115,6 +117,11 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
     if case:
         names.append(f"{_AFFIX}any case {shape}>")
     return [*names, UNKNOWN]
+
+
+def _plain(word: str) -> str:
+    """Returns a word as text has it; of a long one its beginning and its end."""
+    return unescape_token(word if is_remembered(word) else word[: LONGEST // 2] + word[-LONGEST // 2 :])
 
 
 def _scripts(word: str) -> list[str]:
@@ -144,7 +151,7 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
     sentence_initial (bool): whether it opens its sentence, where a capital says little.
     RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
     """
-    plain = unescape_token(word)
+    plain = _plain(word)
     lower = plain.lower()
     kind = f"{letter_case(plain, sentence_initial)} {token_shape(plain)}"
     longest = min(MAX_SUFFIX, len(plain) - 1)

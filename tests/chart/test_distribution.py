@@ -15,7 +15,7 @@ from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser
 from spacy_lpcfg.chart.k_best import KBest
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.tensors import Tensors
-from spacy_lpcfg.parsing.distribution import ListedDistribution
+from spacy_lpcfg.parsing.distribution import MAX_N_BEST, MAX_SAMPLES, ListedDistribution
 from spacy_lpcfg.parsing.segmentation import SegmentingParser
 from spacy_lpcfg.trees import Tree, expand_unaries, parse_trees, unbinarize
 
@@ -211,5 +211,16 @@ def test_a_listed_distribution_is_its_shares():
     ]
     assert listed.entropy() == pytest.approx(-0.75 * np.log2(0.75) + 0.5)
     assert Counter(listed.samples(4000))[one] / 4000 == pytest.approx(0.25, abs=0.04)
-    with pytest.raises(ValueError, match="at least 1, got 0"):
+    with pytest.raises(ValueError, match="from 1 to 10,000, got 0"):
         listed.n_best(0)
+
+
+def test_numbers_of_trees_are_bounded():
+    of_a_forest = next(found for *_, expected, found in (case(seed, 4) for seed in range(20)) if expected)
+    for distribution in (of_a_forest, ListedDistribution(())):
+        for n in (0, MAX_N_BEST + 1, 2**63):
+            with pytest.raises(ValueError, match=f"n to be a whole number from 1 to 10,000, got {n}"):
+                distribution.n_best(n)
+        with pytest.raises(ValueError, match="n to be a whole number from 1 to 100,000, got 10000000"):
+            distribution.samples(10**7)
+    assert ListedDistribution(()).n_best(MAX_N_BEST) == ListedDistribution(()).samples(MAX_SAMPLES) == []

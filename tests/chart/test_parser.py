@@ -489,3 +489,19 @@ def test_parser_reads_capitals_as_if_each_word_opened_the_sentence():
         tree = parser.parse(words.split()).tree
         assert (tree.words, tree.tags, tree.spans()) == (words.split(), plain.tags, plain.spans())
     assert parser.parse(["the", "dog", "saw", "Eve", "Eve"]).tree.tags == ["DT", "NN", "VBD", "NNP", "NNP"]
+
+
+class WithoutBlas(np.ndarray):
+    """An array of which there are no matrix products."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        assert ufunc is not np.matmul
+        inputs = tuple(np.asarray(each) for each in inputs)
+        return getattr(ufunc, method)(*inputs, **options)
+
+
+def test_parsing_starts_no_threads_of_blas():
+    parser = tiny_parser(["Sss A B", "A ant", "B bee"])
+    context = parser._context
+    context._before, context._after = context._before.view(WithoutBlas), context._after.view(WithoutBlas)
+    assert str(parser.parse(["ant", "bee"]).tree) == "(Sss (A ant) (B bee))"

@@ -191,8 +191,9 @@ def test_parse_refuses_no_words():
             call([])
         with pytest.raises(ValueError, match="got 2 words and 1 tags"):
             call(Query(["a", "b"], ["X"]))
-    with pytest.raises(ValueError, match="at least 1, got 0"):
-        PARSER.n_best(WORDS, n=0)
+    for n in (0, 10**9):
+        with pytest.raises(ValueError, match=f"n to be a whole number from 1 to 10,000, got {n}"):
+            PARSER.n_best(WORDS, n=n)
     with pytest.raises(ValueError, match="push one"):
         PARSER.start().finish()
 

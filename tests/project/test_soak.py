@@ -9,6 +9,8 @@ import spacy
 from commands import SAMPLE, process
 
 from benchmarks.scaling import soak
+from spacy_lpcfg.components.lpcfg_parser import GrammarState
+from spacy_lpcfg.models import pretrained_model
 
 pytestmark = pytest.mark.slow
 
@@ -78,13 +80,12 @@ def test_grammar_that_is_read_late_is_read_once_for_all_threads():
     nlp = spacy.blank("en")
     shim = nlp.add_pipe("lpcfg_parser").model.shims[0]
     made, both_wait = [], threading.Barrier(2)
-    make = shim._make
 
     def slowly():
-        made.append(make())
+        made.append(pretrained_model("en"))
         return made[-1]
 
-    shim.grammar_of(slowly)
+    shim.state = GrammarState(slowly)
     found = []
 
     def ask():

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from spacy_lpcfg.words.signatures import (
     MAX_SUFFIX,
     UNKNOWN,
+    affix_backoff,
     is_in_capitals,
     shorter_signature,
     signature_backoff,
@@ -92,3 +93,11 @@ def test_shorter_signature_is_the_one_before(word, sentence_initial):
 )
 def test_signatures_know_sentences_in_capitals(sentence, expected):
     assert is_in_capitals(sentence.split()) is expected
+
+
+@pytest.mark.parametrize("signatures", [signature_backoff, affix_backoff, suffix_signatures])
+def test_signatures_look_at_both_ends_of_a_long_word(signatures):
+    long, short = "Q" + "7-" * 2000 + "ing", "Q" + "7-" * 20 + "ing"
+    assert signatures(long, False)[1:] == signatures(short, False)[1:]
+    inner = "b" * 60 + "7" * 10**6 + "b" * 60  # whose middle tells nothing
+    assert signatures(inner, False)[1:] == signatures("b" * 100, False)[1:]

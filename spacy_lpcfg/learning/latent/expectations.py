@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.learning.latent._expectations import inside_outside
 from spacy_lpcfg.learning.moments.estimation import group_sums
 from spacy_lpcfg.learning.treebank.assembly import Part

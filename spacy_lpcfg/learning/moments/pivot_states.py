@@ -7,12 +7,12 @@ symbol are found in a CCA of many more features of the same nodes (section 6.2).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
 from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, anchor_states, decompose
 from spacy_lpcfg.learning.moments.projections import singular_vectors

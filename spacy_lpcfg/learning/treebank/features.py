@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.learning.treebank.skeletons import NONE, Skeletons
 
 _PRIME = np.uint64(0x9E3779B97F4A7C15)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.trees.heads import head_rules
 from spacy_lpcfg.trees.transforms import binarize, collapse_unaries, normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree

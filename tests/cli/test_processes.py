@@ -1,0 +1,58 @@
+"""Worker processes of the commands: what they share with the process that starts them, and what sending Docs costs."""
+
+from __future__ import annotations
+
+import catalogue
+import pytest
+from pipelines import annotations, pipeline_of, treebank
+from spacy.tokens import Doc
+from srsly.msgpack import msgpack_decoders, msgpack_encoders
+
+from spacy_lpcfg.components.cli.processes import pipe
+from spacy_lpcfg.components.lpcfg_parser import GrammarState
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+
+WORDS = ["The", "ferry", "was", "late", "."]
+
+
+@pytest.fixture(scope="module")
+def nlp():
+    nlp = pipeline_of("lpcfg_parser", learner={"@misc": "spacy-lpcfg.TreebankPCFG.v1"})
+    examples = list(treebank(60)(nlp))
+    nlp.initialize(lambda: examples)
+    return nlp
+
+
+def parsed(nlp, n_docs: int, n_process: int) -> list[Doc]:
+    docs = (Doc(nlp.vocab, words=WORDS[i % 3 :]) for i in range(n_docs))
+    return [doc for doc, _ in pipe(nlp, ((doc, None) for doc in docs), n_process=n_process)]
+
+
+def test_workers_find_what_one_process_finds(nlp):
+    one, two = (parsed(nlp, 70, n_process) for n_process in (1, 2))
+    assert [annotations(doc) for doc in one] == [annotations(doc) for doc in two]
+
+
+def test_workers_get_a_model_that_was_read_once(nlp):
+    component, n_read = nlp.get_pipe("lpcfg_parser"), []
+    grammar = component.grammar
+
+    def read():
+        n_read.append(1)
+        return grammar
+
+    component.model.shims[0].state = GrammarState(read)
+    parsed(nlp, 3, 2)
+    assert n_read == [1]  # in this process, before it started the others
+
+
+def test_codecs_are_looked_up_once_for_all_docs(nlp, monkeypatch):
+    for registry in (msgpack_encoders, msgpack_decoders):
+        vars(registry).pop("get_all", None)
+    calls = []
+    get_all = catalogue.Registry.get_all
+    monkeypatch.setattr(catalogue.Registry, "get_all", lambda self: calls.append(self) or get_all(self))
+    assert len(parsed(nlp, 40, 2)) == 40
+    assert calls == [msgpack_encoders, msgpack_decoders]
+    assert {**msgpack_encoders.get_all()} == get_all(msgpack_encoders)

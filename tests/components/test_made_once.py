@@ -1,0 +1,218 @@
+"""What components make once for all threads: it goes with its model, and no forked process waits for it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+from contextlib import contextmanager
+
+import pytest
+from pipelines import pipeline_of, treebank
+from thinc.api import Adam
+
+from spacy_lpcfg.cached import cached_property
+from spacy_lpcfg.components import isbn_parser, lpcfg_parser
+from spacy_lpcfg.components.made_once import MadeOnce
+from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.learning import TreebankPCFG
+from spacy_lpcfg.parsing.segmentation import Limits
+from spacy_lpcfg.trees import parse_trees
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*without sentence boundaries"),
+    pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning"),
+]
+
+PCFG = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
+STEPWISE = {
+    "learner": {
+        "@misc": "spacy-lpcfg.StepwiseEM.v1",
+        "start": {"@misc": "spacy-lpcfg.EM.v1", "n_states": 1, "n_iterations": 0},
+    }
+}
+TINY = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 4}, "pruning": {"beam": 3}}
+OTHER = TreebankPCFG().fit(parse_trees("(S (A a) (B b))"))
+by_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+
+
+def learned(name, **config):
+    nlp = pipeline_of(name, **config)
+    examples = list(treebank(30)(nlp))
+    nlp.initialize(lambda: examples)
+    return nlp, examples
+
+
+@contextmanager
+def halted(monkeypatch, make):
+    """Within the block a thread is making a component's parser; the thread ends with the block."""
+    begun, goes_on = threading.Event(), threading.Event()
+
+    class Halting(lpcfg_parser.TextParser):
+        def __init__(self, *args):
+            if threading.current_thread() is thread:
+                begun.set()
+                goes_on.wait(60)
+            super().__init__(*args)
+
+    monkeypatch.setattr(lpcfg_parser, "TextParser", Halting)
+    monkeypatch.setattr(isbn_parser, "TextParser", Halting)
+    thread = threading.Thread(target=make)
+    thread.start()
+    assert begun.wait(60)
+    try:
+        yield
+    finally:
+        goes_on.set()
+        thread.join()
+
+
+def parser_of(pipe):
+    """The parser by the model, below its limits."""
+    return pipe.parser.parser.parser
+
+
+# Models that are replaced while a thread makes the parser
+
+
+def test_grammar_that_is_assigned_meanwhile_is_parsed_by(monkeypatch):
+    pipe = learned("lpcfg_parser", **PCFG)[0].get_pipe("lpcfg_parser")
+    with halted(monkeypatch, lambda: pipe.parser):
+        pipe.grammar = OTHER
+    assert pipe.grammar is parser_of(pipe).grammar is OTHER
+
+
+def test_grammar_that_is_loaded_meanwhile_is_parsed_by(monkeypatch, tmp_path):
+    pipe = learned("lpcfg_parser", **PCFG)[0].get_pipe("lpcfg_parser")
+    saved = pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
+    saved.grammar = OTHER
+    saved.to_disk(tmp_path / "other")
+    with halted(monkeypatch, lambda: pipe.parser):
+        pipe.from_disk(tmp_path / "other")
+    assert parser_of(pipe).grammar.labels == OTHER.labels
+
+
+def test_grammar_of_an_update_meanwhile_is_parsed_by(monkeypatch):
+    nlp, examples = learned("lpcfg_parser", **STEPWISE)
+    pipe = nlp.get_pipe("lpcfg_parser")
+    with halted(monkeypatch, lambda: pipe.parser):
+        before = pipe.grammar
+        nlp.update(examples[:9])
+    assert parser_of(pipe).grammar is pipe.grammar is not before
+
+
+def test_grammar_that_is_assigned_while_one_is_read_stays():
+    pipe = pipeline_of("lpcfg_parser", **PCFG).get_pipe("lpcfg_parser")
+
+    def read():
+        pipe.grammar = OTHER  # as another thread may
+        return TreebankPCFG().fit(parse_trees("(S (C c) (D d))"))
+
+    pipe.model.shims[0].state = lpcfg_parser.GrammarState(read)
+    assert pipe.grammar.labels == ("S",)
+    assert pipe.grammar is OTHER
+
+
+def test_grammar_that_is_assigned_or_loaded_is_not_replaced_by_online_learning(tmp_path):
+    nlp, examples = learned("lpcfg_parser", **STEPWISE)
+    pipe = nlp.get_pipe("lpcfg_parser")
+    pipe.to_disk(tmp_path / "saved")
+    pipe.grammar = OTHER
+    with pytest.warns(UserWarning, match="learns nothing more"):
+        nlp.update(examples)
+    assert pipe.grammar is OTHER
+    nlp.initialize(lambda: examples)
+    loaded = pipe.from_disk(tmp_path / "saved").grammar
+    nlp.update(examples)
+    assert pipe.grammar is loaded
+
+
+def test_networks_that_are_assigned_meanwhile_are_parsed_by(monkeypatch):
+    pipe = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser")
+    other = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser").isbn
+    with halted(monkeypatch, lambda: pipe.parser):
+        pipe.isbn = other
+    assert (parser_of(pipe).isbn.networks[0].bias == other.networks[0].bias).all()
+
+
+def test_parameters_that_are_learned_meanwhile_are_parsed_by():
+    nlp, examples = learned("isbn_parser", **TINY)
+    pipe = nlp.get_pipe("isbn_parser")
+    optimizer = Adam(0.1)
+
+    def step(*args):
+        pipe.parser  # noqa: B018  # another thread parses while the optimizer is at work
+        return optimizer(*args)
+
+    pipe.update(examples, sgd=step)
+    assert (parser_of(pipe).isbn.networks[0].bias == pipe.isbn.networks[0].bias).all()
+    with pipe.model.use_params({(layer.id, "bias"): 0 * layer.get_param("bias") for layer in pipe.model.layers}):
+        assert not parser_of(pipe).isbn.networks[0].bias.any()
+    assert (parser_of(pipe).isbn.networks[0].bias == pipe.isbn.networks[0].bias).all()
+
+
+@pytest.mark.parametrize("setting", [{"limits": Limits(7)}, {"pruning": BeamSettings(beam=7)}])
+def test_settings_that_are_assigned_meanwhile_are_parsed_by(monkeypatch, setting):
+    pipe = learned("isbn_parser", **TINY)[0].get_pipe("isbn_parser")
+    ((name, value),) = setting.items()
+    before = getattr(pipe, name)
+    with halted(monkeypatch, lambda: pipe.parser):
+        setattr(pipe, name, value)
+    assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+    setattr(pipe, name, before)
+    assert (pipe.parser.parser.max_words, parser_of(pipe).settings.beam) == (pipe.limits.max_words, pipe.pruning.beam)
+
+
+# Locks
+
+
+def test_value_that_exists_is_read_without_a_lock():
+    made, goes_on = MadeOnce(), threading.Event()
+    assert made.get("one", lambda: 1) == 1
+    thread = threading.Thread(target=made.get, args=("other", lambda: goes_on.wait(60)))
+    thread.start()
+    assert made.get("one", lambda: 2) == 1
+    goes_on.set()
+    thread.join()
+
+
+def ends(call) -> bool:
+    """Whether a forked process comes to the end of a call."""
+    process = multiprocessing.get_context("fork").Process(target=call)
+    process.start()
+    process.join(20)
+    is_alive = process.is_alive()
+    process.kill()
+    return not is_alive and process.exitcode == 0
+
+
+@by_fork
+@pytest.mark.parametrize(("name", "config"), [("lpcfg_parser", PCFG), ("isbn_parser", TINY)])
+def test_forked_process_parses_while_a_thread_makes_a_parser(monkeypatch, name, config):
+    nlp, other = learned(name, **config)[0], learned(name, **config)[0]
+    with halted(monkeypatch, lambda: nlp.get_pipe(name).parser):
+        assert ends(lambda: other("It rained."))  # by another pipeline
+        assert ends(lambda: nlp("It rained."))
+
+
+class Slow:
+    begun, goes_on = threading.Event(), threading.Event()
+
+    @cached_property
+    def value(self) -> int:
+        if threading.current_thread() is not threading.main_thread():
+            self.begun.set()
+            self.goes_on.wait(60)
+        return 1
+
+
+@by_fork
+def test_forked_process_reads_an_attribute_that_a_thread_computes():
+    slow = Slow()
+    thread = threading.Thread(target=lambda: slow.value)
+    thread.start()
+    assert slow.begun.wait(60)
+    assert ends(lambda: slow.value)
+    slow.goes_on.set()
+    thread.join()
+    assert vars(slow) == {"value": 1}
