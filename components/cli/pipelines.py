@@ -208,7 +208,7 @@ def _refusal(folder: Path, *, force: bool) -> str | None:
 
 @contextmanager
 def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
-    """A folder, to be made in the block, that takes the place of `output`; or of none, where that may not be replaced.
+    """An empty folder that, once filled, takes the place of `output`; or of none, where that may not be replaced.
 
     RAISES (ValueError): If something was put into `output` since it was checked. The new folder is then beside it.
     """
