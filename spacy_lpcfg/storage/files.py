@@ -37,20 +37,21 @@ def write_atomically(path: PathLike, data: bytes) -> None:
 
 
 @contextmanager
-def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+def replacing(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
 
     A link stays: what it points to is replaced. So does a device or a pipe, which is written to. The permissions of a
     file that is replaced are those of the new one from its first byte on.
 
+    check (callable or None): called with the new file when it is complete; if it raises, what is at `path` stays
     RAISES (OSError): Of the name `path`, where the disk is full.
     """
-    with _naming(path), _replacing(os.path.realpath(path)) as file:
+    with _naming(path), _replacing(os.path.realpath(path), check) as file:
         yield file
 
 
 @contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
+def _replacing(target: str, check: Callable[[Path], None] | None) -> Iterator[IO[bytes]]:
     if is_device(target):
         with open(target, "wb") as device:
             yield device
@@ -64,6 +65,8 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if check is not None:
+            check(Path(temporary))
         os.replace(temporary, target)
         _force_to_disk(os.path.dirname(target))
     finally:

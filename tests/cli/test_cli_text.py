@@ -86,7 +86,7 @@ def test_cli_takes_brackets_in_text_for_words():
         assert run("parse", "en", text).stdout
 
 
-@pytest.mark.parametrize("command", ["surprisal", "parse --format table", "parse --format table --n-best 2"])
+@pytest.mark.parametrize("command", ["surprisal", "parse --format tsv", "parse --format tsv --n-best 2"])
 def test_cli_prints_no_header_over_nothing(command):
     for text in ("", " "):
         failed = run(*command.split(), "en", text, code=1)
@@ -155,7 +155,7 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
     run("parse", "en", text)
     monkeypatch.setattr(inputs, "_is_watched", lambda: True)
     run("parse", "en", text, "-o", tmp_path / "out")
-    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out")
+    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
     run("parse", "en", "-", "-o", tmp_path / "out", text="Go.")
     assert totals == [None, 2, 100, None]
 
@@ -169,7 +169,7 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
     bits = nlp.get_pipe("language_model").surprisal(words)
     assert [row[2] for row in rows[1:]] == [*words, "</s>"]
     assert [row[3] for row in rows[1:]] == [f"{each:.4f}" for each in bits]
-    unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "json").stdout)
+    unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "jsonl").stdout)
     assert unknown["bits"][1] is None
     failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
     assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in " ".join(failed.stderr.split())
