@@ -66,7 +66,7 @@ def format_of(
     if wanted and fitting and wanted not in fitting:
         raise typer.BadParameter(f"{str(output)!r} is no name for {wanted}", param_hint=hint)
     if not wanted and not fitting and (ending or needs_ending):
-        or_so = "" if needs_ending else ", or --format say what it is"
+        or_so = ", or --format say what it is" if len(names) > 1 and not needs_ending else ""
         raise typer.BadParameter(f"{str(output)!r} should end in {_endings(names)}{or_so}", param_hint=hint)
     return wanted or (fitting or names)[0]
 

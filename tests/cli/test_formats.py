@@ -36,7 +36,7 @@ ENDINGS = {
     "search-counts": ".tsv or .csv, or --format",
     "complexity": ".tsv or .csv, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
-    "table": ".md, or --format",
+    "table": ".md",
     "convert": ".spacy, .jsonl, .json, .mrg, .parsed, .ptb, .tree, .conllu or .tex",
 }
 
