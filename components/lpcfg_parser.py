@@ -255,10 +255,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @decoding.setter
     def decoding(self, decoding: Decoding | None) -> None:
+        has_grammar = not self.model.shims[0].is_unread and self.grammar is not None
         if decoding is not None:
-            check_decoding(decoding)
-        if decoding is not None and not self.model.shims[0].is_unread and self.grammar is not None:
-            self.grammar.check_decoding(decoding)
+            self.grammar.check_decoding(decoding) if has_grammar else check_decoding(decoding)
         self._decoding = decoding
 
     @property

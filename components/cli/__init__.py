@@ -32,6 +32,7 @@ from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.streams import Commands, settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
+from spacy_lpcfg.components.cli.usage import LearnCommands
 from spacy_lpcfg.components.cli.version import version
 
 WRONG_USAGE = 2
@@ -57,6 +58,7 @@ lpcfg_cli = typer.Typer(
 )
 learn_cli = typer.Typer(
     name="learn",
+    cls=LearnCommands,
     help="Learn a parser, or a language model.",
     no_args_is_help=True,
 )

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,14 +35,6 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.cli.inputs import Parsed, Pipe
 
 _FINE = ("parsed", EMPTY)
-
-
-class Decoding(str, Enum):
-    mbr = "mbr"
-    max_rule = "max-rule"
-    most_probable = "most-probable"
-    vote = "vote"
-    rerank = "rerank"
 
 
 @reporting_errors
@@ -90,11 +81,12 @@ def parse(
         typer.Option(min=1, help="Of networks: a wider one is slower and better. [default: as it is set]"),
     ] = None,
     decoding: Annotated[
-        Decoding | None,
+        str | None,
         typer.Option(
-            help="well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most brackets "
-            "right; max-rule: the largest marginals of rules; most-probable: the tree of "
-            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]"
+            metavar="NAME",
+            help="As the model can. well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most "
+            "brackets right; max-rule: the largest marginals of rules; most-probable: the tree of "
+            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]",
         ),
     ] = None,
     dialect: Dialect = None,
@@ -203,7 +195,7 @@ def _set_beam(pipe: "Pipe", beam: int | None) -> None:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
 
 
-def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
+def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     if decoding is None:
@@ -211,7 +203,8 @@ def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
     if not isinstance(pipe, ParsingPipe):
         raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
     try:
-        pipe.decoding = decoding.value
+        pipe.ready_parser()  # reads the model, which then says what it can do
+        pipe.decoding = decoding  # type: ignore[assignment]
         pipe.ready_parser()
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--decoding") from error

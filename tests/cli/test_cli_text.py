@@ -11,6 +11,7 @@ from commands import BROKEN, SAMPLE, run
 
 from spacy_lpcfg.components.cli import inputs
 from spacy_lpcfg.components.cli.console import is_text, looks_like_path
+from spacy_lpcfg.models import pretrained_model
 from spacy_lpcfg.trees import parse_trees, write_trees
 
 FERRY = "The old ferry was sold."
@@ -174,3 +175,20 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
     failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
     assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in " ".join(failed.stderr.split())
     assert "or spectral_bracketer that has learned" in run("parse", language_model, text, code=1).stderr
+
+
+# Choices that there are not
+
+
+def test_cli_learn_says_what_comes_before_a_file():
+    said = " ".join(run("learn", "train.mrg", "-o", "model", code=2).stderr.split())
+    assert "one of lpcfg, isbn, combined, bracketer, lm: `spacy-lpcfg learn lpcfg train.mrg` learns a grammar" in said
+    assert "learn lpcfg" not in run("learn", "train", code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["max-rule", "nonsense"])
+def test_cli_parse_lists_the_decodings_of_the_model_alone(name):
+    said = " ".join(run("parse", "en", "It rained.", "--decoding", name, code=2).stderr.split())
+    decodings = ", ".join(pretrained_model("en").decodings)
+    assert f"--decoding: Expected decoding to be {decodings} for this Combined, got '{name}'" in said
+    assert "max-rule" not in decodings
