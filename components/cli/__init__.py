@@ -18,6 +18,7 @@ from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
+from spacy_lpcfg.components.cli.learn import LearnCommands
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
 from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
@@ -32,7 +33,6 @@ from spacy_lpcfg.components.cli.serve import serve
 from spacy_lpcfg.components.cli.streams import Commands, settle
 from spacy_lpcfg.components.cli.surprisal import surprisal
 from spacy_lpcfg.components.cli.table import table
-from spacy_lpcfg.components.cli.usage import LearnCommands
 from spacy_lpcfg.components.cli.version import version
 
 WRONG_USAGE = 2
