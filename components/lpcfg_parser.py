@@ -255,9 +255,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @decoding.setter
     def decoding(self, decoding: Decoding | None) -> None:
-        has_grammar = not self.model.shims[0].is_unread and self.grammar is not None
-        if decoding is not None:
-            self.grammar.check_decoding(decoding) if has_grammar else check_decoding(decoding)
+        grammar = None if self.model.shims[0].is_unread else self.grammar
+        if decoding is not None and grammar is not None:
+            grammar.check_decoding(decoding)
+        elif decoding is not None:
+            check_decoding(decoding)
         self._decoding = decoding
 
     @property

@@ -157,7 +157,7 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(inputs, "_is_watched", lambda: True)
     run("parse", "en", text, "-o", tmp_path / "out")
     run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
-    run("parse", "en", "-", "-o", tmp_path / "out", text="Go.")
+    run("parse", "en", "-", "-o", tmp_path / "third", text="Go.")
     assert totals == [None, 2, 100, None]
 
 
