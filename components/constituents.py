@@ -8,6 +8,8 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     format (int): 1
     offsets (int32 array (n_tokens,)): character at which each token begins, see `tree_group.py`
     root (str): label of the artificial root of the treebank's trees, if they have one
+    spellings (list of str): treebank's spelling of each token, where it is not what `escape_tokens` makes of the text;
+        "" for all others
     tags (list of str): tag of each token in the trees; "" for whitespace
     given_tags (list of str): `token.tag_` of each token before a parser wrote its own there; "" where there was none
     scores (float32 array (n_spans,)): posterior probability of each span
@@ -18,8 +20,9 @@ group are plain arrays and lists, so that trees survive `to_bytes`, `DocBin`, pi
     surprisal (float64 array (n_tokens,)), end_surprisal (float64 array (n_sentences,)): bits of each
         token and of each sentence's end after what is before it; see `surprisal.py`
 
-Trees of a treebank have the first three only, and their tags are `token.tag_`. Those of a parser have all but "root"
-and, unless it is asked for them, the last two. A key that is absent
+Trees of a treebank have the first four only, of which "spellings" may be missing, and their tags are
+`token.tag_`. Those of a parser have all but "root" and, unless it is asked for them, the last two; "spellings" are
+those of the trees that the Doc had before. A key that is absent
 means "not annotated"; an empty group means that no sentence has a bracket. Whitespace tokens are
 carried, not parsed: a span may surround them, but does not begin or end with one. Artificial roots
 (TOP and the like) are no spans: words that no bracket holds together are read as a tree with the
@@ -47,7 +50,7 @@ from spacy_lpcfg.components.noun_chunks import offer_noun_chunks
 from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.settings import SetTags
-from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, TAGS, group_at, key_of, set_group
+from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, SPELLINGS, TAGS, group_at, key_of, keys_of, set_group
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import (
     NO_HEAD,
@@ -59,6 +62,7 @@ from spacy_lpcfg.trees import (
     strip_root,
     to_latex,
     to_nltk,
+    unescape_token,
 )
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 
@@ -90,17 +94,42 @@ def set_trees(doc: Doc, trees: Sequence[Tree | None], key: str = KEY) -> None:
     """
     spans: list[Span] = []
     attrs: dict[str, Any] = {"format": FORMAT}
-    tags = [""] * len(doc)
+    tags, spellings = [""] * len(doc), [""] * len(doc)
     for tree, words in zip(trees, _words_per_sentence(doc, trees), strict=True):
         root, rest = strip_root(tree) if tree else ("", None)
         brackets = rest.spans() if rest else []
         spans += _spans(doc, words, brackets[_n_roots(brackets) :])
         _scatter(tags, words, rest.tags if rest else [])
+        _scatter(spellings, words, _spellings(texts_of(doc, words), rest.words if rest else []))
         if root:
             attrs["root"] = root
+    if any(spellings):
+        attrs[SPELLINGS] = spellings
     _set_tags(doc, _chosen_tags(tags, [token.tag_ for token in doc], set_tags=True))
     set_group(doc, key, spans, attrs)
     offer_noun_chunks(doc.vocab, doc)
+
+
+def text_of(word: str) -> str:
+    """A treebank's word as text; an underscore for a word of white space, which is no word of a Doc."""
+    text = unescape_token(word)
+    return "_" if text.isspace() else text
+
+
+def _spellings(texts: Sequence[str], words: Sequence[str]) -> list[str]:
+    """The words that stand for these texts, but are not what `escape_tokens` makes of them; "" for the others."""
+    usual = escape_tokens(texts)
+    return [
+        word if word != own and text_of(word) == text else ""
+        for word, own, text in zip(words, usual, texts, strict=False)
+    ]
+
+
+def _spellings_before(doc: Doc) -> dict[str, list[str]]:
+    """The attribute "spellings" of the trees that a Doc has, if they have it: others are over the same words."""
+    found = (group_at(doc, key, 0, None).attrs.get(SPELLINGS) for key in keys_of(doc))
+    spellings = next((each for each in found if isinstance(each, list) and len(each) == len(doc)), None)
+    return {} if spellings is None else {SPELLINGS: spellings}
 
 
 def set_parses(
@@ -137,7 +166,7 @@ def set_parses(
             _scatter(tags, positions, parse.tags)
             tag_scores[positions] = parse.tag_scores
     given = sentences.given_tags if sentences else given_tags_of(doc, key)
-    attrs = {
+    attrs: dict[str, Any] = {
         "format": FORMAT,
         TAGS: tags,
         GIVEN_TAGS: given,
@@ -145,6 +174,7 @@ def set_parses(
         "tag_scores": tag_scores,
         "log_probabilities": np.array([p.log_probability if p else np.nan for p in parses]),
         "status": [parse.status if parse else EMPTY for parse in parses],
+        **_spellings_before(doc),
     }
     _set_tags(doc, _chosen_tags(tags, given, set_tags=set_tags))
     set_group(doc, key, spans, attrs)
@@ -231,6 +261,7 @@ class _Sentence:
     key (str): key of `doc.spans`
     words (tuple of int): positions of the words in the Doc
     tags (tuple of str): one a word
+    spellings (tuple of str): in the treebank, one a word; "" where it is that of `escape_tokens`
     brackets (tuple of (start, end, label)): in pre-order, half-open
     scores, tag_scores (tuple of float, or None): one a bracket, one a word
     """
@@ -239,13 +270,15 @@ class _Sentence:
     key: str
     words: tuple[int, ...]
     tags: tuple[str, ...]
+    spellings: tuple[str, ...]
     brackets: tuple[_Bracket, ...]
     scores: tuple[float, ...] | None
     tag_scores: tuple[float, ...] | None
 
     @cached_property
     def texts(self) -> list[str]:
-        return escape_tokens(texts_of(self.doc, self.words))
+        usual = escape_tokens(texts_of(self.doc, self.words))
+        return [spelling or word for spelling, word in zip(self.spellings, usual, strict=True)]
 
     @cached_property
     def chains(self) -> dict[tuple[int, int], list[int]]:
@@ -294,12 +327,13 @@ def _sentence(doc: Doc, start: int, end: int, key: str) -> _Sentence:
     starts = _Starts(group)
     first, last = bisect_left(starts, start), bisect_left(starts, end)
     spans = [group[i] for i in range(first, last)]
-    tags, scores, tag_scores = map(group.attrs.get, (TAGS, "scores", "tag_scores"))
+    tags, spellings, scores, tag_scores = map(group.attrs.get, (TAGS, SPELLINGS, "scores", "tag_scores"))
     return _Sentence(
         doc,
         key,
         tuple(words),
         tuple(doc[i].tag_ if tags is None else tags[i] for i in words),
+        tuple("" if spellings is None else spellings[i] for i in words),
         tuple((bisect_left(words, span.start), bisect_left(words, span.end), span.label_) for span in spans),
         None if scores is None else tuple(float(score) for score in scores[first:last]),
         None if tag_scores is None else tuple(float(tag_scores[i]) for i in words),
@@ -334,7 +368,7 @@ def _group(doc: Doc, key: str, start: int = 0, end: int = 0) -> SpanGroup:
             f"{FORMAT}: upgrade spacy-lpcfg, or parse the text again."
         )
     attrs = group.attrs
-    per_token = [(name, len(doc)) for name in (TAGS, GIVEN_TAGS, "tag_scores", "surprisal")]
+    per_token = [(name, len(doc)) for name in (TAGS, GIVEN_TAGS, SPELLINGS, "tag_scores", "surprisal")]
     for name, length in (("scores", len(group)), *per_token):
         if len(attrs.get(name, range(length))) != length:
             raise ValueError(

@@ -17,7 +17,7 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.constituents import KEY, set_trees
+from spacy_lpcfg.components.constituents import KEY, set_trees, text_of
 from spacy_lpcfg.storage.container import read_file
 from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, TooLargeError, limit
 from spacy_lpcfg.trees import (
@@ -25,7 +25,6 @@ from spacy_lpcfg.trees import (
     TreebankError,
     normalize_rooted,
     read_trees,
-    unescape_token,
 )
 from spacy_lpcfg.trees.dialects import told
 from spacy_lpcfg.trees.files import shared_dialect, treebank_files
@@ -162,21 +161,15 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
     vocab (Vocab): of the Doc
     trees (sequence of Tree): normalized trees over words in treebank form
     key (str): where the trees go in `doc.spans`
-    RETURNS (Doc): with unknown spaces, so that nobody tokenizes its text anew
+    RETURNS (Doc): with unknown spaces, so that nobody tokenizes its text anew; its `trees` are these, word by word
     """
     doc = Doc(
         vocab,
-        words=[_text_of(word) for tree in trees for word in tree.words],
+        words=[text_of(word) for tree in trees for word in tree.words],
         sent_starts=[not i for tree in trees for i in range(len(tree))],
     )
     set_trees(doc, trees, key)
     return doc
-
-
-def _text_of(word: str) -> str:
-    """A treebank's word as text; an underscore for a word of white space, which is no word here."""
-    text = unescape_token(word)
-    return "_" if text.isspace() else text
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:

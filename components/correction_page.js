@@ -137,7 +137,7 @@ function goTo(number) {
     return
   }
   Object.assign(state, { number, required: [], forbidden: [], history: [], selected: null, range: null })
-  ask("/parse")
+  ask("/open")
 }
 
 const actions = {
@@ -219,4 +219,4 @@ document.addEventListener("keydown", (event) => {
 })
 for (const button of document.querySelectorAll("[data-do]"))
   button.addEventListener("click", () => actions[button.dataset.do]())
-goTo(0)
+goTo(SETTINGS.first)

@@ -45,14 +45,15 @@ change or keep stays, and the rest is parsed again.</p>
 """
 
 
-def correction_page(labels: Sequence[str], n_sentences: int, token: str, nonce: str) -> str:
+def correction_page(labels: Sequence[str], n_sentences: int, first: int, token: str, nonce: str) -> str:
     """The page.
 
     labels (sequence of str): that brackets may have
+    first (int): number of the sentence that is shown first
     token (str): that requests of its script have; nonce (str): that the script is run by
     """
     options = "".join(f'<option value="{escape(label)}">' for label in labels)
-    settings = json.dumps({"token": token, "n": n_sentences}).replace("<", "\\u003c")
+    settings = json.dumps({"token": token, "n": n_sentences, "first": first}).replace("<", "\\u003c")
     script = f'<script nonce="{nonce}">\nconst SETTINGS = {settings}\n{_SCRIPT.read_text("utf-8")}</script>'
     intro = f'{_TOOLS}<datalist id="labels">{options}</datalist>\n{script}'
     return html_page(TITLE, (), intro=intro, style=_STYLE)

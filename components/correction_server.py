@@ -27,11 +27,20 @@ class CorrectionServer(DemoServer):
     def __init__(self, port: int, corrections: Corrections) -> None:
         self.token, self.nonce = secrets.token_urlsafe(), secrets.token_urlsafe()
         self.actions: dict[str, Callable[..., dict[str, Any]]] = {
+            "/open": lambda number, *_: corrections.opened(number),
             "/parse": corrections.parsed,
             "/save": corrections.save,
         }
-        labels, n = corrections.component.labels, len(corrections.sentences)
-        super().__init__(port, lambda _: correction_page(labels, n, self.token, self.nonce), _Handler)
+        self.corrections = corrections
+        super().__init__(port, self._page, _Handler)
+
+    def server_close(self) -> None:
+        super().server_close()
+        self.corrections.close()
+
+    def _page(self, text: str) -> str:
+        of = self.corrections
+        return correction_page(of.component.labels, len(of.sentences), of.first_open, self.token, self.nonce)
 
 
 class _Handler(DemoHandler):

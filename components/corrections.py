@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -13,7 +15,9 @@ from spacy.tokens import Doc
 from spacy_lpcfg.components.pictures import sentences
 from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.trees import Tree, write_trees
+from spacy_lpcfg.storage.owned_file import OwnedFile
+from spacy_lpcfg.trees import Tree, read_trees, unescape_token
+from spacy_lpcfg.trees.brackets import bracket_lines
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
@@ -41,11 +45,18 @@ class Corrections:
 
     component (ParsingPipe): Parses what is not decided yet.
     docs (iterable of Doc): Parsed by it.
-    output (path): Where trees are written, in the order of the Docs, whenever one is saved.
+    output (path): Where trees are written, in the order of the Docs, whenever one is saved. The file belongs to this
+        object until `close`.
+    resume (bool): Whether to go on with a file that is there, with trees of some of these sentences.
+    RAISES (ValueError): If there is a file and `resume` is false, or it has another tree; and if another process
+        corrects trees in that file.
     """
 
-    def __init__(self, component: ParsingPipe, docs: Iterable[Doc], output: str | PathLike[str]) -> None:
+    def __init__(
+        self, component: ParsingPipe, docs: Iterable[Doc], output: str | PathLike[str], *, resume: bool = False
+    ) -> None:
         self.component, self.output = component, output
+        self._file = OwnedFile(output, resume=resume)
         found: list[OpenSentence] = []
         for doc in docs:
             entropies = _entropies(component, doc)
@@ -54,7 +65,30 @@ class Corrections:
                 for i, each in enumerate(sentences(doc, component.spans_key))
             ]
         self.sentences = sorted(found, key=lambda each: -each.entropy)
-        self.saved: dict[int, Tree] = {}
+        self.saved = self._saved_before() if self._file.path.exists() else {}
+        self._decisions: dict[int, tuple[Sequence[Span], Sequence[Span]]] = {}
+
+    def close(self) -> None:
+        """Leave the file to others."""
+        self._file.close()
+
+    @property
+    def first_open(self) -> int:
+        """The number of the first sentence that was not saved; 0 if all were."""
+        return next((i for i, each in enumerate(self.sentences) if each.place not in self.saved), 0)
+
+    def opened(self, number: int) -> dict[str, Any]:
+        """The tree of a sentence as it was saved, or else as the model has it, with the decisions that make it.
+
+        number (int): Of `sentences`.
+        RAISES (ValueError): If there is no such sentence.
+        """
+        self._check(number)
+        place = self.sentences[number].place
+        if place in self.saved and place not in self._decisions:
+            self._decisions[place] = self._decisions_for(number, self.saved[place])
+        required, forbidden = self._decisions.get(place, ((), ()))
+        return {**self.parsed(number, required, forbidden), "required": [*required], "forbidden": [*forbidden]}
 
     def parsed(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
         """The tree of a sentence with what was decided, as the page has it.
@@ -74,19 +108,24 @@ class Corrections:
         }
 
     def save(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
-        """Write the tree, and all that were saved before; arguments and errors as those of `parsed`."""
+        """Write the tree, and all that were saved before; arguments as those of `parsed`.
+
+        RAISES (ValueError): As `parsed`, and if the file is not as this object left it. (OSError): If it cannot be
+            written. Then the tree does not count as saved.
+        """
         parse, brackets = self._decided(number, required, forbidden)
         words, root = parse.tree.words, self.component.root_label
         is_one = len(words) == 1 or any(end - start == len(words) for start, end, _ in brackets)
         top = [] if is_one and not root else [(0, len(words), root)]
         tree = Tree.from_spans(words, parse.tags, [*top, *brackets])
-        self.saved[self.sentences[number].place] = tree
-        write_trees(self.output, [self.saved[place] for place in sorted(self.saved)])
+        place = self.sentences[number].place
+        saved = {**self.saved, place: tree}
+        self._write([saved[each] for each in sorted(saved)])
+        self.saved, self._decisions[place] = saved, (required, forbidden)
         return self.parsed(number, required, forbidden)
 
     def _decided(self, number: int, required: Sequence[Span], forbidden: Sequence[Span]) -> tuple[Parse, list[Span]]:
-        if not 0 <= number < len(self.sentences):
-            raise ValueError(f"Expected one of {len(self.sentences)} sentences, got number {number}.")
+        self._check(number)
         parser = self.component.ready_parser()
         words = self.sentences[number].words
         constraints = Constraints(tuple(required), tuple(forbidden))
@@ -100,6 +139,51 @@ class Corrections:
             if constraints.allow(own):
                 return parse, own
         return parse, _as_decided(own, required, forbidden)
+
+    def _check(self, number: int) -> None:
+        if not 0 <= number < len(self.sentences):
+            raise ValueError(f"Expected one of {len(self.sentences)} sentences, got number {number}.")
+
+    def _write(self, trees: Sequence[Tree]) -> None:
+        data = "".join(f"{line}\n" for line in bracket_lines(trees)).encode("utf-8")
+        self._file.write(gzip.compress(data, mtime=0) if self._file.path.suffix == ".gz" else data)
+
+    def _saved_before(self) -> dict[int, Tree]:
+        """The trees in the file by the places of their sentences, which have the same words."""
+        spell = self.component.ready_parser().spell
+        places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+        for each in sorted(self.sentences, key=lambda each: -each.place):
+            places[_plain(spell(each.words))].append(each.place)
+        saved: dict[int, Tree] = {}
+        for tree in read_trees(self.output):
+            if not places[_plain(tree.words)]:
+                self.close()
+                raise ValueError(
+                    f"{self.output} has a tree over {' '.join(tree.words)!r}, which is no sentence to correct: resume "
+                    "a file that was made of the same text."
+                )
+            saved[places[_plain(tree.words)].pop()] = tree
+        return saved
+
+    def _decisions_for(self, number: int, tree: Tree) -> tuple[list[Span], list[Span]]:
+        """Decisions by which the parser has a tree: its brackets are required, and what comes besides is forbidden."""
+        required = [span for span in tree.spans() if span[2] not in ROOT_LABELS]
+        forbidden: list[Span] = []
+        for _ in range(_MOST_ROUNDS):
+            _, brackets = self._decided(number, required, forbidden)
+            besides = [bracket for bracket in brackets if bracket not in required]
+            if not besides:
+                break
+            forbidden += besides
+        return required, forbidden
+
+
+_MOST_ROUNDS = 20  # of parses that find what else the parser would add to a saved tree
+
+
+def _plain(words: Sequence[str]) -> tuple[str, ...]:
+    """Words as in a text, however a treebank spells them."""
+    return tuple(map(unescape_token, words))
 
 
 def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:

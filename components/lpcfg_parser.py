@@ -270,10 +270,11 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @decoding.setter
     def decoding(self, decoding: Decoding | None) -> None:
-        if decoding is not None:
+        grammar = None if self._state.is_unread else self.grammar
+        if decoding is not None and grammar is not None:
+            grammar.check_decoding(decoding)
+        elif decoding is not None:
             check_decoding(decoding)
-        if decoding is not None and not self._state.is_unread and self.grammar is not None:
-            self.grammar.check_decoding(decoding)
         self._decoding = decoding
 
     @property

@@ -8,8 +8,8 @@ as soon as somebody looks, by what stays as it was, the characters of the text:
 - A bracket that begins or ends within a merged token, and is not all within it, crosses it. It is left out too, with a
   warning, and the status of its sentence is "retokenized".
 - Scores follow their brackets. A merged token has the tag of its last word, or the tag that spaCy keeps for it if that
-  is the parser's, no score of it, and the sum of its words' surprisals; parts of a token that was split have its tag,
-  and none of the others.
+  is the parser's, no score of it, the spelling of its text, and the sum of its words' surprisals; parts of a token that
+  was split have its tag, and none of the others.
 
 `Doc.from_docs` takes the spans of a group and leaves its attributes, but takes `doc.user_data` of spans. The attributes
 are found there, and put together.
@@ -35,7 +35,7 @@ LANGUAGE_MODEL_KEY = "language_model"  # of a group without spans, whose attribu
 KEYS = (KEY, ISBN_KEY, BRACKETS_KEY)
 """The keys of this project's components; where a Doc has several, the views of nodes are of the first."""
 RETOKENIZED = "retokenized"
-TAGS, GIVEN_TAGS = "tags", "given_tags"
+TAGS, GIVEN_TAGS, SPELLINGS = "tags", "given_tags", "spellings"
 _OFFSETS = "offsets"
 _LAYOUT = ">QQQllll"  # of a span in the bytes of a group, as spaCy has it
 _ATTRS: Any = SpanGroup.attrs
@@ -213,6 +213,8 @@ def _fit_tokens(doc: Doc, attrs: dict[str, Any], old: list[int]) -> None:
         for start, end in zip(new, [*new[1:], len(text)], strict=True)
     ]
     _fit_tags(doc, attrs, old, parts)
+    if SPELLINGS in attrs:
+        attrs[SPELLINGS] = [attrs[SPELLINGS][own[0]] if len(own) == 1 else "" for own in parts]
     if "tag_scores" in attrs:
         scores = [attrs["tag_scores"][own[0]] if len(own) == 1 else np.nan for own in parts]
         attrs["tag_scores"] = np.array(scores, np.float32)
@@ -295,6 +297,8 @@ def _joined(parts: Sequence[tuple[int, dict[str, Any]]]) -> dict[str, Any]:
     parts (sequence of (int, dict)): where each of the Docs begins, and the attributes of its group
     """
     joined: dict[str, Any] = {}
+    if any(SPELLINGS in attrs for _, attrs in parts):
+        parts = [(start, {SPELLINGS: [""] * len(attrs[_OFFSETS]), **attrs}) for start, attrs in parts]
     for name in set.intersection(*(set(attrs) for _, attrs in parts)):
         values = [attrs[name] for _, attrs in parts]
         if name == _OFFSETS:

@@ -18,6 +18,7 @@ from spacy_lpcfg.components.cli.complexity import complexity
 from spacy_lpcfg.components.cli.convert import convert
 from spacy_lpcfg.components.cli.evaluate import evaluate
 from spacy_lpcfg.components.cli.inspect import inspect
+from spacy_lpcfg.components.cli.learn import LearnCommands
 from spacy_lpcfg.components.cli.learn_bracketer import learn_bracketer
 from spacy_lpcfg.components.cli.learn_combined import learn_combined
 from spacy_lpcfg.components.cli.learn_isbn import learn_isbn
@@ -57,6 +58,7 @@ lpcfg_cli = typer.Typer(
 )
 learn_cli = typer.Typer(
     name="learn",
+    cls=LearnCommands,
     help="Learn a parser, or a language model.",
     no_args_is_help=True,
 )

@@ -56,7 +56,7 @@ def calibrate(
     from spacy_lpcfg.trees import clean
 
     if output is not None:
-        output = check_folder(output, force=force)
+        output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     golds = [tree for tree in map(clean, read_treebank(trees, skip_bad, name_of(dialect))) if tree is not None]

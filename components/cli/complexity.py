@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
-from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component
 from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 _N_TREES = 1000  # that are looked through at a time
 _PLACE = ("file", "document", "sentence")
+
+
+class TableFormat(str, Enum):
+    tsv = "tsv"
+    csv = "csv"
 
 
 class Unit(str, Enum):
@@ -38,26 +43,31 @@ def complexity(
     ] = True,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+    form: Annotated[
+        TableFormat | None, typer.Option("--format", help="A table apart by tabs, or by commas. [default: tsv]")
+    ] = None,
+    output: OutputFile = None,
+    force: Replace = False,
 ) -> None:
     """Measure how complex English sentences are.
 
     FILE is a treebank by its name (.mrg, .psd, .export and others, .gz or not) or by --dialect, Docs with trees
     (.spacy), and else text, which the model parses. Each file is a document, and each Doc of a .spacy file.
 
-    The table is apart by tabs. It has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
+    The table has the nine counts and fourteen indices of L2SCA (Lu 2010): words, sentences, verb
     phrases, clauses, T-units, dependent clauses, complex T-units, coordinate phrases and complex nominals; Yngve depth
     and Frazier score, the means of the words; height; and the mean surprisal of the words in bits, where the model has
     it.
 
     \b
     Example:
-        spacy-lpcfg complexity essays/*.txt --output complexity.tsv
+        spacy-lpcfg complexity essays/*.txt --output complexity.csv
         spacy-lpcfg complexity train.mrg --unit sentence
     """
-    check_output(output)
+    name = format_of(output, form, TableFormat)
     reader = AskedReader(kind, model, component, name_of(dialect))
     sources = [*reader.sources(files)]
+    check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
     measured = (
@@ -65,9 +75,7 @@ def complexity(
         for source in sources
         for number, document in enumerate(_documents(reader, source, with_surprisal, on_error), start=1)
     )
-    with writing(output) as out:
-        for row in begun(_rows(measured, unit)):
-            out.write("\t".join(row) + "\n")
+    write_output(output, name, _rows(begun(measured), unit), force=force)
     log_skipped(errors)
 
 

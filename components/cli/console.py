@@ -11,8 +11,9 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from gzip import GzipFile
 from io import TextIOWrapper
-from itertools import chain, islice
+from itertools import chain, count, islice
 from pathlib import Path
 from threading import Event, Thread, current_thread, main_thread
 from typing import IO, Any, TypeVar
@@ -25,6 +26,7 @@ from spacy_lpcfg.storage import files
 Item = TypeVar("Item")
 
 STDIN = "-"
+ZIPPED = ".gz"
 BAD_DATA = 1
 INTERRUPTED = 130  # that of a process that Ctrl-C ends
 LONGEST_JSON = 2**24
@@ -285,8 +287,16 @@ def check_input_or_text(source: str, hint: str = "FILE") -> None:
         log(f"There is no file {source!r}: it is taken for a text")
 
 
-def check_output(path: Path | None, hint: str = "--output") -> None:
-    """RAISES (BadParameter): Unless a file can be written there; None is stdout."""
+def check_output(
+    path: Path | None, hint: str = "--output", *, inputs: Iterable[str | Path] = (), force: bool = False
+) -> None:
+    """Refuse a file that cannot be written, that is read, or that is there already.
+
+    path (Path or None): the file; None is stdout
+    inputs (iterable of str or Path): what the command reads: files, - for stdin, folders with all that is in them
+    force (bool): whether a file that is there may be replaced, if it is not read
+    RAISES (BadParameter): If the file is refused.
+    """
     if path is None or files.is_device(path):
         return
     if path.is_dir():
@@ -295,27 +305,58 @@ def check_output(path: Path | None, hint: str = "--output") -> None:
         raise typer.BadParameter(f"there is no folder '{path.parent}' for '{path.name}'", param_hint=hint)
     if not os.access(path.parent, os.W_OK):
         raise typer.BadParameter(f"the folder '{path.parent}' cannot be written to", param_hint=hint)
+    if path.exists() and any(is_within(path, each) for each in inputs):
+        raise typer.BadParameter(f"'{path}' is read, and would be replaced: name another file", param_hint=hint)
+    if path.exists() and not force:
+        raise typer.BadParameter(f"'{path}' exists: name another file, or use --force", param_hint=hint)
+
+
+def is_within(path: Path, source: str | Path) -> bool:
+    """Whether a path where something is lies in a folder, or is that folder or file itself; - is stdin."""
+    if str(source) == STDIN:
+        try:
+            return os.path.samestat(os.fstat(sys.stdin.fileno()), path.stat())
+        except (OSError, ValueError, AttributeError):  # stdin is closed, or no file
+            return False
+    if not os.path.exists(source):
+        return False
+    return os.path.samefile(source, path) or path.resolve().is_relative_to(os.path.realpath(source))
 
 
 @contextmanager
-def replacing(path: Path | None) -> Iterator[IO[bytes]]:
-    """A file that appears when the block succeeds and leaves no trace otherwise; stdout for None."""
+def replacing(path: Path | None, *, force: bool) -> Iterator[IO[bytes]]:
+    """A file that appears when the block succeeds and leaves no trace otherwise; stdout for None.
+
+    force (bool): whether it may replace a file
+    RAISES (ValueError): If a file has appeared there that may not be replaced. The new one is then beside it.
+    """
     if path is None:
         yield sys.stdout.buffer
         return
-    with files.replacing(path) as file:
+
+    def check(new: Path) -> None:
+        if path.exists():
+            beside = next(each for n in count(1) if not os.path.lexists(each := path.with_stem(f"{path.stem}-{n}")))
+            new.rename(beside)
+            raise ValueError(f"'{path}' has appeared meanwhile, and stays. What was to be written is in '{beside}'")
+
+    with files.replacing(path, check=None if force else check) as file:
         yield file
 
 
 @contextmanager
-def writing(path: Path | None) -> Iterator[IO[str]]:
-    """As `replacing`, for text in UTF-8."""
+def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
+    """As `replacing`, for text in UTF-8, which is compressed if the name ends in `.gz`."""
     if path is None:
         if hasattr(sys.stdout, "reconfigure"):
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
-    with replacing(path) as file:
-        text = TextIOWrapper(file, encoding="utf-8", newline="\n")
+    with replacing(path, force=force) as file:
+        is_zipped = path.suffix == ZIPPED and not files.is_device(path)
+        binary: Any = GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
+        text = TextIOWrapper(binary, encoding="utf-8", newline="\n")
         yield text
         text.detach()  # the file is not ours to close
+        if is_zipped:
+            binary.close()

@@ -6,20 +6,20 @@ from enum import Enum
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spacy_lpcfg.components.cli.console import (
     LONGEST_JSON,
+    ZIPPED,
     check_output,
     log_skipped,
     progress,
     read_lines,
-    replacing,
     reporting_errors,
-    writing,
 )
+from spacy_lpcfg.components.cli.formats import FORMATS, format_of, write_output
 from spacy_lpcfg.components.cli.pipelines import Lang, Seed
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
@@ -33,10 +33,11 @@ from spacy_lpcfg.components.cli.treebanks import (
 )
 
 if TYPE_CHECKING:
+    from spacy.tokens import Doc
+
     from spacy_lpcfg.trees import Tree
 
-_BINARY, _JSON, _CONLLU, _LATEX = ".spacy", ".jsonl", ".conllu", ".tex"
-_SUFFIXES = (_BINARY, _JSON, ".mrg", ".mrg.gz", _CONLLU, _LATEX)
+_FORMATS = ("spacy", "jsonl", "json", "brackets", "conllu", "forest")
 
 
 class Mend(str, Enum):
@@ -62,7 +63,7 @@ def convert(
     ],
     output: Annotated[
         Path,
-        typer.Argument(metavar="OUTPUT", dir_okay=False, help="A .spacy, .jsonl, .mrg, .mrg.gz, .conllu or .tex file."),
+        typer.Argument(metavar="OUTPUT", dir_okay=False, help="A file; its ending decides the format."),
     ],
     n_sents: Annotated[int, typer.Option("--n-sents", "-n", min=1, help="Trees a Doc, in a .spacy file.")] = 1,
     mend: Annotated[
@@ -89,10 +90,12 @@ def convert(
 ) -> None:
     """Convert trees to Docs, brackets or JSON.
 
-    Brackets and JSON objects are one a line. Empty elements and function labels are taken off, and trees without words
-    left out; --functions keep leaves the functions. The JSON objects have the tree, its words, tags and spans, as those
-    of `spacy-lpcfg parse --format json`; of these only the tree is read. A .conllu file has dependencies by the head
-    rules of a language, which --lang names. A .tex file has drawings for \\input, each by the package forest or qtree.
+    OUTPUT ends in .spacy, .mrg, .jsonl, .json, .conllu or .tex, or, for text that is compressed, in such as .mrg.gz.
+    Brackets, and the objects in .jsonl, are one a line; .json has one list. Empty elements and function labels are
+    taken off, and trees without words left out; --functions keep leaves the functions. The JSON objects have the tree,
+    its words, tags and spans, as those of `spacy-lpcfg parse --format jsonl`; of these only the tree is read, from
+    .jsonl. A .conllu file has dependencies by the head rules of a language, which --lang names. A .tex file has
+    drawings for \\input, each by the package forest or qtree.
 
     --mend gum makes of GUM's trees what the guidelines of the Penn Treebank have: WHNP for a relative pronoun that is a
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
@@ -106,9 +109,10 @@ def convert(
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
         spacy-lpcfg convert train.mrg train.conllu
     """
-    from spacy_lpcfg.trees import mended_gum, with_noise, write_trees
+    from spacy_lpcfg.trees import mended_gum, with_noise
 
-    _check_output(output, force)
+    name = format_of(output, None, _FORMATS, hint="OUTPUT", needs_ending=True)
+    check_output(output, "OUTPUT", inputs=_files_of(trees, name_of(dialect)), force=force)
     errors: list[Exception] = []
     read = _read(trees, errors.append if skip_bad else None, name_of(dialect), functions == FunctionsName.keep)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
@@ -118,28 +122,20 @@ def convert(
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    if output.suffix == _BINARY:
-        _write_docs(output, chain([first], found), n_sents)
-    elif output.suffix == _JSON:
-        _write_json(output, chain([first], found))
-    elif output.suffix == _CONLLU:
-        _write_dependencies(output, chain([first], found), lang)
-    elif output.suffix == _LATEX:
-        _write_latex(output, chain([first], found), style)
-    else:
-        write_trees(output, chain([first], found))
+    contents = _contents(name, chain([first], found), n_sents, lang, style)
+    write_output(output, name, contents, force=force)
     log_skipped(errors)
 
 
-def _check_output(output: Path, force: bool) -> None:
-    if not output.name.endswith(_SUFFIXES):
-        raise typer.BadParameter(f"{output} should end in {', '.join(_SUFFIXES)}", param_hint="OUTPUT")
-    if output.exists() and not force:
-        raise typer.BadParameter(f"{output} exists: name another file, or use --force", param_hint="OUTPUT")
-    check_output(output, "OUTPUT")
-
-
 # Reading -----------------------------------------------------------------------------------------
+
+
+def _files_of(paths: Iterable[Path], dialect: str | None) -> Iterator[str]:
+    """Files, and those of folders that are read."""
+    from spacy_lpcfg.trees.files import treebank_files
+
+    for path in paths:
+        yield from treebank_files(str(path), dialect) if path.is_dir() else [str(path)]
 
 
 def _read(
@@ -151,9 +147,9 @@ def _read(
 
     normalized = partial(normalize_rooted, functions=functions)
     for path in paths:
-        if path.suffix == _BINARY:
+        if path.suffix in FORMATS["spacy"].suffixes:
             yield from filter(None, map(normalized, trees_of_docs(path)))
-        elif path.suffix == _JSON:
+        elif path.name.removesuffix(ZIPPED).endswith(FORMATS["jsonl"].suffixes):
             yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
         else:
             yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
@@ -189,39 +185,34 @@ def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> N
 # Writing -----------------------------------------------------------------------------------------
 
 
-def _write_docs(output: Path, trees: Iterator["Tree"], n_sents: int) -> None:
-    from spacy.tokens import DocBin
+def _contents(name: str, trees: Iterator["Tree"], n_sents: int, lang: str, style: LatexStyle) -> Iterator[Any]:
+    """What a file in a format has of trees."""
+    from spacy_lpcfg.components.cli.outputs import tree_as_json
+    from spacy_lpcfg.trees import conllu, head_rules
+    from spacy_lpcfg.trees.brackets import bracket_lines
+
+    if name == "spacy":
+        return _docs(trees, n_sents)
+    if name == "conllu":
+        return (conllu(tree, head_rules(lang)) for tree in trees)
+    if name == "forest":
+        return _latex(trees, style.value)
+    return bracket_lines(trees) if name == "brackets" else map(tree_as_json, trees)
+
+
+def _docs(trees: Iterator["Tree"], n_sents: int) -> Iterator["Doc"]:
     from spacy.vocab import Vocab
 
     from spacy_lpcfg.components.corpus import tree_to_doc
 
-    vocab, docs = Vocab(), DocBin()
-    with replacing(output) as file:
-        while group := list(islice(trees, n_sents)):
-            docs.add(tree_to_doc(vocab, group))
-        file.write(docs.to_bytes())
+    vocab = Vocab()
+    while group := list(islice(trees, n_sents)):
+        yield tree_to_doc(vocab, group)
 
 
-def _write_json(output: Path, trees: Iterator["Tree"]) -> None:
-    from spacy_lpcfg.components.cli.outputs import tree_as_json
-
-    with writing(output) as file:
-        for tree in trees:
-            file.write(json.dumps(tree_as_json(tree), ensure_ascii=False) + "\n")
-
-
-def _write_dependencies(output: Path, trees: Iterator["Tree"], lang: str) -> None:
-    from spacy_lpcfg.trees import conllu, head_rules
-
-    with writing(output) as file:
-        for tree in trees:
-            file.write(conllu(tree, head_rules(lang)) + "\n")
-
-
-def _write_latex(output: Path, trees: Iterator["Tree"], style: LatexStyle) -> None:
+def _latex(trees: Iterator["Tree"], style: str) -> Iterator[str]:
     from spacy_lpcfg.trees import to_latex
 
-    with writing(output) as file:
-        file.write(f"% needs \\usepackage{{{style.value}}}\n")
-        for tree in trees:
-            file.write(f"\n{to_latex(tree, style.value)}\n")
+    yield f"% needs \\usepackage{{{style}}}"
+    for tree in trees:
+        yield f"\n{to_latex(tree, style)}"

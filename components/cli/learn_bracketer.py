@@ -83,7 +83,7 @@ def learn_bracketer(
     """
     from spacy_lpcfg.components.tagged_text import read_tag_map
 
-    output = check_folder(output, force=force)
+    output = check_folder(output, inputs=[*tagged, tag_map], force=force)
     nlp = blank_pipeline(lang)
     component = _add_bracketer(nlp, variant, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}

@@ -91,7 +91,7 @@ def learn_combined(
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.learning.base import ModelLearned, values_of_steps
 
-    output = check_folder(output, force=force)
+    output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
     nlp = blank_pipeline(lang)
     if span_layer is not None and preset == Preset.accurate:
         raise typer.BadParameter("accurate has no use for it, only fast and balanced", param_hint="--span-layer")

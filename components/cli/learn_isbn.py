@@ -95,7 +95,7 @@ def learn_isbn(
     """
     from spacy_lpcfg.isbn.learning import ISBNLearner
 
-    output = check_folder(output, force=force)
+    output = check_folder(output, inputs=[*trees, *(dev or ()), classes_from], force=force)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}

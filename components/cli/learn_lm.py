@@ -79,7 +79,7 @@ def learn_lm(
     from spacy_lpcfg.language_model import LanguageModelLearner, interpolate, read_sentences
 
     _check_usage(method, iterations, dev, kneser_ney)
-    output = check_folder(output, force=force)
+    output = check_folder(output, inputs=[*text, *(dev or ())], force=force)
     nlp = blank_pipeline(lang)
     sentences, held_out = list(read_sentences(text)), list(read_sentences(dev or []))
     if dev and not held_out:

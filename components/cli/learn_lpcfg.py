@@ -129,7 +129,7 @@ def learn_lpcfg(
     Example:
         spacy-lpcfg learn lpcfg train.mrg --dev dev.mrg --states 16 -o model/
     """
-    output = check_folder(output, force=force)
+    output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
     _refuse_unused(context, method)
     nlp = blank_pipeline(lang)
     held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)

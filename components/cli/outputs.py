@@ -1,12 +1,14 @@
-"""What `parse` writes: trees in brackets, JSON lines, tables or Docs."""
+"""What `parse` writes: trees in brackets, objects of JSON, rows of tables, or Docs."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import typer
+
+from spacy_lpcfg.components.cli.console import begun
 from spacy_lpcfg.components.cli.inputs import Parsed
 
 if TYPE_CHECKING:
@@ -20,24 +22,11 @@ _RANKS = ("sentence", "rank", "probability", "log_probability", "tree")
 
 class ParseFormat(str, Enum):
     brackets = "brackets"
+    jsonl = "jsonl"
     json = "json"
-    table = "table"
+    tsv = "tsv"
+    csv = "csv"
     spacy = "spacy"
-
-
-BY_SUFFIX = {
-    ".json": ParseFormat.json,
-    ".jsonl": ParseFormat.json,
-    ".tsv": ParseFormat.table,
-    ".spacy": ParseFormat.spacy,
-}
-SUFFIXES = {
-    ParseFormat.brackets: ".mrg",
-    ParseFormat.json: ".jsonl",
-    ParseFormat.table: ".tsv",
-    ParseFormat.spacy: ".spacy",
-}
-"""Of files that are named after others."""
 
 
 class Span(NamedTuple):
@@ -159,7 +148,7 @@ def rooted(tree: Tree, root: str | None) -> Tree:
     return type(tree)(root, tree.children if not tree.label and tree.children else [tree])
 
 
-# To lines ----------------------------------------------------------------------------------------
+# To lines, objects and rows ----------------------------------------------------------------------
 
 
 def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
@@ -176,10 +165,9 @@ def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
         yield ""
 
 
-def json_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A JSON object a sentence."""
-    for sentence in sentences:
-        yield json.dumps(as_json(sentence), ensure_ascii=False)
+def objects(sentences: Iterable[ParsedSentence]) -> Iterator[dict[str, Any]]:
+    """An object of JSON for each sentence."""
+    return map(as_json, sentences)
 
 
 def as_json(sentence: ParsedSentence) -> dict[str, Any]:
@@ -203,44 +191,56 @@ def tree_as_json(tree: Tree) -> dict[str, Any]:
     return {"words": tree.words, "tags": tree.tags, "tree": str(tree), "spans": spans}
 
 
-def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A span a row, apart by tabs; sentences count from 1."""
-    yield "\t".join(_SPANS)
+def span_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
+    """A row for each span, below the names of the columns; sentences count from 1."""
+    yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         yield from _rows(number, sentence.words, sentence.spans)
 
 
-def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
+def marginal_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
     """As `span_rows`, of all spans that may be."""
-    yield "\t".join(_SPANS)
+    yield _SPANS
     for number, sentence in enumerate(sentences, start=1):
         found = sentence.marginals["spans"] if sentence.marginals else []
         yield from _rows(number, sentence.words, [Span(**span) for span in found])
 
 
-def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[str]:
+def _rows(number: int, words: list[str], spans: Iterable[Span]) -> Iterator[tuple[Any, ...]]:
     for start, end, label, score in spans:
-        shown = "" if score is None else f"{score:.6g}"
-        yield f"{number}\t{start}\t{end}\t{label}\t{shown}\t{' '.join(words[start:end])}"
+        yield number, start, end, label, "" if score is None else f"{score:.6g}", " ".join(words[start:end])
 
 
-def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A tree a row, apart by tabs, best first."""
-    yield "\t".join(_RANKS)
+def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]]:
+    """A row for each tree, best first."""
+    yield _RANKS
     for number, sentence in enumerate(sentences, start=1):
         for rank, each in enumerate(sentence.n_best or [], start=1):
-            yield f"{number}\t{rank}\t{each['probability']:.6g}\t{each['log_probability']:.6f}\t{each['tree']}"
+            yield number, rank, f"{each['probability']:.6g}", f"{each['log_probability']:.6f}", each["tree"]
 
 
-LINES: dict[tuple[ParseFormat, str], Callable[[Iterable[ParsedSentence]], Iterator[str]]] = {
-    (ParseFormat.brackets, ""): bracket_lines,
-    (ParseFormat.brackets, "--n-best"): n_best_lines,
-    (ParseFormat.table, ""): span_rows,
-    (ParseFormat.table, "--n-best"): n_best_rows,
-    (ParseFormat.table, "--marginals"): marginal_rows,
-    (ParseFormat.json, ""): json_lines,
-    (ParseFormat.json, "--n-best"): json_lines,
-    (ParseFormat.json, "--marginals"): json_lines,
-    (ParseFormat.json, "--n-best and --marginals"): json_lines,
+_CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any]]]] = {
+    "": {"brackets": bracket_lines, "tsv": span_rows, "csv": span_rows, "jsonl": objects, "json": objects},
+    "--n-best": {"brackets": n_best_lines, "tsv": n_best_rows, "csv": n_best_rows, "jsonl": objects, "json": objects},
+    "--marginals": {"tsv": marginal_rows, "csv": marginal_rows, "jsonl": objects, "json": objects},
+    "--n-best and --marginals": {"jsonl": objects, "json": objects},
 }
-"""How sentences are written in a format, by what was asked for."""
+"""What is written of sentences, by what was asked for and by the format."""
+
+
+def check_contents(form: str, asked: str) -> None:
+    """RAISES (BadParameter): If the format cannot hold what is asked for, such as "--n-best"; "" is the trees."""
+    if form not in _CONTENTS[asked] and (asked or form != ParseFormat.spacy):
+        raise typer.BadParameter(f"{asked} has no place in {form}: use --format jsonl", param_hint="--format")
+
+
+def contents_of(parsed: Iterable[Parsed], form: str, asked: str, key: str, root: str | None) -> Iterator[Any]:
+    """The items of a file in the format: Docs, or lines, objects or rows of their sentences.
+
+    parsed (iterable of Parsed): Docs
+    asked (str): as in `check_contents`
+    key, root: as in `sentences_of`
+    """
+    if form == ParseFormat.spacy:
+        return (doc for doc, _ in parsed)
+    return _CONTENTS[asked][form](begun(sentence for each in parsed for sentence in sentences_of(each, key, root)))

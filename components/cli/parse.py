@@ -2,27 +2,17 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler
-from spacy_lpcfg.components.cli.console import (
-    begun,
-    check_output,
-    log,
-    one_line,
-    progress,
-    replacing,
-    reporting_errors,
-    writing,
-)
+from spacy_lpcfg.components.cli.console import check_output, log, one_line, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import FORMATS, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import (
     Input,
     Source,
@@ -33,38 +23,18 @@ from spacy_lpcfg.components.cli.inputs import (
     run_pipeline,
     source_of,
 )
-from spacy_lpcfg.components.cli.outputs import (
-    BY_SUFFIX,
-    EMPTY,
-    LINES,
-    SUFFIXES,
-    ParsedSentence,
-    ParseFormat,
-    sentences_of,
-)
+from spacy_lpcfg.components.cli.outputs import EMPTY, ParseFormat, check_contents, contents_of
 from spacy_lpcfg.components.cli.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
 from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
     from spacy.language import Language
 
     from spacy_lpcfg.components.cli.inputs import Parsed, Pipe
 
-    Writer: TypeAlias = Callable[[Path | None, Iterable[Parsed], str, str | None], None]
-
 _FINE = ("parsed", EMPTY)
-
-
-class Decoding(str, Enum):
-    mbr = "mbr"
-    max_rule = "max-rule"
-    most_probable = "most-probable"
-    vote = "vote"
-    rerank = "rerank"
 
 
 @reporting_errors
@@ -84,7 +54,7 @@ def parse(
     ] = None,
     form: Annotated[
         ParseFormat | None,
-        typer.Option("--format", help="What to write, see above. [default: by the suffix of --output, or brackets]"),
+        typer.Option("--format", help="What to write, see above. [default: by the ending of --output, or brackets]"),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the trees, not stdout; of many files, a folder.")
@@ -111,11 +81,12 @@ def parse(
         typer.Option(min=1, help="Of networks: a wider one is slower and better. [default: as it is set]"),
     ] = None,
     decoding: Annotated[
-        Decoding | None,
+        str | None,
         typer.Option(
-            help="well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most brackets "
-            "right; max-rule: the largest marginals of rules; most-probable: the tree of "
-            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]"
+            metavar="NAME",
+            help="As the model can. well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most "
+            "brackets right; max-rule: the largest marginals of rules; most-probable: the tree of "
+            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]",
         ),
     ] = None,
     dialect: Dialect = None,
@@ -125,7 +96,7 @@ def parse(
     ] = 1,
     scheduler: Scheduler = None,
     force: Annotated[
-        bool, typer.Option("--force", "-f", help="Make the files again that the folder of --output has already.")
+        bool, typer.Option("--force", "-f", help="Replace the file of --output, or those that its folder has already.")
     ] = False,
 ) -> None:
     """Parse a file or a text: plain text, words, trees or Docs; or many files into a folder.
@@ -152,11 +123,13 @@ def parse(
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,
-                       and an empty line after each sentence
-    --format json      a JSON object a sentence: words, tags, tree, spans with
+                       and an empty line after each sentence; .mrg, .parsed
+    --format jsonl     a JSON object a sentence: words, tags, tree, spans with
                        their scores, status, log_probability; and what
                        --n-best and --marginals find
-    --format table     a span a row, apart by tabs; or, with --n-best, a tree
+    --format json      the same objects as one list
+    --format tsv, csv  a span a row, apart by tabs or commas; or, with
+                       --n-best, a tree
     --format spacy     Docs, all in one file, and until then in memory
 
     A bracketer needs tags. Unless a component of its pipeline sets them, FILE has to hold trees, tagged words or Docs,
@@ -175,13 +148,15 @@ def parse(
     """
     kind = kind_said(kind, name_of(dialect))
     many = scheduler is not None or is_corpus(files)
-    form = form or BY_SUFFIX.get(output.suffix if output and not many else "", ParseFormat.brackets)
-    write = _writer(form, n_best, marginals)
-    shards = shards_of(files, kind, output, SUFFIXES[form]) if many else []
+    name = format_of(None if many else output, form, ParseFormat)
+    asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
+    check_contents(name, asked)
+    shards = shards_of(files, kind, output, FORMATS[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
     if not many:
-        _check_alone(output, form, force)
+        check_output(output, inputs=[first, model], force=force)
+        _check_terminal(output, name)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_parser_or_bracketer(nlp, component)
@@ -190,7 +165,8 @@ def parse(
     questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, name_of(dialect))
-    work = _Work(nlp, pipe.name, source, questions, write, _root_label(pipe, root))
+    # files of a folder were chosen by whether they are there, and a worker that died may have written its own
+    work = _Work(nlp, pipe.name, source, questions, name, asked, _root_label(pipe, root), force=force or many)
     if many:
         status = parse_many(work, shards, n_process=n_process, scheduler=scheduler, force=force)
     else:
@@ -198,26 +174,10 @@ def parse(
     _log_makeshift(status)
 
 
-def _check_alone(output: Path | None, form: ParseFormat, force: bool) -> None:
-    """RAISES (BadParameter): If nothing can be written there, or Docs would go to a terminal; and for --force."""
-    check_output(output)
-    if force:
-        raise typer.BadParameter("one file is made again in any case", param_hint="--force")
+def _check_terminal(output: Path | None, form: str) -> None:
+    """RAISES (BadParameter): If Docs would go to a terminal."""
     if form == ParseFormat.spacy and output is None and sys.stdout.isatty():
         raise typer.BadParameter("Docs are nothing to read: name a file by --output", param_hint="--format")
-
-
-def _writer(form: ParseFormat, n_best: int | None, marginals: bool) -> "Writer":
-    """What writes Docs in a format.
-
-    RAISES (BadParameter): If it cannot hold what is asked for.
-    """
-    asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
-    if form == ParseFormat.spacy and not asked:
-        return _write_docs
-    if (form, asked) not in LINES:
-        raise typer.BadParameter(f"{asked} has no place in {form.value}: use --format json", param_hint="--format")
-    return partial(_write_lines, LINES[form, asked])
 
 
 def _set_beam(pipe: "Pipe", beam: int | None) -> None:
@@ -235,7 +195,7 @@ def _set_beam(pipe: "Pipe", beam: int | None) -> None:
         raise typer.BadParameter(f"{pipe.name} has no beam", param_hint="--beam")
 
 
-def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
+def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
 
     if decoding is None:
@@ -243,7 +203,8 @@ def _set_decoding(pipe: "Pipe", decoding: Decoding | None) -> None:
     if not isinstance(pipe, ParsingPipe):
         raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
     try:
-        pipe.decoding = decoding.value
+        pipe.ready_parser()  # reads the model, which then says what it can do
+        pipe.decoding = decoding  # type: ignore[assignment]
         pipe.ready_parser()
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--decoding") from error
@@ -261,15 +222,18 @@ class _Work:
     """How files are parsed and written; it can be sent to other processes.
 
     component (str): the name of what parses; first (Source): what a file is like; questions (dict): see
-    `run_pipeline`; root (str or None): over every tree
+    `run_pipeline`; form (str): name of the format; asked (str): see `check_contents`; root (str or None): over every
+    tree; force (bool): whether files may be replaced
     """
 
     nlp: "Language"
     component: str
     first: Source
     questions: dict[str, dict[str, Any]]
-    write: "Writer"
+    form: str
+    asked: str
     root: str | None
+    force: bool
 
     def parse(self, source: Source, output: Path | None, *, n_process: int = 1, is_told: bool = False) -> Counter[str]:
         """Parse a file into another; how many sentences there are of each status. A bar shows it if `is_told`."""
@@ -279,7 +243,9 @@ class _Work:
         total = None if is_seen else n_documents(self.nlp, source)
         status: Counter[str] = Counter()
         bar = progress(found, "documents", hidden=is_seen, total=total)
-        self.write(output, _counted(bar, pipe.spans_key, status), pipe.spans_key, self.root)
+        counted = _counted(bar, pipe.spans_key, status)
+        contents = contents_of(counted, self.form, self.asked, pipe.spans_key, self.root)
+        write_output(output, self.form, contents, force=self.force)
         return status
 
     def __call__(self, shard: Shard) -> Made:
@@ -305,27 +271,3 @@ def _log_makeshift(status: Counter[str]) -> None:
     if makeshift:
         kinds = ", ".join(f"{n} {name}" for name, n in sorted(makeshift.items()))
         log(f"{sum(makeshift.values())} of {sum(status.values())} sentences got a makeshift tree: {kinds}")
-
-
-# Writing -----------------------------------------------------------------------------------------
-
-
-def _write_lines(
-    lines: Callable[[Iterable[ParsedSentence]], Iterator[str]],
-    output: Path | None,
-    found: "Iterable[Parsed]",
-    key: str,
-    root: str | None,
-) -> None:
-    sentences = (sentence for parsed in found for sentence in sentences_of(parsed, key, root))
-    with writing(output) as out:
-        for line in lines(begun(sentences)):
-            out.write(line + "\n")
-
-
-def _write_docs(output: Path | None, found: "Iterable[Parsed]", key: str, root: str | None) -> None:
-    from spacy.tokens import DocBin
-
-    with replacing(output) as out:
-        docs = DocBin(docs=(parsed.doc for parsed in found))
-        out.write(docs.to_bytes())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.components.cli.console import busy, one_line
+from spacy_lpcfg.components.cli.console import busy, is_within, one_line
 from spacy_lpcfg.storage.files import replacing_folder
 from spacy_lpcfg.storage.manifest import why_kept, write_manifest
 
@@ -179,14 +179,19 @@ def _find(nlp: Language, name: str | None, what: str, kinds: tuple[type[ModelPip
 # To save -----------------------------------------------------------------------------------------
 
 
-def check_folder(output: Path, *, force: bool) -> Path:
+def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), force: bool) -> Path:
     """The folder that is meant, with links followed.
 
+    inputs (iterable of str, Path or None): what the command reads
     RAISES (BadParameter): If it may not be replaced, or where no folder can be made.
     """
     target = Path(os.path.realpath(output))
     if os.path.lexists(target) and not target.is_dir():
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
+    held = next((each for each in inputs if each and os.path.exists(each) and is_within(Path(each), target)), None)
+    if held is not None and target.exists():
+        reason = f"{str(output)!r} holds {str(held)!r}, which is read, and would be replaced: name another folder"
+        raise typer.BadParameter(reason, param_hint="--output")
     if message := _refusal(target, force=force):
         raise typer.BadParameter(message, param_hint="--output")
     check_can_be_made(target.parent)
@@ -208,7 +213,7 @@ def _refusal(folder: Path, *, force: bool) -> str | None:
 
 @contextmanager
 def saving_folder(output: Path, *, force: bool = False) -> Iterator[Path]:
-    """A folder, to be made in the block, that takes the place of `output`; or of none, where that may not be replaced.
+    """An empty folder that, once filled, takes the place of `output`; or of none, where that may not be replaced.
 
     RAISES (ValueError): If something was put into `output` since it was checked. The new folder is then beside it.
     """

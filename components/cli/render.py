@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import (
-    STDIN,
-    check_input,
-    check_output,
-    progress,
-    replacing,
-    reporting_errors,
-    writing,
-)
+from spacy_lpcfg.components.cli.console import STDIN, check_input, check_output, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import (
     Input,
     Kind,
@@ -71,15 +64,6 @@ _FORMATS: dict[Picture, tuple[PictureFormat, ...]] = {
     picture: (PictureFormat.svg, PictureFormat.html, PictureFormat.png) for picture in Picture
 }
 _FORMATS |= {Picture.tree: tuple(PictureFormat), Picture.spans: (PictureFormat.html,)}
-_BY_SUFFIX = {
-    ".svg": PictureFormat.svg,
-    ".html": PictureFormat.html,
-    ".htm": PictureFormat.html,
-    ".txt": PictureFormat.text,
-    ".png": PictureFormat.png,
-    ".tex": PictureFormat.forest,
-}
-_OF_SAME_SUFFIX = {PictureFormat.ascii: PictureFormat.text, PictureFormat.qtree: PictureFormat.forest}
 _SINGLE = (PictureFormat.svg, PictureFormat.png)  # a file of which holds one picture
 _OF_TREES = "bracketed trees such as (S (NP (PRP It)) (VP (VBZ works)))"
 
@@ -97,11 +81,12 @@ def render(
     dialect: Dialect = None,
     form: Annotated[
         PictureFormat | None,
-        typer.Option("--format", "-f", help="[default: by OUTPUT's ending, or text of trees, else svg]"),
+        typer.Option("--format", help="[default: by the ending of --output, or text of trees, else svg]"),
     ] = None,
     sentence: Annotated[int | None, typer.Option(min=1, help="Draw this one alone, counted from 1.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the pictures, not stdout.")] = None,
+    output: OutputFile = None,
     component: Component = None,
+    force: Replace = False,
 ) -> None:
     """Draw trees, or what a model thinks.
 
@@ -130,7 +115,7 @@ def render(
         spacy-lpcfg render model/ "It rained." -p chart -o chart.svg
     """
     form = _format(picture, form, output)
-    check_output(output)
+    check_output(output, inputs=[source, *([file] if file else [])], force=force)
     if form == PictureFormat.png and output is None and sys.stdout.isatty():
         raise typer.BadParameter("a png is nothing to read: name a file by --output", param_hint="--format")
     if source == STDIN or Path(source).is_file():
@@ -139,28 +124,19 @@ def render(
         drawables = _by_pipeline(source, component, file, kind_said(kind, name_of(dialect)), picture, name_of(dialect))
     if sentence is not None:
         drawables = islice(drawables, sentence - 1, sentence)
-    _write(drawables, form, source, output)
+    write_output(output, form.value, _contents(drawables, form, source), force=force)
 
 
 def _format(picture: Picture, form: PictureFormat | None, output: Path | None) -> PictureFormat:
     """The format that was asked for, or by the output's ending, or is usual.
 
-    RAISES (BadParameter): For an ending that is no format's, or another's; and where the picture has no such format.
+    RAISES (BadParameter): For one that the picture does not have, and as `format_of`.
     """
     possible = _FORMATS[picture]
-    suffix = output.suffix.lower() if output else ""
-    by_suffix = _BY_SUFFIX.get(suffix)
-    if suffix and form is None and by_suffix is None:
-        raise typer.BadParameter(
-            f"{str(output)!r} should end in {', '.join(_BY_SUFFIX)}, or --format say what it is", param_hint="--output"
-        )
-    if form and by_suffix and by_suffix not in (form, _OF_SAME_SUFFIX.get(form)):
-        raise typer.BadParameter(f"{str(output)!r} is no name for {form.value}", param_hint="--output")
-    found = form or by_suffix or possible[0]
-    if found not in possible:
+    if form is not None and form not in possible:
         names = " or ".join(each.value for each in possible)
-        raise typer.BadParameter(f"a picture of {picture.value} is {names}, not {found.value}", param_hint="--format")
-    return found
+        raise typer.BadParameter(f"a picture of {picture.value} is {names}, not {form.value}", param_hint="--format")
+    return PictureFormat(format_of(output, form, possible))
 
 
 # What is drawn -----------------------------------------------------------------------------------
@@ -301,7 +277,8 @@ _QUESTIONS = {Picture.chart: "posteriors", Picture.spans: "posteriors", Picture.
 # Where it goes -----------------------------------------------------------------------------------
 
 
-def _write(drawables: Iterator[Drawable], form: PictureFormat, source: str, output: Path | None) -> None:
+def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -> list[Any] | Iterator[Any]:
+    """What a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")
@@ -309,16 +286,9 @@ def _write(drawables: Iterator[Drawable], form: PictureFormat, source: str, outp
         raise ValueError(
             f"there are several pictures, but {form.value} holds one: choose it by --sentence, or use html"
         )
-    if form == PictureFormat.png:
-        with replacing(output) as file:
-            file.write(first.draw(form))
-        return
     drawn = ((each.caption, each.draw(form)) for each in progress(chain([first], drawables), "pictures"))
-    with writing(output) as out:
-        if form == PictureFormat.html:
-            from spacy_lpcfg.pictures import html_page
+    if form == PictureFormat.html:
+        from spacy_lpcfg.pictures import html_page
 
-            out.write(html_page(source, drawn))
-            return
-        for number, (_, content) in enumerate(drawn):
-            out.write("\n" * bool(number) + content + "\n")
+        return [html_page(source, drawn).removesuffix("\n")]
+    return (part for number, (_, content) in enumerate(drawn) for part in (*[""] * bool(number), content))

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from enum import Enum
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import check_output, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of, printable, tree_of
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, ParserModel, find_parser, load_pipeline
@@ -45,9 +45,12 @@ def sample(
     tags: Annotated[
         Tags | None, typer.Option(help="Tags by the model, or given ones. [default: given if tagged, else model]")
     ] = None,
-    form: Annotated[SampleFormat, typer.Option("--format", help="Trees, or their words.")] = SampleFormat.brackets,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+    form: Annotated[
+        SampleFormat | None, typer.Option("--format", help="Trees, or their words. [default: brackets]")
+    ] = None,
+    output: OutputFile = None,
     component: Component = None,
+    force: Replace = False,
 ) -> None:
     """Draw trees, or sentences, at random.
 
@@ -61,7 +64,8 @@ def sample(
         spacy-lpcfg sample model/ -n 100 --format words
         spacy-lpcfg sample en "I saw her duck." -n 20
     """
-    check_output(output)
+    name = format_of(output, form, SampleFormat)
+    check_output(output, inputs=[model] if file is None else [model, file], force=force)
     if file is not None:
         check_usage(file, kind, tags)
     nlp = load_pipeline(model)
@@ -70,9 +74,8 @@ def sample(
         found = _sentences(pipe, n, seed, max_words)
     else:
         found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, name_of(dialect)), n, seed)
-    with writing(output) as out:
-        for tree in progress(found, "trees"):
-            out.write(("" if tree is None else _line(tree, form)) + "\n")
+    lines = ("" if tree is None else _line(tree, name) for tree in progress(found, "trees"))
+    write_output(output, name, lines, force=force)
 
 
 def _sentences(pipe: "ParsingPipe", n: int, seed: int, max_words: int) -> "Iterator[Tree | None]":
@@ -99,7 +102,7 @@ def _of_sentences(nlp: "Language", pipe: "ParsingPipe", source: Source, n: int, 
             yield None
 
 
-def _line(tree: "Tree", form: SampleFormat) -> str:
+def _line(tree: "Tree", form: str) -> str:
     words = [word.replace(" ", "_") for word in tree.words]
     if form == SampleFormat.words:
         return " ".join(words)

@@ -5,20 +5,13 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from spacy_lpcfg.components.cli.asked import AskedFiles, AskedReader
-from spacy_lpcfg.components.cli.console import (
-    begun,
-    check_output,
-    log,
-    log_skipped,
-    progress,
-    reporting_errors,
-    writing,
-)
+from spacy_lpcfg.components.cli.console import begun, check_output, log, log_skipped, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, dialect_of_source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component, Lang
 from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
@@ -37,7 +30,10 @@ class SearchFormat(str, Enum):
     kwic = "kwic"
     brackets = "brackets"
     tsv = "tsv"
-    counts = "counts"
+    csv = "csv"
+
+
+_TABLES = (SearchFormat.tsv.value, SearchFormat.csv.value)
 
 
 class Searched(NamedTuple):
@@ -53,15 +49,18 @@ def search(
     text: Annotated[str, typer.Argument(metavar="PATTERN", help="In Tregex's language: 'NP < (PP <<# of)'.")],
     files: AskedFiles,
     form: Annotated[
-        SearchFormat, typer.Option("--format", help="Matches in context, as trees, or in a table; or how many.")
-    ] = SearchFormat.kwic,
+        SearchFormat | None,
+        typer.Option("--format", help="Matches in context, as trees, or in a table. [default: kwic, or tsv of counts]"),
+    ] = None,
+    counts: Annotated[bool, typer.Option("--counts", help="How many matches there are, in a table.")] = False,
     kind: Kind = None,
     model: Annotated[str, typer.Option(help="What parses text: a pipeline, or en.")] = "en",
     component: Component = None,
     lang: Lang = "en",
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+    output: OutputFile = None,
+    force: Replace = False,
 ) -> None:
     """Find a pattern in trees.
 
@@ -70,19 +69,19 @@ def search(
     roots, function labels and empty elements.
 
     Matches count once for each node, and each choice of the nodes that the pattern names. Lines begin with the number
-    of the tree. The table is apart by tabs, with a column for the words of each name; words count from 0, up to `end`.
+    of the tree. A table (tsv, csv) has a column for the words of each name; words count from 0, up to `end`.
 
     \b
     Example:
         spacy-lpcfg search 'NP < (PP <<# of)' train.mrg
-        spacy-lpcfg search 'VP < /^VB/=verb < (NP=object !$ NP)' train.mrg --format tsv
-        spacy-lpcfg search 'SBAR !< IN' *.mrg corpus.spacy --format counts
+        spacy-lpcfg search 'VP < /^VB/=verb < (NP=object !$ NP)' train.mrg -o verbs.csv
+        spacy-lpcfg search 'SBAR !< IN' *.mrg corpus.spacy --counts
         spacy-lpcfg search 'NP $+ VP' text.txt --model model/ --format brackets
     """
     from spacy_lpcfg.queries import PatternError, TreePattern
     from spacy_lpcfg.trees import head_rules
 
-    check_output(output)
+    name = _format(output, form, counts)
     try:
         pattern = TreePattern(text)
     except PatternError as error:
@@ -90,14 +89,19 @@ def search(
     errors: list[Exception] = []
     reader = AskedReader(kind, model, component, name_of(dialect))
     sources = [*reader.sources(files)]
+    check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
     is_one = len(files) == 1 and not os.path.isdir(files[0])
-    with writing(output) as out:
-        for row in begun(
-            _count_rows(searched, pattern) if form == "counts" else _rows(searched, pattern, form, is_one)
-        ):
-            out.write(row + "\n")
+    rows = _count_rows(searched, pattern) if counts else _rows(begun(searched), pattern, name, is_one)
+    write_output(output, name, begun(rows), force=force)
     log_skipped(errors)
+
+
+def _format(output: Path | None, form: SearchFormat | None, counts: bool) -> str:
+    """The name of the format; counts are a table."""
+    if counts and form is not None and form.value not in _TABLES:
+        raise typer.BadParameter(f"counts are {' or '.join(_TABLES)}, not {form.value}", param_hint="--format")
+    return format_of(output, form, _TABLES if counts else SearchFormat)
 
 
 # Reading -----------------------------------------------------------------------------------------
@@ -141,7 +145,7 @@ def _docs(reader: AskedReader, source: Source, rules: "HeadRules") -> Iterator[S
 # Writing -----------------------------------------------------------------------------------------
 
 
-def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterator[str]:
+def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterator[tuple[Any, ...]]:
     """A row for each file: matches, trees with any, and all trees; one for all, if there are several."""
     counts: dict[str, list[int]] = {}
     for name, _, index in searched:
@@ -150,23 +154,23 @@ def _count_rows(searched: Iterable[Searched], pattern: "TreePattern") -> Iterato
         counts[name] = [n + more for n, more in zip(counts.get(name, (0, 0, 0)), of_part, strict=True)]
     if len(counts) > 1:
         counts["total"] = [sum(column) for column in zip(*counts.values(), strict=True)]
-    yield "file\tmatches\tmatching\ttrees"
+    yield "file", "matches", "matching", "trees"
     for name, of_file in counts.items():
-        yield "\t".join(map(str, (name, *of_file)))
+        yield name, *of_file
 
 
-def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: SearchFormat, is_one: bool) -> Iterator[str]:
-    """A row for each match; is_one (bool): whether all trees are of one file, which needs no name."""
+def _rows(searched: Iterable[Searched], pattern: "TreePattern", form: str, is_one: bool) -> Iterator[Any]:
+    """A row or line for each match; is_one (bool): whether all trees are of one file, which needs no name."""
     is_empty, unseen = True, {*pattern.labels}
-    if form == SearchFormat.tsv:
-        yield "\t".join((*_COLUMNS, *pattern.names))
+    if form in _TABLES:
+        yield *_COLUMNS, *pattern.names
     for part in searched:
         for match in part.trees.search(pattern):
             is_empty = False
             number = part.n_before + match.node.tree_number + 1
             place = str(number) if is_one else f"{part.name}:{number}"
-            if form == SearchFormat.tsv:
-                yield "\t".join(_cells(part.name, number, match, pattern))
+            if form in _TABLES:
+                yield _cells(part.name, number, match, pattern)
             else:
                 yield f"{place}\t{match.node.tree}" if form == SearchFormat.brackets else _in_context(place, match)
         if is_empty:
@@ -186,9 +190,9 @@ def _in_context(place: str, match: "TreeMatch") -> str:
     return f"{place:>6}  {left:>{_CONTEXT}} [{' '.join(words[node.start : node.end])}] {right}".rstrip()
 
 
-def _cells(file: str, number: int, match: "TreeMatch", pattern: "TreePattern") -> Iterator[str]:
+def _cells(file: str, number: int, match: "TreeMatch", pattern: "TreePattern") -> Iterator[Any]:
     node, p = match.node, match.probability
     named = (match.names.get(name) for name in pattern.names)
     texts = ("" if each is None else " ".join(each.words) for each in chain([node], named))
     own = (file, number, node.start, node.end, node.label, "" if p is None else f"{p:.6g}")
-    return (" ".join(str(cell).split()) for cell in chain(own, texts))
+    return chain(own, texts)

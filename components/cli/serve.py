@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from spacy_lpcfg.components.cli.console import busy, check_input, check_output, log, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import format_of
 from spacy_lpcfg.components.cli.inputs import Input, Kind, run_pipeline, source_of
 from spacy_lpcfg.components.cli.pipelines import (
     Component,
@@ -39,6 +40,7 @@ def serve(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="With --correct: a new file for the trees, such as trees.mrg.")
     ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the file of --output.")] = False,
 ) -> None:
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
@@ -48,7 +50,8 @@ def serve(
 
     With --correct the page has the sentences of FILE, those with the greatest entropy of their trees first. Brackets
     are relabelled, added and removed by clicks and keys. What is kept is a constraint, and the rest is parsed again.
-    Trees that are saved are written to --output, in the order of FILE, and to no other file.
+    Trees that are saved are written to --output, in the order of FILE, and to no other file. It belongs to this server
+    until it ends; with --resume the next one goes on with it.
 
     \b
     Example:
@@ -57,16 +60,19 @@ def serve(
         spacy-lpcfg serve --correct text.txt --output trees.mrg
     """
     if correct is None:
-        if output is not None or kind is not None:
-            raise typer.BadParameter("this is for --correct FILE", param_hint="--output" if output else "--input")
+        for hint, is_given in (("--output", output), ("--input", kind), ("--resume", resume)):
+            if is_given:
+                raise typer.BadParameter("this is for --correct FILE", param_hint=hint)
         _serve(_demo(port, model, component, n_best))
         return
     check_input(correct, "--correct")
-    if output is None or output.exists():
-        wrong = "name a file for the trees" if output is None else f"{output} exists: name another file"
-        raise typer.BadParameter(wrong, param_hint="--output")
-    check_output(output)
-    _serve(_corrections(port, model, component, correct, kind, name_of(dialect), output))
+    if output is None:
+        raise typer.BadParameter("name a file for the trees", param_hint="--output")
+    format_of(output, None, ["brackets"])
+    check_output(output, inputs=[correct, model], force=True)
+    if output.exists() and not resume:
+        raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
+    _serve(_corrections(port, model, component, correct, kind, name_of(dialect), output, resume))
 
 
 def _serve(server: "DemoServer") -> None:
@@ -106,6 +112,7 @@ def _corrections(
     kind: Input | None,
     dialect: str | None,
     output: Path,
+    resume: bool,
 ) -> "DemoServer":
     from spacy_lpcfg.components.correction_server import CorrectionServer
     from spacy_lpcfg.components.corrections import Corrections
@@ -113,7 +120,7 @@ def _corrections(
     nlp = load_pipeline(model)
     parser = find_parser(nlp, component)
     parsed = run_pipeline(nlp, parser, source_of(nlp, parser, file, kind, None, dialect))
-    corrections = Corrections(parser, (doc for doc, _ in progress(parsed, "documents")), output)
+    corrections = Corrections(parser, (doc for doc, _ in progress(parsed, "documents")), output, resume=resume)
     return _at(port, lambda: CorrectionServer(port, corrections))
 
 

@@ -1,14 +1,13 @@
 """`spacy-lpcfg surprisal`: how unexpected each word is after those before it."""
 
-import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from spacy_lpcfg.components.cli.console import begun, check_output, progress, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import begun, check_output, progress, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
 from spacy_lpcfg.components.cli.pipelines import find_surprisal, load_pipeline, n_jobs
@@ -24,7 +23,9 @@ _END = "</s>"
 
 
 class SurprisalFormat(str, Enum):
-    table = "table"
+    tsv = "tsv"
+    csv = "csv"
+    jsonl = "jsonl"
     json = "json"
 
 
@@ -42,13 +43,15 @@ def surprisal(
     kind: Kind = None,
     dialect: Dialect = None,
     form: Annotated[
-        SurprisalFormat, typer.Option("--format", help="A word a row, or a sentence a line.")
-    ] = SurprisalFormat.table,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File, not stdout.")] = None,
+        SurprisalFormat | None,
+        typer.Option("--format", help="A row for each word, or an object for each sentence. [default: tsv]"),
+    ] = None,
+    output: OutputFile = None,
     component: Annotated[
         str | None, typer.Option(help="Name of what tells. [default: the first language_model, or else parser]")
     ] = None,
     n_process: Annotated[int, typer.Option("--n-process", help="Processes; -1 is one for each processor.")] = 1,
+    force: Replace = False,
 ) -> None:
     """Tell the surprisal of each word, in bits.
 
@@ -57,16 +60,17 @@ def surprisal(
     its beam. A grammar has to be proper, as all are but spectral ones. Tags count for nothing. A pipeline's
     language_model goes before its parsers.
 
-    The table is apart by tabs, with sentences and positions from 1. A JSON object has "words", their "bits" and the
-    "end"; null stands for a word that cannot be there, or that a
-    language model does not know, and the table has inf or nan.
+    In a table, which is apart by tabs (tsv) or commas (csv), sentences and positions count from 1. An object of JSON
+    has "words", their "bits" and the "end"; objects are one a line (jsonl), or in one list (json). For a word that
+    cannot be there, or that a language model does not know, JSON has null, and a table inf or nan.
 
     \b
     Example:
         spacy-lpcfg surprisal en "The horse raced past the barn fell."
-        spacy-lpcfg surprisal isbn/ stories.txt -o stories.tsv
+        spacy-lpcfg surprisal isbn/ stories.txt -o stories.csv
     """
-    check_output(output)
+    name = format_of(output, form, SurprisalFormat)
+    check_output(output, inputs=[file, model], force=force)
     check_usage(file, kind, None)
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
@@ -74,25 +78,18 @@ def surprisal(
     source = source_of(nlp, pipe, file, kind, None, name_of(dialect))
     found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
-    with writing(output) as out:
-        for line in _LINES[form](begun(progress(sentences, "sentences"))):
-            out.write(line + "\n")
+    make = _rows if name in ("tsv", "csv") else _objects
+    write_output(output, name, make(begun(progress(sentences, "sentences"))), force=force)
 
 
-def _table(sentences: "Iterable[Surprise]") -> Iterator[str]:
-    yield "\t".join(_COLUMNS)
+def _rows(sentences: "Iterable[Surprise]") -> Iterator[tuple[Any, ...]]:
+    yield _COLUMNS
     for number, (words, bits) in enumerate(sentences, start=1):
         for position, (word, each) in enumerate(zip([*words, _END], bits, strict=True), start=1):
-            yield f"{number}\t{position}\t{word}\t{each:.4f}"
+            yield number, position, word, f"{each:.4f}"
 
 
-def _json(sentences: "Iterable[Surprise]") -> Iterator[str]:
+def _objects(sentences: "Iterable[Surprise]") -> Iterator[dict[str, Any]]:
     for words, bits in sentences:
         *of_words, end = [round(each, 6) if each < float("inf") else None for each in bits]
-        yield json.dumps({"words": words, "bits": of_words, "end": end}, ensure_ascii=False)
-
-
-_LINES: "dict[SurprisalFormat, Callable[[Iterable[Surprise]], Iterator[str]]]" = {
-    SurprisalFormat.table: _table,
-    SurprisalFormat.json: _json,
-}
+        yield {"words": words, "bits": of_words, "end": end}

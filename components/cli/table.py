@@ -8,7 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from spacy_lpcfg.components.cli.console import LONGEST_JSON, check_input, check_output, reporting_errors, writing
+from spacy_lpcfg.components.cli.console import LONGEST_JSON, check_input, check_output, reporting_errors
+from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 
 _SCORES = {
     "evalb_p": "precision",
@@ -42,7 +43,8 @@ def table(
         typer.Argument(metavar="RESULTS...", help="Files of `spacy-lpcfg evaluate --json`, or NAME=FILE to name one."),
     ],
     by: Annotated[By, typer.Option(help="All scores; or F1 by label, or by length of sentences.")] = By.scores,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="File for the table, not stdout.")] = None,
+    output: OutputFile = None,
+    force: Replace = False,
 ) -> None:
     """Put several evaluations side by side.
 
@@ -54,20 +56,24 @@ def table(
         spacy-lpcfg table pivot.json "with context=context.json"
         spacy-lpcfg table *.json --by labels -o labels.md
     """
-    check_output(output)
-    found = dict(map(_read, results))
+    name = format_of(output, None, ["markdown"])
+    named = [_named(result) for result in results]
+    check_output(output, inputs=[file for _, file in named], force=force)
+    found = {title: _read(file) for title, file in named}
     if len(found) < len(results):
         raise typer.BadParameter("several results have one name: name them as NAME=FILE", param_hint="RESULTS")
     filled = _of_scores(found) if by == By.scores else _of_parts(found, by)
-    with writing(output) as file:
-        file.write(_markdown(filled))
+    write_output(output, name, _markdown(filled), force=force)
 
 
-def _read(result: str) -> tuple[str, dict[str, Any]]:
-    """Name and scores of a result."""
+def _named(result: str) -> tuple[str, str]:
+    """Name and file of a result."""
     name, mark, file = result.partition("=")
-    if not mark or Path(result).exists():
-        name, file = Path(result).stem, result
+    return (name, file) if mark and not Path(result).exists() else (Path(result).stem, result)
+
+
+def _read(file: str) -> dict[str, Any]:
+    """The scores in a file."""
     from spacy_lpcfg.storage.container import read_stream
 
     check_input(file, "RESULTS")
@@ -82,7 +88,7 @@ def _read(result: str) -> tuple[str, dict[str, Any]]:
         complete = False
     if not complete:
         raise ValueError(f"{file} is no result: expected the JSON object that `spacy-lpcfg evaluate --json` prints")
-    return name, scores
+    return scores
 
 
 def _of_scores(found: dict[str, dict[str, Any]]) -> Table:
@@ -114,7 +120,7 @@ def _number(value: float | None) -> str:
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
-def _markdown(filled: Table) -> str:
+def _markdown(filled: Table) -> list[str]:
     head, *rows = [[cell.replace("|", r"\|") for cell in row] for row in (filled.head, *filled.rows)]
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return [f"| {' | '.join(line)} |" for line in lines]

@@ -14,8 +14,10 @@ import os
 import platform
 import re
 import shutil
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, TypeAlias
@@ -35,29 +37,36 @@ def write_atomically(path: PathLike, data: bytes) -> None:
 
 
 @contextmanager
-def replacing(path: PathLike) -> Iterator[IO[bytes]]:
+def replacing(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
     """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
 
-    A link stays: what it points to is replaced. So does a device or a pipe, which is written to.
+    A link stays: what it points to is replaced. So does a device or a pipe, which is written to. The permissions of a
+    file that is replaced are those of the new one from its first byte on.
 
+    check (callable or None): called with the new file when it is complete; if it raises, what is at `path` stays
     RAISES (OSError): Of the name `path`, where the disk is full.
     """
-    with _naming(path), _replacing(os.path.realpath(path)) as file:
+    with _naming(path), _replacing(os.path.realpath(path), check) as file:
         yield file
 
 
 @contextmanager
-def _replacing(target: str) -> Iterator[IO[bytes]]:
+def _replacing(target: str, check: Callable[[Path], None] | None) -> Iterator[IO[bytes]]:
     if is_device(target):
         with open(target, "wb") as device:
             yield device
         return
     temporary = _beside(target)
+    mode = _permissions(target)
     try:
-        with open(temporary, "xb") as file:
+        with open(temporary, "xb", opener=partial(os.open, mode=0o666 if mode is None else mode & 0o700)) as file:
+            if mode is not None:
+                os.chmod(temporary, mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if check is not None:
+            check(Path(temporary))
         os.replace(temporary, target)
         _force_to_disk(os.path.dirname(target))
     finally:
@@ -67,11 +76,13 @@ def _replacing(target: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """A folder, to be made in the block, that takes the place of `path` when it succeeds, and else leaves no trace.
+    """An empty folder to fill, that takes the place of `path` when the block succeeds, and else leaves no trace.
 
     Linux exchanges the names of the old and the new folder in one step. Elsewhere there is a moment at which neither
     has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
     back.
+
+    The new folder has the permissions of the old one, and its files those of files of the same names in the old one.
 
     check (callable or None): called with the new folder when it is complete; if it raises, what is at `path` stays
     RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays. (OSError): Of the name
@@ -88,10 +99,15 @@ def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = N
 def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iterator[Path]:
     temporary = _beside(target)
     try:
+        os.mkdir(temporary, 0o700 if os.path.isdir(target) else 0o777)  # nobody looks in before it has its permissions
         yield Path(temporary)
-        for folder, _, names in os.walk(temporary):
+        for folder, _, names in os.walk(temporary, topdown=False):
             for name in (*names, ""):
-                _force_to_disk(os.path.join(folder, name))
+                path = os.path.join(folder, name)
+                _force_to_disk(path)
+                mode = _permissions(os.path.join(target, os.path.relpath(path, temporary)))
+                if mode is not None:
+                    os.chmod(path, mode)
         if check is not None:
             check(Path(temporary))
         _put_in_place(temporary, target)
@@ -114,6 +130,14 @@ def _naming(path: PathLike) -> Iterator[None]:
 def is_device(path: PathLike) -> bool:
     """Whether a path is there and neither file nor folder, such as /dev/null or a pipe."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _permissions(path: str) -> int | None:
+    """The permissions of a file or folder; None where there is none."""
+    try:
+        return stat.S_IMODE(os.stat(path).st_mode)
+    except OSError:
+        return None
 
 
 def _put_in_place(new: str, target: str) -> None:

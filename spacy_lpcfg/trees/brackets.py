@@ -118,11 +118,17 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
     is_zipped = os.fspath(path).endswith(".gz")
     with replacing(path) as file:
         stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
-        for tree in trees:
-            _check_writable(tree)
-            stream.write(f"{tree}\n".encode())
+        for line in bracket_lines(trees):
+            stream.write(f"{line}\n".encode())
         if is_zipped:
             stream.close()
+
+
+def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
+    """Yield each tree as a line; errors are those of `write_trees`."""
+    for tree in trees:
+        _check_writable(tree)
+        yield str(tree)
 
 
 class _Source:

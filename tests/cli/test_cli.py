@@ -379,7 +379,7 @@ def test_cli_parse_takes_tags_of_a_treebank_only_if_told(model, tmp_path):
     assert trees_in(wanted)[0].tags != ["CC", "IN", "."]
     for file, options in ((wrong, ["--input", "trees"]), (wrong.with_suffix(".spacy"), [])):
         assert run("parse", model, file, *options).stdout == wanted
-        run("parse", model, file, *options, "-o", tmp_path / "out.spacy")
+        run("parse", model, file, *options, "--force", "-o", tmp_path / "out.spacy")
         (doc,) = DocBin().from_disk(tmp_path / "out.spacy").get_docs(spacy.blank("en").vocab)
         assert [token.tag_ for token in doc] == trees_in(wanted)[0].tags
         given = run("parse", model, file, *options, "--tags", "given").stdout
@@ -561,7 +561,7 @@ def test_cli_convert_names_what_it_cannot_read_and_replaces_only_by_force(raw, t
     assert "1 broken trees were skipped" in run("convert", raw, out, "--skip-bad").stderr
     assert "exists" in run("convert", raw, out, "--skip-bad", code=2).stderr
     run("convert", raw, out, "--skip-bad", "--force")
-    assert ".mrg.gz" in run("convert", raw, tmp_path / "out.conll", code=2).stderr
+    assert "should end in .spacy, .jsonl, .json, .mrg" in run("convert", raw, tmp_path / "out.conll", code=2).stderr
     out.write_bytes(b"not a DocBin")
     assert "out.spacy is no .spacy file" in run("convert", out, tmp_path / "out.mrg", code=1).stderr
     spacy_file = DocBin(docs=[spacy.blank("en")("No trees")])

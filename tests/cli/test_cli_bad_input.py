@@ -36,7 +36,7 @@ READS_TREES = {
     "sample-trees": "sample {pcfg} {bad} --input trees -o {out}",
     "calibrate": "calibrate {pcfg} {bad} -o {out}",
     "bracketing-table": "bracketing-table {bracketer} {bad}",
-    "render-trees": "render {bad} -f html -o {out}",
+    "render-trees": "render {bad} --format html -o {out}",
     "render-calibration": "render {pcfg} {bad} -p calibration -o {out}",
 }
 READS_OTHERS = {
@@ -68,7 +68,7 @@ TAKES_MODEL = {
     "perplexity": "perplexity {bad} {text}",
 }
 WRITES_FILE = {
-    "parse": "parse {pcfg} {text} -o {bad}",
+    "parse": "parse {pcfg} {text} --force -o {bad}",
     "parse-docs": "parse {pcfg} {text} --format spacy -o {bad}",
     "surprisal": "surprisal {isbn} {text} -o {bad}",
     "sample": "sample {pcfg} -o {bad}",
@@ -245,7 +245,7 @@ def test_cli_refuses_unknown_labels_and_components(known, tmp_path):
     [
         ("parse {pcfg} {text} --n-best 2 --format spacy", "--n-best has no place in spacy"),
         ("parse {pcfg} {text} --marginals", "--marginals has no place in brackets"),
-        ("parse {pcfg} {text} --n-best 2 --marginals --format table", "use --format json"),
+        ("parse {pcfg} {text} --n-best 2 --marginals --format tsv", "use --format jsonl"),
         ("parse {pcfg} {text} --n-process 0", "--n-process"),
         ("parse {bracketer} {trees} --n-best 2", "has no n-best"),
         ("sample {isbn}", "no single grammar"),
@@ -369,7 +369,7 @@ def test_cli_leaves_the_old_output_when_it_fails(known, tmp_path):
     old.write_text("old", encoding="utf-8")
     bad = tmp_path / "bad"
     bad.write_text("The/DT ferry/NN\n" * 100 + "left\n", encoding="utf-8")
-    message = refusal("parse {pcfg} {bad} --input tagged -o {old}", tmp_path, bad=bad, old=old, **known)
+    message = refusal("parse {pcfg} {bad} --input tagged --force -o {old}", tmp_path, bad=bad, old=old, **known)
     assert "bad:101: Expected word/TAG" in message
     assert old.read_text("utf-8") == "old"
 
@@ -407,11 +407,11 @@ def has_temporary(folder: Path) -> bool:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal to a group of processes")
-@pytest.mark.parametrize("more", [(), ("--n-process", 2), ("--n-best", 2, "--format", "json")])
+@pytest.mark.parametrize("more", [(), ("--n-process", 2), ("--n-best", 2, "--format", "jsonl")])
 def test_cli_parse_leaves_nothing_after_ctrl_c(known, tmp_path, more):
     out = tmp_path / "trees"
     out.write_text("old", encoding="utf-8")
-    arguments = ["parse", known["pcfg"], "-", "-o", out, *more]
+    arguments = ["parse", known["pcfg"], "-", "--force", "-o", out, *more]
     assert "interrupted" in interrupted(arguments, tmp_path, "The ferry left.\n" * 300, has_temporary)
     assert contents(tmp_path) == {str(out): b"old"}
 

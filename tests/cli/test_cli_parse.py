@@ -41,7 +41,7 @@ def parses(pcfg_model):
 
 
 def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
-    found = json_in(run("parse", pcfg_model, "-", "--format", "json", text=TEXT).stdout)
+    found = json_in(run("parse", pcfg_model, "-", "--format", "jsonl", text=TEXT).stdout)
     docs, _ = parses
     assert [each["words"] for each in found] == WORDS
     sentences = [tree for doc in docs for tree in trees(doc)]
@@ -59,8 +59,8 @@ def test_cli_parse_json_has_what_docs_have(pcfg_model, parses):
 
 
 def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
-    found = json_in(run("parse", pcfg_model, "-", "--format", "json", text=TEXT).stdout)
-    head, *rows = rows_in(run("parse", pcfg_model, "-", "--format", "table", text=TEXT).stdout)
+    found = json_in(run("parse", pcfg_model, "-", "--format", "jsonl", text=TEXT).stdout)
+    head, *rows = rows_in(run("parse", pcfg_model, "-", "--format", "tsv", text=TEXT).stdout)
     assert head == ["sentence", "start", "end", "label", "score", "text"]
     wanted = [(i, span, each["words"]) for i, each in enumerate(found, start=1) for span in each["spans"]]
     for (number, start, end, label, score, text), (i, span, words) in zip(rows, wanted, strict=True):
@@ -72,21 +72,21 @@ def test_cli_parse_table_has_a_row_for_each_span(pcfg_model):
 def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
     text = "It rained .\n\nIt left\n"
     first, empty, last = json_in(
-        run("parse", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout
+        run("parse", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout
     )
     assert (first["words"], last["words"]) == (["It", "rained", "."], ["It", "left"])
     assert empty == {
         "words": [], "tags": [], "tree": None, "spans": [], "status": "empty", "log_probability": None,
     }  # fmt: skip
-    rows = rows_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "table", text=text).stdout)
+    rows = rows_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "tsv", text=text).stdout)
     assert {row[0] for row in rows[1:]} == {"1", "3"}
 
 
 def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
     docs, component = parses
     wanted = [analyses for doc in docs for analyses in component.n_best(doc, 4)]
-    found = json_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "json", text=TEXT).stdout)
-    head, *rows = rows_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "table", text=TEXT).stdout)
+    found = json_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "jsonl", text=TEXT).stdout)
+    head, *rows = rows_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "tsv", text=TEXT).stdout)
     blocks = run("parse", pcfg_model, "-", "--n-best", 4, text=TEXT).stdout.split("\n\n")
     assert head == ["sentence", "rank", "probability", "log_probability", "tree"]
     assert blocks[-1] == ""
@@ -108,8 +108,8 @@ def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
 def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
     docs, component = parses
     wanted = [posteriors for doc in docs for posteriors in component.posteriors(doc)]
-    found = json_in(run("parse", pcfg_model, "-", "--marginals", "--format", "json", text=TEXT).stdout)
-    rows = rows_in(run("parse", pcfg_model, "-", "--marginals", "--format", "table", text=TEXT).stdout)[1:]
+    found = json_in(run("parse", pcfg_model, "-", "--marginals", "--format", "jsonl", text=TEXT).stdout)
+    rows = rows_in(run("parse", pcfg_model, "-", "--marginals", "--format", "tsv", text=TEXT).stdout)[1:]
     for number, (each, posteriors) in enumerate(zip(found, wanted, strict=True), start=1):
         spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
         assert spans == pytest.approx(posteriors.brackets, abs=1e-6)
@@ -123,7 +123,7 @@ def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):
 
 def test_cli_parse_marginals_are_tempered_as_scores_are():
     """By the grammar that comes with the package, whose temperature is not 1."""
-    found = json_in(run("parse", "en", "-", "--marginals", "--format", "json", text=TEXT).stdout)
+    found = json_in(run("parse", "en", "-", "--marginals", "--format", "jsonl", text=TEXT).stdout)
     for each in found:
         spans = {(one["start"], one["end"], one["label"]): one["score"] for one in each["marginals"]["spans"]}
         for span in each["spans"]:
@@ -135,7 +135,7 @@ def test_cli_parse_n_best_have_given_tags(pcfg_model, parses):
     _, component = parses
     text = "The/DT ferry/NN left/VBN ./.\n"
     (found,) = json_in(
-        run("parse", pcfg_model, "-", "--input", "tagged", "--n-best", 3, "--format", "json", text=text).stdout
+        run("parse", pcfg_model, "-", "--input", "tagged", "--n-best", 3, "--format", "jsonl", text=text).stdout
     )
     analyses = component.parser.parser.n_best(Query(["The", "ferry", "left", "."], ["DT", "NN", "VBN", "."]), n=3)
     assert [one["tree"] for one in found["n_best"]] == [str(one.tree) for one in analyses]
@@ -164,18 +164,18 @@ def test_cli_parse_reads_and_writes_docs(pcfg_model, parses, sample_folder, tmp_
     assert docs_f == pytest.approx(trees_f, abs=1)  # quotation marks are not spelled alike
 
 
-@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".tsv", ".mrg"])
+@pytest.mark.parametrize("suffix", [".jsonl", ".json", ".tsv", ".csv", ".mrg"])
 def test_cli_parse_takes_the_format_from_the_name(pcfg_model, tmp_path, suffix):
     out = tmp_path / f"out{suffix}"
     run("parse", pcfg_model, "-", "-o", out, text=TEXT)
-    form = {".tsv": "table", ".mrg": "brackets"}.get(suffix, "json")
+    form = {".mrg": "brackets"}.get(suffix, suffix[1:])
     assert out.read_text("utf-8") == run("parse", pcfg_model, "-", "--format", form, text=TEXT).stdout
     assert list(tmp_path.iterdir()) == [out]
 
 
 @pytest.mark.parametrize(
     ("kind", "more"),
-    [("text", ()), ("tokens", ("--n-best", 2, "--marginals", "--format", "json")), ("trees", ("--format", "json"))],
+    [("text", ()), ("tokens", ("--n-best", 2, "--marginals", "--format", "jsonl")), ("trees", ("--format", "json"))],
 )
 def test_cli_parse_is_the_same_in_processes(pcfg_model, sample_folder, kind, more):
     """Of more sentences than are parsed at once."""
@@ -220,7 +220,7 @@ def test_cli_parse_chooses_the_component(pcfg_model, isbn_model, tmp_path):
     nlp.add_pipe("isbn_parser", source=spacy.load(isbn_model))
     nlp.to_disk(tmp_path / "both")
     text = "It rained .\n"
-    options = ("-", "--input", "tokens", "--format", "json")
+    options = ("-", "--input", "tokens", "--format", "jsonl")
     for component, model in (("lpcfg_parser", pcfg_model), ("isbn_parser", isbn_model)):
         found = run("parse", tmp_path / "both", *options, "--component", component, text=text).stdout
         assert found == run("parse", model, *options, text=text).stdout
@@ -228,7 +228,7 @@ def test_cli_parse_chooses_the_component(pcfg_model, isbn_model, tmp_path):
 
 def test_cli_parse_writes_brackets_as_json(bracketer_model):
     text = "The/DT dog/NN barked/VBD ./.\n"
-    (found,) = json_in(run("parse", bracketer_model, "-", "--format", "json", text=text).stdout)
+    (found,) = json_in(run("parse", bracketer_model, "-", "--format", "jsonl", text=text).stdout)
     assert found["words"] == ["The", "dog", "barked", "."]
     assert {span["label"] for span in found["spans"]} == {"X"}
     assert all(0 <= span["score"] <= 1 for span in found["spans"])
@@ -255,7 +255,7 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
     assert [row[2] for row in rows] == [word for words in WORDS for word in [*words, "</s>"]]
     assert [row[1] for row in rows] == [str(i) for words in WORDS for i in range(1, len(words) + 2)]
     np.testing.assert_allclose([float(row[3]) for row in rows], np.concatenate(wanted), atol=1e-3)
-    found = json_in(run("surprisal", model, "-", "--format", "json", "--n-process", 2, text=TEXT).stdout)
+    found = json_in(run("surprisal", model, "-", "--format", "jsonl", "--n-process", 2, text=TEXT).stdout)
     assert [each["words"] for each in found] == WORDS
     for each, bits in zip(found, wanted, strict=True):
         np.testing.assert_allclose([*each["bits"], each["end"]], bits, atol=1e-4)
@@ -264,8 +264,8 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
 def test_cli_surprisal_sums_up_to_the_probability(pcfg_model):
     """Of a sentence whose parses pruning leaves alone: both are exact up to that."""
     text = "It rained .\n"
-    (found,) = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout)
-    (parsed,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "json", text=text).stdout)
+    (found,) = json_in(run("surprisal", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
+    (parsed,) = json_in(run("parse", pcfg_model, "-", "--input", "tokens", "--format", "jsonl", text=text).stdout)
     bits = sum(found["bits"]) + found["end"]
     assert bits <= -parsed["log_probability"] / math.log(2) + 1e-6
     assert bits == pytest.approx(-parsed["log_probability"] / math.log(2), abs=2)

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -18,8 +17,7 @@ from killing import first_writer_killed, writers
 from spacy.tokens import DocBin
 
 from spacy_lpcfg.components.cli.inputs import Input, Source
-from spacy_lpcfg.components.cli.outputs import bracket_lines
-from spacy_lpcfg.components.cli.parse import _Work, _write_lines
+from spacy_lpcfg.components.cli.parse import _Work
 from spacy_lpcfg.components.cli.shards import Shard
 from spacy_lpcfg.components.cli.worker_processes import MOST_DEATHS, in_processes
 from spacy_lpcfg.components.constituents import trees
@@ -84,7 +82,7 @@ def test_parse_many_keeps_what_tells_files_apart(corpus, pcfg_model, tmp_path):
 
 @pytest.mark.parametrize(
     ("form", "more", "suffix"),
-    [("json", ("--n-best", 2), ".jsonl"), ("json", ("--marginals",), ".jsonl"), ("table", (), ".tsv")],
+    [("jsonl", ("--n-best", 2), ".jsonl"), ("json", ("--marginals",), ".json"), ("tsv", (), ".tsv")],
 )
 def test_parse_many_writes_each_format(form, more, suffix, corpus, pcfg_model, tmp_path):
     command = ("parse", pcfg_model, "--format", form, *more)
@@ -154,7 +152,7 @@ def test_parse_many_tells_of_unforeseen_errors_and_parses_the_others(pcfg_model,
     def wrong(parsed, *args):
         raise KeyError("label")
 
-    monkeypatch.setattr(import_module("spacy_lpcfg.components.cli.parse"), "sentences_of", wrong)
+    monkeypatch.setattr(import_module("spacy_lpcfg.components.cli.outputs"), "sentences_of", wrong)
     error = run("parse", pcfg_model, corpus, "-o", tmp_path, code=1).stderr
     assert f"{corpus / 'a.txt'}: KeyError: 'label'" in error
     assert f"{N_FILES} of {N_FILES} files" in error
@@ -215,7 +213,7 @@ def test_parse_many_says_what_kills_processes(pcfg_model, corpus, tmp_path, monk
 @pytest.mark.skipif(not hasattr(spacy.Language, "memory_zone"), reason="spaCy 3.8 has it")
 def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
     nlp = spacy.load(pcfg_model)
-    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, partial(_write_lines, bracket_lines), None)
+    work = _Work(nlp, "lpcfg_parser", Source("", Input.text, None), {}, "brackets", "", None, force=False)
     sizes = []
     for i in range(3):
         file = tmp_path / f"{i}.txt"
@@ -240,9 +238,8 @@ def test_parse_many_forgets_the_words_of_a_file(pcfg_model, tmp_path):
         (["{out}", "-o", "{out}/there"], "found none"),
         (["{corpus}/a.txt", "{docs}", "-o", "{out}"], "some files hold spacy and others text: say what to take"),
         (["{docs}", "{docs}", "-o", "{folder}", "--format", "spacy"], "it would replace"),
-        (["{corpus}/a.txt", "--force", "-o", "{out}/a.mrg"], "--force"),
         (["{corpus}", "--input", "tokens", "--tags", "given", "-o", "{out}"], "tokens have no tags"),
-        (["{corpus}", "--n-best", 2, "--format", "table", "--marginals", "-o", "{out}"], "use --format json"),
+        (["{corpus}", "--n-best", 2, "--format", "tsv", "--marginals", "-o", "{out}"], "use --format jsonl"),
         (["The ferry left.", "--scheduler", "tcp://127.0.0.1:9"], "several files need a folder"),
     ],
 )

@@ -55,7 +55,7 @@ def test_cli_render_trees_as_text(folder):
     trees = list(read_trees(folder / "dev.mrg"))
     assert run("render", folder / "dev.mrg").stdout == "\n".join(f"{tree_text(tree)}\n" for tree in trees)
     assert run("render", folder / "dev.mrg", "--sentence", 3).stdout == f"{tree_text(trees[2])}\n"
-    drawn = run("render", "-", "-f", "ascii", text=TREES).stdout
+    drawn = run("render", "-", "--format", "ascii", text=TREES).stdout
     assert drawn.isascii()
     assert "The" in drawn
 
@@ -85,9 +85,9 @@ def test_cli_render_latex(folder, tmp_path):
     run("render", folder / "dev.mrg", "-o", tmp_path / "trees.tex")
     expected = "\n\n".join(to_latex(tree) for tree in trees) + "\n"
     assert (tmp_path / "trees.tex").read_text("utf-8") == expected
-    run("render", folder / "dev.mrg", "--sentence", 2, "-f", "qtree", "-o", tmp_path / "tree.tex")
+    run("render", folder / "dev.mrg", "--sentence", 2, "--format", "qtree", "-o", tmp_path / "tree.tex")
     assert (tmp_path / "tree.tex").read_text("utf-8") == f"{to_latex(trees[1], 'qtree')}\n"
-    run("render", folder / "dev.mrg", "-f", "forest", "-o", tmp_path / "tree.svg", code=2)
+    run("render", folder / "dev.mrg", "--format", "forest", "-o", tmp_path / "tree.svg", code=2)
 
 
 def test_cli_render_puts_one_picture_into_an_svg(folder, tmp_path):
@@ -172,8 +172,11 @@ def test_cli_render_how_a_model_was_learned(model, folder):
     [
         (("trees.mrg", "-p", "chart"), "for chart name a pipeline first"),
         (("trees.mrg", "text.txt"), "name a pipeline first"),
-        (("trees.mrg", "-p", "spans", "-f", "svg"), "a picture of spans is html, not svg"),
-        (("em", "text.txt", "-p", "surprisal", "-f", "text"), "a picture of surprisal is svg or html or png, not text"),
+        (("trees.mrg", "-p", "spans", "--format", "svg"), "a picture of spans is html, not svg"),
+        (
+            ("em", "text.txt", "-p", "surprisal", "--format", "text"),
+            "a picture of surprisal is svg or html or png, not text",
+        ),
         (("em",), "a picture of tree by a pipeline takes a FILE"),
         (("em", "text.txt", "-p", "learning"), "takes no FILE"),
         (("em", "absent.txt"), "there is no file"),
@@ -193,7 +196,7 @@ def test_cli_render_of_what_is_no_model_is_an_error(folder, tmp_path):
 
 def test_cli_render_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
-    assert 'pip install "spacy-lpcfg[viz]"' in run("render", folder / "trees.mrg", "-f", "text", code=1).stderr
+    assert 'pip install "spacy-lpcfg[viz]"' in run("render", folder / "trees.mrg", "--format", "text", code=1).stderr
 
 
 def test_cli_render_help_has_an_example():
@@ -217,17 +220,17 @@ def test_cli_render_writes_png(model, folder, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-o", "x.jpg"), "should end in .svg, .html, .htm, .txt, .png, .tex, or --format say what it is"),
-        (("-o", "x.png", "-f", "svg"), "is no name for svg"),
-        (("-o", "x.svg", "-f", "ascii"), "is no name for ascii"),
-        (("-o", "x.png", "-p", "spans"), "a picture of spans is html, not png"),
+        (("-o", "x.jpg"), "should end in .txt, .svg, .html, .htm, .png or .tex, or --format say what it is"),
+        (("-o", "x.png", "--format", "svg"), "is no name for svg"),
+        (("-o", "x.svg", "--format", "ascii"), "is no name for ascii"),
+        (("-o", "x.png", "-p", "spans"), "should end in .html or .htm, or"),
     ],
 )
 def test_cli_render_refuses_endings_of_other_formats(model, folder, monkeypatch, options, message):
     monkeypatch.chdir(folder)
     assert message in " ".join(run("render", model, "It rained.", *options, code=2).stderr.split())
     assert not list(folder.glob("x.*"))
-    run("render", "trees.mrg", "-o", "x.jpg", "-f", "text")
-    run("render", "trees.mrg", "-o", "x.txt", "-f", "ascii")
+    run("render", "trees.mrg", "-o", "x.jpg", "--format", "text")
+    run("render", "trees.mrg", "-o", "x.txt", "--format", "ascii")
     for path in folder.glob("x.*"):
         path.unlink()

@@ -51,10 +51,10 @@ def test_cli_search_has_brackets_tables_and_counts(trees):
         f"{trees}\t1\t0\t2\tNP\t\tThe price\tThe\tfell\n"
         f"{trees}\t2\t0\t1\tNP\t\tIt\t\trose\n"
     )
-    assert run("search", "__ < __", trees, "--format", "counts").stdout == (
+    assert run("search", "__ < __", trees, "--counts").stdout == (
         f"file\tmatches\tmatching\ttrees\n{trees}\t11\t2\t2\n"
     )
-    both = run("search", "NP << price", trees, "-", "--input", "trees", "--format", "counts", text=TREES * 2).stdout
+    both = run("search", "NP << price", trees, "-", "--input", "trees", "--counts", text=TREES * 2).stdout
     assert both.splitlines()[1:] == [f"{trees}\t1\t1\t2", "<stdin>\t2\t2\t4", "total\t3\t3\t6"]
 
 
@@ -68,7 +68,7 @@ def test_cli_search_of_docs_is_that_of_their_trees(tmp_path):
     run("convert", DEV, docs, "--n-sents", 3)
     for form in ("kwic", "brackets"):
         assert run("search", OF, docs, "--format", form).stdout == run("search", OF, DEV, "--format", form).stdout
-    piped = run("search", "DT", tmp_path, "--format", "counts").stdout.splitlines()[-1].split("\t")
+    piped = run("search", "DT", tmp_path, "--counts").stdout.splitlines()[-1].split("\t")
     index = TreeIndex.from_trees(read_trees(DEV))
     assert piped == [str(docs), str(len(index.nodes("DT"))), piped[2], "100"]
 

@@ -11,6 +11,7 @@ from commands import BROKEN, SAMPLE, run
 
 from spacy_lpcfg.components.cli import inputs
 from spacy_lpcfg.components.cli.console import is_text, looks_like_path
+from spacy_lpcfg.models import pretrained_model
 from spacy_lpcfg.trees import parse_trees, write_trees
 
 FERRY = "The old ferry was sold."
@@ -86,7 +87,7 @@ def test_cli_takes_brackets_in_text_for_words():
         assert run("parse", "en", text).stdout
 
 
-@pytest.mark.parametrize("command", ["surprisal", "parse --format table", "parse --format table --n-best 2"])
+@pytest.mark.parametrize("command", ["surprisal", "parse --format tsv", "parse --format tsv --n-best 2"])
 def test_cli_prints_no_header_over_nothing(command):
     for text in ("", " "):
         failed = run(*command.split(), "en", text, code=1)
@@ -155,8 +156,8 @@ def test_cli_parse_says_how_much_is_left_of_a_file(tmp_path, monkeypatch):
     run("parse", "en", text)
     monkeypatch.setattr(inputs, "_is_watched", lambda: True)
     run("parse", "en", text, "-o", tmp_path / "out")
-    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out")
-    run("parse", "en", "-", "-o", tmp_path / "out", text="Go.")
+    run("parse", "en", SAMPLE / "dev.mrg", "--input", "trees", "-o", tmp_path / "out.mrg")
+    run("parse", "en", "-", "-o", tmp_path / "third", text="Go.")
     assert totals == [None, 2, 100, None]
 
 
@@ -169,8 +170,25 @@ def test_cli_tells_surprisal_by_a_language_model(language_model):
     bits = nlp.get_pipe("language_model").surprisal(words)
     assert [row[2] for row in rows[1:]] == [*words, "</s>"]
     assert [row[3] for row in rows[1:]] == [f"{each:.4f}" for each in bits]
-    unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "json").stdout)
+    unknown = json.loads(run("surprisal", language_model, f"{words[1]} zzz", "--format", "jsonl").stdout)
     assert unknown["bits"][1] is None
     failed = run("surprisal", language_model, text, "--component", "lpcfg_parser", code=1)
     assert "no lpcfg_parser, isbn_parser or language_model called 'lpcfg_parser'" in " ".join(failed.stderr.split())
     assert "or spectral_bracketer that has learned" in run("parse", language_model, text, code=1).stderr
+
+
+# Choices that there are not
+
+
+def test_cli_learn_says_what_comes_before_a_file():
+    said = " ".join(run("learn", "train.mrg", "-o", "model", code=2).stderr.split())
+    assert "one of lpcfg, isbn, combined, bracketer, lm: `spacy-lpcfg learn lpcfg train.mrg` learns a grammar" in said
+    assert "learn lpcfg" not in run("learn", "train", code=2).stderr
+
+
+@pytest.mark.parametrize("name", ["max-rule", "nonsense"])
+def test_cli_parse_lists_the_decodings_of_the_model_alone(name):
+    said = " ".join(run("parse", "en", "It rained.", "--decoding", name, code=2).stderr.split())
+    decodings = ", ".join(pretrained_model("en").decodings)
+    assert f"--decoding: Expected decoding to be {decodings} for this Combined, got '{name}'" in said
+    assert "max-rule" not in decodings

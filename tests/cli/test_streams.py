@@ -143,8 +143,8 @@ def on_terminal(*command: object) -> str:
     "command",
     [
         "parse {model} {words} --input tokens",
-        "parse {model} {words} --input tokens --format json",
-        "parse {model} {words} --input tokens --format table",
+        "parse {model} {words} --input tokens --format jsonl",
+        "parse {model} {words} --input tokens --format tsv",
         "surprisal {model} {words} --input tokens",
         "sample {model} {words} --input tokens",
         "render {odd}",
@@ -163,5 +163,5 @@ def test_streams_a_terminal_gets_no_control_characters(command, known, tmp_path)
     shown = on_terminal("sh", "-c", f"{console_script()} {command.format(**names)}")
     assert not {"\x1b", "\x9b", "\x07"} & set(shown), shown
     assert shown.endswith("\r\n")
-    done = shell(command.replace("--format json", "--format table"), "", **names)
+    done = shell(command.replace("--format jsonl", "--format tsv"), "", **names)
     assert ESCAPES in done.stdout or "render" in command or done.returncode == 1

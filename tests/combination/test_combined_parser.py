@@ -116,7 +116,7 @@ def test_command_sets_the_beam_of_networks(nlp, tmp_path):
     narrow.to_disk(tmp_path / "narrow")
 
     def parsed(model: str, *options: str) -> str:
-        arguments = ["parse", str(tmp_path / model), "-", "--format", "json", *options]
+        arguments = ["parse", str(tmp_path / model), "-", "--format", "jsonl", *options]
         result = CliRunner().invoke(lpcfg_cli, arguments, input=TEXT)
         assert result.exit_code == 0, result.output
         return result.stdout

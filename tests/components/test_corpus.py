@@ -131,7 +131,8 @@ def test_corpus_without_trees_is_an_error(tmp_path):
 
 def test_corpus_makes_a_word_of_white_space_visible():
     doc = tree_to_doc(NLP.vocab, list(parse_trees("(X (NN \u00a0) (NN b))")))
-    assert trees(doc)[0].words == ["_", "b"]
+    assert [token.text for token in doc] == ["_", "b"]
+    assert trees(doc)[0].words == ["\u00a0", "b"]
 
 
 def test_corpus_gives_coarse_tags_with_the_fine_ones(tmp_path):

@@ -109,6 +109,102 @@ def test_corrections_refuse_what_is_no_tree(corrections):
     assert not corrections.output.exists()
 
 
+# The file
+
+
+def corrections_of(pipeline, output, **settings) -> Corrections:
+    return Corrections(pipeline.get_pipe("lpcfg_parser"), map(pipeline, TEXTS), output, **settings)
+
+
+def test_corrections_own_their_file(corrections, pipeline):
+    """From the start, and not only once they have written it."""
+    with pytest.raises(ValueError, match=r"out.mrg is being written by another process"):
+        corrections_of(pipeline, corrections.output)
+    corrections.save(0)
+    with pytest.raises(ValueError, match=r"out.mrg is being written by another process"):
+        corrections_of(pipeline, corrections.output, resume=True)
+    corrections.close()
+    with pytest.raises(ValueError, match=r"out.mrg exists: name another file, or resume it"):
+        corrections_of(pipeline, corrections.output)
+    corrections_of(pipeline, corrections.output, resume=True).close()
+
+
+@pytest.mark.parametrize("is_saved", [False, True], ids=["appeared", "changed"])
+def test_corrections_write_over_nothing_of_others(corrections, is_saved):
+    if is_saved:
+        corrections.save(0)
+    corrections.output.write_text("mine", encoding="utf-8")
+    with pytest.raises(ValueError, match="holds something else than what was written to it last"):
+        corrections.save(1)
+    assert corrections.output.read_text("utf-8") == "mine"
+    assert not corrections.parsed(1)["isSaved"]
+    corrections.output.rename(corrections.output.with_name("moved.mrg"))
+    assert corrections.save(1)["nSaved"] == 1 + is_saved
+    assert len([*read_trees(corrections.output)]) == 1 + is_saved
+
+
+def test_corrections_that_could_not_be_written_are_not_saved(corrections, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    corrections.save(1)
+    before = corrections.output.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", full)
+        for number in (0, 1):
+            with pytest.raises(OSError, match="No space left"):
+                corrections.save(number, [(0, 1, "NX")])
+    assert [corrections.parsed(number)["isSaved"] for number in (0, 1)] == [False, True]
+    assert corrections.parsed(0)["nSaved"] == 1
+    assert corrections.output.read_bytes() == before
+    corrections.save(2)
+    assert len([*read_trees(corrections.output)]) == 2
+
+
+def test_corrections_go_on_with_their_file(corrections, pipeline):
+    """What was saved is shown as it was saved, and stays when it is saved again, or something else is."""
+    flat = brackets(corrections.parsed(0, (), [(3, 8, "NP"), (5, 8, "PP")]))
+    corrections.save(0, [(0, 2, "WHNP"), (3, 5, "ODD")], [(3, 8, "NP"), (5, 8, "PP"), (0, 2, "NP")])
+    assert corrections.first_open == 1
+    text = corrections.output.read_text("utf-8")
+    corrections.close()
+    again = corrections_of(pipeline, corrections.output, resume=True)
+    assert (again.first_open, again.parsed(1)["nSaved"]) == (1, 1)
+    shown = again.opened(0)
+    assert shown["isSaved"]
+    (saved,) = read_trees(corrections.output)
+    assert brackets(shown) == saved.children[0].spans()
+    assert brackets(shown) != flat
+    again.save(0, shown["required"], shown["forbidden"])
+    assert corrections.output.read_text("utf-8") == text
+    again.save(1)
+    assert text.strip() in corrections.output.read_text("utf-8").splitlines()
+    assert again.opened(2)["required"] == again.opened(2)["forbidden"] == []
+
+
+def test_corrections_show_what_was_saved(corrections):
+    corrections.save(0, [(0, 2, "WHNP")], [(3, 8, "NP")])
+    shown = corrections.opened(0)
+    assert (shown["required"], shown["forbidden"]) == ([(0, 2, "WHNP")], [(3, 8, "NP")])
+    assert (0, 2, "WHNP") in brackets(shown)
+
+
+def test_corrections_resume_no_trees_of_another_text(pipeline, tmp_path):
+    (tmp_path / "out.mrg").write_text("(S (NP (PRP We)) (VP (VBD left)) (. .))\n(NP (NN Rain))\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has a tree over 'Rain', which is no sentence to correct"):
+        corrections_of(pipeline, tmp_path / "out.mrg", resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.mrg"]
+
+
+def test_corrections_of_a_compressed_file_are_compressed(pipeline, tmp_path):
+    for resume in (False, True):
+        made = corrections_of(pipeline, tmp_path / "out.mrg.gz", resume=resume)
+        made.save(int(resume))
+        made.close()
+    assert len([*read_trees(tmp_path / "out.mrg.gz")]) == 2
+    assert (tmp_path / "out.mrg.gz").read_bytes()[:2] == b"\x1f\x8b"
+
+
 # The server
 
 
@@ -208,7 +304,24 @@ def test_correction_server_refuses_what_its_page_does_not_send(server, correctio
     assert not corrections.output.exists()
 
 
-def test_correction_server_has_two_actions(server):
+def test_correction_server_opens_at_what_is_not_saved(server, corrections):
+    assert '"first": 0' in ask(server, "GET", "/")[1]
+    ask(server, "POST", "/save", {**NOTHING, "required": [[0, 2, "WHNP"]]})
+    status, body, _ = ask(server, "POST", "/open", NOTHING)
+    assert status == 200
+    assert json.loads(body)["required"] == [[0, 2, "WHNP"]]
+    assert '"first": 1' in ask(server, "GET", "/")[1]
+
+
+def test_correction_server_says_that_a_tree_was_not_saved(server, corrections):
+    corrections.output.write_text("mine", encoding="utf-8")
+    status, body, _ = ask(server, "POST", "/save", NOTHING)
+    assert status == 400
+    assert "holds something else" in json.loads(body)["error"]
+    assert not json.loads(ask(server, "POST", "/parse", NOTHING)[1])["isSaved"]
+
+
+def test_correction_server_has_three_actions(server):
     assert ask(server, "POST", "/other", NOTHING)[0] == 404
     assert ask(server, "POST", "/save", b"a" * 100_001)[0] == 413
     assert ask(server, "GET", "/save")[0] == 404
@@ -235,12 +348,19 @@ def test_cli_serve_corrects_a_file(pipeline, tmp_path, monkeypatch):
     assert seen == [200]
     assert len([*read_trees(tmp_path / "out.mrg")]) == 1
     for wrong, message in (
-        ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file"),
+        ((*options, "--output", tmp_path / "out.mrg"), "exists: name another file, or use --resume"),
+        ((*options, "--output", tmp_path / "text.txt", "--resume"), "should end in .mrg"),
+        ((*options[:1], tmp_path / "out.mrg", "--output", tmp_path / "out.mrg", "--resume"), "is read, and would be"),
+        (("--resume",), "this is for --correct FILE"),
         (options, "name a file for the trees"),
         (("--output", tmp_path / "new.mrg"), "this is for --correct FILE"),
         (("--correct", tmp_path / "none.txt", "--output", tmp_path / "new.mrg"), "there is no file"),
     ):
         assert message in " ".join(run("serve", tmp_path / "model", *wrong, code=2).stderr.split())
+    before = (tmp_path / "out.mrg").read_bytes()
+    run("serve", tmp_path / "model", *options, "--output", tmp_path / "out.mrg", "--resume")
+    assert (tmp_path / "out.mrg").read_bytes() == before
+    assert not [*tmp_path.glob("*.lock")]
 
 
 # A browser

@@ -236,7 +236,7 @@ def written(folder: Path) -> dict[str, str]:
 def parsed_here(corpus, pcfg_model, tmp_path_factory) -> dict[str, str]:
     """The files of the corpus as one process parses them."""
     folder = tmp_path_factory.mktemp("here")
-    run("parse", pcfg_model, corpus, "--format", "json", "-o", folder)
+    run("parse", pcfg_model, corpus, "--format", "jsonl", "-o", folder)
     return written(folder)
 
 
@@ -247,7 +247,8 @@ def n_plugins(dask_worker: Any) -> int:
 def test_cluster_parses_the_same(corpus, parsed_here, pcfg_model, client, tmp_path):
     client.wait_for_workers(2, timeout=120)
     before, plugins = client.run(n_executed), client.run(n_plugins)
-    command = ("parse", pcfg_model, corpus, "--format", "json", "--scheduler", client.scheduler.address, "-o", tmp_path)
+    there = ("--scheduler", client.scheduler.address)
+    command = ("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
     run(*command)
     assert written(tmp_path) == parsed_here
     after = client.run(n_executed)
@@ -261,7 +262,7 @@ def test_cluster_parses_the_same_though_a_worker_is_killed(corpus, parsed_here, 
     client_to_lose.wait_for_workers(2, timeout=120)
     there = ("--scheduler", client_to_lose.scheduler.address)
     with first_writer_killed(tmp_path) as killed:
-        run("parse", pcfg_model, corpus, "--format", "json", *there, "-o", tmp_path)
+        run("parse", pcfg_model, corpus, "--format", "jsonl", *there, "-o", tmp_path)
     assert killed.is_set()
     assert written(tmp_path) == parsed_here
 
@@ -272,7 +273,7 @@ def test_cluster_of_threads_parses_the_same(corpus, parsed_here, pcfg_model, tmp
         n_workers=1, threads_per_worker=3, processes=False, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
-        run("parse", pcfg_model, corpus, "--format", "json", "--scheduler", address, "-o", tmp_path)
+        run("parse", pcfg_model, corpus, "--format", "jsonl", "--scheduler", address, "-o", tmp_path)
     assert written(tmp_path) == parsed_here
 
 

@@ -62,7 +62,6 @@ if moment == "any":
 while True:
     for text in ("b" * 100_000, "a" * 100_000):
         with files.replacing_folder(path) as folder:
-            folder.mkdir()
             for name in ("one", "two", "three"):
                 (folder / name).write_text(text)
 """
@@ -130,8 +129,8 @@ def test_files_kill_leaves_the_old_folder_or_the_new_one(tmp_path):
     assert set(found) == {"a" * 100_000, "b" * 100_000}
     assert max(n_left) == 1
     assert (found[0][0], found[1][0], *n_left[:2]) == ("a", "b", 1, 1)
-    with replacing_folder(path) as folder:
-        folder.mkdir()
+    with replacing_folder(path):
+        pass
     assert beside(path) == []
     assert list(path.iterdir()) == []
     print(f"{N_KILLS} processes killed while they saved folders, {sum(n_left)} left another folder beside the place")
@@ -144,8 +143,7 @@ def write_half(path: Path) -> None:
 
 
 def make_half(path: Path) -> None:
-    with replacing_folder(path) as folder:
-        folder.mkdir()
+    with replacing_folder(path):
         raise KeyboardInterrupt
 
 
@@ -170,7 +168,6 @@ def test_files_error_leaves_the_folder_that_was_there(tmp_path, monkeypatch, exc
     assert list(tmp_path.iterdir()) == []
     for text in ("old", "new"):
         with replacing_folder(path) as folder:
-            folder.mkdir()
             (folder / "a").write_text(text)
             (folder / text).mkdir()
     assert sorted(each.name for each in path.iterdir()) == ["a", "new"]
@@ -274,7 +271,25 @@ def test_files_write_to_a_pipe_and_leave_it_one(tmp_path):
 def test_files_put_no_folder_in_place_of_something_else(tmp_path, kind):
     path = tmp_path / kind
     path.touch() if kind == "file" else os.mkfifo(path)
-    with pytest.raises(NotADirectoryError, match=kind), replacing_folder(path) as folder:
-        folder.mkdir()
+    with pytest.raises(NotADirectoryError, match=kind), replacing_folder(path):
+        pass
     assert not path.is_dir()
     assert list(tmp_path.iterdir()) == [path]
+
+
+@on_posix
+def test_files_keep_the_permissions_of_what_they_replace(tmp_path):
+    file, folder = tmp_path / "file", tmp_path / "folder"
+    file.touch(0o600)
+    with replacing(file) as new:
+        assert [(tmp_path / name).stat().st_mode & 0o777 for name in beside(file)] == [0o600]
+        new.write(b"new")
+    assert (file.stat().st_mode & 0o777, file.read_bytes()) == (0o600, b"new")
+    folder.mkdir(0o700)
+    (folder / "secret").touch(0o640)
+    with replacing_folder(folder) as made:
+        assert made.stat().st_mode & 0o777 == 0o700
+        (made / "secret").write_text("new")
+        (made / "other").touch(0o644)
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert [(folder / name).stat().st_mode & 0o777 for name in ("secret", "other")] == [0o640, 0o644]

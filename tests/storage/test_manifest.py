@@ -275,7 +275,6 @@ print("ready", flush=True)
 while True:
     for text in ("b" * 100_000, "a" * 100_000):
         with saving_folder(Path(sys.argv[1])) as folder:
-            folder.mkdir()
             for name in ("one", "two"):
                 (folder / name).write_text(text)
 """

@@ -416,7 +416,7 @@ def icelandic(tmp_path_factory):
 @pytest.mark.parametrize(
     ("command", "found"),
     [
-        (["search", "NP < N-N", "a.txt", "--format", "counts"], "180"),
+        (["search", "NP < N-N", "a.txt", "--counts"], "180"),
         (["complexity", "a.txt", "--unit", "sentence"], "a.txt\t1\t180\t"),
         (["render", "a.txt", "--format", "forest"], "skip1"),
         (["render", "model", "a.txt", "--format", "forest"], "skip1"),

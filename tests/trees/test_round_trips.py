@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from itertools import chain
 
 import spacy
@@ -123,7 +124,7 @@ def test_round_trip_from_a_file_through_the_reader(tmp_path_factory, treebank):
     docs = list(Treebank(path).docs(VOCAB))
     again = [[spelled(spelled(tree))] for tree in wanted]  # a curly mark is straight from then on
     assert [[spelled(tree) for tree in rooted_trees(doc)] for doc in docs] == again
-    assert [trees(doc)[0].words for doc in docs] == [spelled(strip_root(tree)[1]).words for tree in wanted]
+    assert [trees(doc)[0] for doc in docs] == [strip_root(tree)[1] for tree in wanted]
     assert [rooted_trees(tree_to_doc(VOCAB, rooted_trees(doc))) for doc in docs] == [rooted_trees(doc) for doc in docs]
 
 
@@ -132,3 +133,53 @@ def spelled(tree: Tree) -> Tree:
     (doc,) = [tree_to_doc(VOCAB, [tree])]
     words = iter(escape_tokens([token.text for token in doc]))
     return tree.fold(lambda node, below: Tree(node.label, below) if below else Tree(node.label, word=next(words)))
+
+
+# Spelling
+
+ODD = ["``", "''", '"', "\u201c", "\u201d", "[", "-LSB-", "-LRB-", r"1\/2", r"\*", "*", "\u3000", "\u2028", "_", "It"]
+
+
+@EXAMPLES
+@given(
+    st.lists(
+        st.lists(st.sampled_from(ODD) | st.text("\"`'()/*-LR\\ \u00a0", min_size=1, max_size=4), min_size=1), min_size=1
+    )
+)
+def test_trees_spelling_is_kept(sentences):
+    """However odd, as far as brackets can hold it."""
+    banned = re.compile(r"[()\s]", re.ASCII)
+    treebank = [
+        Tree("S", [Tree("X", word=word if not banned.search(word) else "It") for word in words]) for words in sentences
+    ]
+    doc = tree_to_doc(VOCAB, treebank)
+    for each in kept(doc):
+        assert trees(each) == treebank
+    joined = Doc.from_docs([doc, tree_to_doc(VOCAB, [Tree("S", [Tree("NN", word="plain")])])])
+    if "spellings" in doc.spans[KEY].attrs:
+        assert trees(joined)[:-1] == treebank
+
+
+def test_trees_spelling_follows_tokens():
+    tree = Tree(
+        "S", [Tree("VB", word='"'), Tree("NP", [Tree("DT", word="a"), Tree("NN", word="b")]), Tree("X", word=r"\*")]
+    )
+    doc = tree_to_doc(VOCAB, [tree])
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[1:3])
+    assert [found.words for found in trees(doc)] == [['"', "a_b", r"\*"]]
+
+
+def test_trees_spelling_is_not_that_of_other_words():
+    """Only where a tree has the words of the Doc."""
+    doc = Doc(VOCAB, words=["New York"], sent_starts=[True])
+    set_trees(doc, [Tree("NP", [Tree("NNP", word="York")])])
+    assert [found.words for found in trees(doc)] == [["New_York"]]
+    assert "spellings" not in doc.spans[KEY].attrs
+
+
+def test_trees_spelling_stays_when_a_parser_writes_its_own():
+    nlp = spacy.blank("en")
+    parser = nlp.add_pipe("lpcfg_parser")
+    doc = tree_to_doc(nlp.vocab, [Tree("S", [Tree("PRP", word="It"), Tree("VBD", word="fell"), Tree("''", word='"')])])
+    assert [found.words for found in trees(parser(doc))] == [["It", "fell", '"']]

@@ -1,0 +1,150 @@
+"""The formats that commands write: their names, the endings of their files, and how each is written."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable
+from enum import Enum
+from pathlib import Path
+from typing import IO, Annotated, Any, NamedTuple, TypeAlias
+
+import typer
+
+from spacy_lpcfg.components.cli.console import ZIPPED, replacing, writing
+from spacy_lpcfg.storage.files import is_device
+
+OutputFile: TypeAlias = Annotated[
+    Path | None, typer.Option("--output", "-o", help="File, not stdout; its ending decides the format.")
+]
+Replace: TypeAlias = Annotated[bool, typer.Option("--force", "-f", help="Replace the file of --output.")]
+
+_BREAKS = re.compile(r"[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")  # where programs end a cell or a line
+
+
+class OutputFormat(NamedTuple):
+    """How the items that a command makes become a file.
+
+    suffixes (tuple of str): endings of files in this format, the usual one first
+    write (callable): writes items to an open file: lines, rows of cells, objects of JSON, Docs, or bytes
+    is_binary (bool): whether the file takes bytes; a text may be compressed, with `.gz` after its ending
+    """
+
+    suffixes: tuple[str, ...]
+    write: Callable[[IO[Any], Iterable[Any]], None]
+    is_binary: bool = False
+
+    def takes(self, ending: str, is_zipped: bool) -> bool:
+        """Whether files with an ending, compressed or not, are in this format."""
+        return ending in self.suffixes and not (is_zipped and self.is_binary)
+
+
+def format_of(
+    output: Path | None,
+    form: Enum | None,
+    possible: Iterable[Enum | str],
+    *,
+    hint: str = "--output",
+    needs_ending: bool = False,
+) -> str:
+    """The name of the format to write: as it was asked for, or by the ending of the file, or the first possible one.
+
+    output (Path or None): the file; None for stdout
+    form (Enum or None): what --format says
+    possible (iterable of Enum or str): formats that the command can write; of two with one ending the first is meant
+    needs_ending (bool): whether a file without an ending is refused
+    RAISES (BadParameter): For an ending that the command cannot write, or that is another format's.
+    """
+    names = [each.value if isinstance(each, Enum) else each for each in possible]
+    wanted = None if form is None else form.value
+    if output is None or is_device(output):
+        return wanted or names[0]
+    is_zipped = output.suffix == ZIPPED
+    ending = (output.with_suffix("") if is_zipped else output).suffix.lower()
+    fitting = [name for name in names if FORMATS[name].takes(ending, is_zipped)]
+    if wanted and fitting and wanted not in fitting:
+        raise typer.BadParameter(f"{str(output)!r} is no name for {wanted}", param_hint=hint)
+    if not wanted and not fitting and (ending or needs_ending):
+        or_so = ", or --format say what it is" if len(names) > 1 and not needs_ending else ""
+        raise typer.BadParameter(f"{str(output)!r} should end in {_endings(names)}{or_so}", param_hint=hint)
+    return wanted or (fitting or names)[0]
+
+
+def _endings(names: Iterable[str]) -> str:
+    *first, last = dict.fromkeys(suffix for name in names for suffix in FORMATS[name].suffixes)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def write_output(output: Path | None, name: str, items: Iterable[Any], *, force: bool) -> None:
+    """Write items in a format to a file that appears when it is complete, or to stdout for None.
+
+    force (bool): whether to replace a file that has appeared since `check_output`
+    RAISES (ValueError): If there is such a file and it may not be replaced. What was to be written is then beside it.
+    """
+    form = FORMATS[name]
+    opened: Any = replacing if form.is_binary else writing
+    with opened(output, force=force) as out:
+        form.write(out, items)
+
+
+# Writers -----------------------------------------------------------------------------------------
+
+
+def _write_lines(out: IO[str], lines: Iterable[str]) -> None:
+    for line in lines:
+        out.write(line + "\n")
+
+
+def _write_tsv(out: IO[str], rows: Iterable[Iterable[Any]]) -> None:
+    _write_lines(out, ("\t".join(_BREAKS.sub(" ", str(cell)) for cell in row) for row in rows))
+
+
+def _write_csv(out: IO[str], rows: Iterable[Iterable[Any]]) -> None:
+    csv.writer(out, lineterminator="\n").writerows(rows)
+
+
+def _write_jsonl(out: IO[str], objects: Iterable[Any]) -> None:
+    _write_lines(out, map(_as_json, objects))
+
+
+def _write_json(out: IO[str], objects: Iterable[Any]) -> None:
+    for number, value in enumerate(objects):
+        out.write(f"{',' if number else '['}\n{_as_json(value)}")
+    out.write("\n]\n")
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write_docs(out: IO[bytes], docs: Iterable[Any]) -> None:
+    from spacy.tokens import DocBin
+
+    out.write(DocBin(docs=docs).to_bytes())
+
+
+def _write_bytes(out: IO[bytes], parts: Iterable[bytes]) -> None:
+    out.writelines(parts)
+
+
+FORMATS = {
+    "brackets": OutputFormat((".mrg", ".parsed", ".ptb", ".tree"), _write_lines),
+    "jsonl": OutputFormat((".jsonl",), _write_jsonl),
+    "json": OutputFormat((".json",), _write_json),
+    "tsv": OutputFormat((".tsv",), _write_tsv),
+    "csv": OutputFormat((".csv",), _write_csv),
+    "spacy": OutputFormat((".spacy",), _write_docs, is_binary=True),
+    "conllu": OutputFormat((".conllu",), _write_lines),
+    "markdown": OutputFormat((".md",), _write_lines),
+    "kwic": OutputFormat((".txt",), _write_lines),
+    "words": OutputFormat((".txt",), _write_lines),
+    "text": OutputFormat((".txt",), _write_lines),
+    "ascii": OutputFormat((".txt",), _write_lines),
+    "svg": OutputFormat((".svg",), _write_lines),
+    "html": OutputFormat((".html", ".htm"), _write_lines),
+    "png": OutputFormat((".png",), _write_bytes, is_binary=True),
+    "forest": OutputFormat((".tex",), _write_lines),
+    "qtree": OutputFormat((".tex",), _write_lines),
+}
+"""All formats, by their names."""

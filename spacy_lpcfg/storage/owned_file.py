@@ -1,0 +1,91 @@
+"""A file that one process alone writes again and again, and never over what somebody else has put there."""
+
+from __future__ import annotations
+
+import os
+import sys
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+from spacy_lpcfg.storage.files import PathLike, replacing
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class OwnedFile:
+    """A file that belongs to this process until `close`, or until it ends.
+
+    A lock on a file beside, with `.lock` after the name, says so to others that ask; it is gone when the process is.
+
+    path (path): the file
+    resume (bool): whether to go on with a file that is there
+    RAISES (ValueError): If there is a file and `resume` is false, or if another process owns it.
+    """
+
+    def __init__(self, path: PathLike, *, resume: bool = False) -> None:
+        self.path = Path(path)
+        lock = f"{os.path.realpath(path)}.lock"
+        number = _locked(lock)
+        if number is None:
+            raise ValueError(f"{path} is being written by another process: end it, or name another file.")
+        self.close = weakref.finalize(self, _unlock, number, lock)
+        self._content = self._read()
+        if self._content is not None and not resume:
+            self.close()
+            raise ValueError(f"{path} exists: name another file, or resume it.")
+
+    def write(self, data: bytes) -> None:
+        """Replace what the file holds, in one step.
+
+        RAISES (ValueError): If the file holds something else than what was there at first, or was written last.
+        """
+        with replacing(self.path, check=lambda _: self._check()) as file:
+            file.write(data)
+        self._content = data
+
+    def _check(self) -> None:
+        if self._read() not in (None, self._content):
+            raise ValueError(
+                f"{self.path} holds something else than what was written to it last, and stays as it is: move it away, "
+                "and save again, or start again and resume it."
+            )
+
+    def _read(self) -> bytes | None:
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:
+            return None
+
+
+def _locked(path: str) -> int | None:
+    """The descriptor of a lock file that is locked now; None if another one has locked it."""
+    while True:
+        number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(number, msvcrt.LK_NBLCK, 1)
+            else:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
+            os.close(number)
+            return None
+        except OSError:  # a file system without locks: what the file holds is compared all the same
+            return number
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(number), os.stat(path)):
+                return number
+        os.close(number)  # whoever had it has just removed it
+
+
+def _unlock(number: int, path: str) -> None:
+    with suppress(OSError):
+        if sys.platform == "win32":
+            os.close(number)
+            os.remove(path)
+        else:
+            os.remove(path)
+            os.close(number)

@@ -1,0 +1,198 @@
+"""What commands write, and where: an ending decides the format, and no file is lost that was there."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from commands import SAMPLE, console_script, run, sample_part
+
+from spacy_lpcfg.components.cli.console import replacing
+from spacy_lpcfg.components.cli.formats import FORMATS
+from spacy_lpcfg.trees import read_trees
+
+TEXT = 'The ferry left.\nIt said: no, "never", and stayed.\n'
+WRITES = {
+    "parse": "parse {model} {text} -o",
+    "surprisal": "surprisal {model} {text} -o",
+    "sample": "sample {model} -n 1 -o",
+    "search": "search NP {trees} -o",
+    "search-counts": "search NP {trees} --counts -o",
+    "complexity": "complexity {trees} -o",
+    "render": "render {trees} -o",
+    "table": "table {result} -o",
+    "convert": "convert {trees}",
+}
+ENDINGS = {
+    "parse": ".mrg, .parsed, .ptb, .tree, .jsonl, .json, .tsv, .csv or .spacy, or --format",
+    "surprisal": ".tsv, .csv, .jsonl or .json, or --format",
+    "sample": ".mrg, .parsed, .ptb, .tree or .txt, or --format",
+    "search": ".txt, .mrg, .parsed, .ptb, .tree, .tsv or .csv, or --format",
+    "search-counts": ".tsv or .csv, or --format",
+    "complexity": ".tsv or .csv, or --format",
+    "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
+    "table": ".md",
+    "convert": ".spacy, .jsonl, .json, .mrg, .parsed, .ptb, .tree, .conllu or .tex",
+}
+
+
+@pytest.fixture
+def known(tmp_path, pcfg_model) -> dict[str, Path]:
+    trees, text, result = (tmp_path / name for name in ("trees.mrg", "text.txt", "result.json"))
+    sample_part(trees, "dev", 3)
+    text.write_text(TEXT, encoding="utf-8")
+    result.write_text(run("evaluate", trees, trees, "--json").stdout, encoding="utf-8")
+    return {"trees": trees, "text": text, "result": result, "model": pcfg_model}
+
+
+def arguments(name: str, known: dict[str, Path]) -> list[str]:
+    return [part.format(**known) for part in WRITES[name].split()]
+
+
+def message_of(*command: object, code: int = 2) -> str:
+    return " ".join(run(*command, code=code).stderr.split())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+# Formats
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_formats_list_endings_where_one_cannot_be_written(name, known, tmp_path):
+    before = contents(tmp_path)
+    for ending in ("xlsx", "xlsx.gz", *{"conllu", "csv"} - {each[1:] for each in ENDINGS[name].split(", ")}):
+        if f".{ending}" not in ENDINGS[name]:
+            message = message_of(*arguments(name, known), tmp_path / f"out.{ending}")
+            assert f"out.{ending}' should end in {ENDINGS[name]}" in message
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("name", ["parse", "surprisal", "search", "search-counts", "complexity"])
+def test_formats_of_tables_hold_the_same_rows(name, known, tmp_path):
+    tables = {}
+    for ending, delimiter in (("tsv", "\t"), ("csv", ",")):
+        run(*arguments(name, known), tmp_path / f"out.{ending}")
+        with open(tmp_path / f"out.{ending}", encoding="utf-8", newline="") as file:
+            tables[ending] = [*csv.reader(file, delimiter=delimiter, quoting=csv.QUOTE_NONE if ending == "tsv" else 0)]
+        assert run(*arguments(name, known)[:-1], "--format", ending).stdout == (tmp_path / f"out.{ending}").read_text()
+    assert tables["tsv"] == tables["csv"]
+    assert len(tables["csv"]) > 1
+    assert len({*map(len, tables["csv"])}) == 1
+
+
+@pytest.mark.parametrize("name", ["parse", "surprisal", "convert"])
+def test_formats_of_json_hold_the_same_objects(name, known, tmp_path):
+    for ending in ("json", "jsonl"):
+        run(*arguments(name, known), tmp_path / f"out.{ending}")
+    objects = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()] == objects
+    assert len(objects) == (3 if name == "convert" else 2)
+
+
+def test_formats_are_compressed_where_the_name_says_so(known, tmp_path):
+    for command in ("parse", "search", "convert"):
+        ends = ("mrg",) if command == "search" else ("mrg", "jsonl")
+        for end in ends:
+            plain, zipped = tmp_path / f"{command}.{end}", tmp_path / f"{command}.{end}.gz"
+            run(*arguments(command, known), plain)
+            run(*arguments(command, known), zipped)
+            assert gzip.decompress(zipped.read_bytes()) == plain.read_bytes()
+    run("convert", tmp_path / "convert.jsonl.gz", tmp_path / "back.mrg")
+    assert [*read_trees(tmp_path / "back.mrg")] == [*read_trees(tmp_path / "convert.mrg")]
+    assert "should end in" in message_of(*arguments("parse", known), tmp_path / "out.spacy.gz")
+
+
+def test_formats_said_overrule_endings_of_no_format(known, tmp_path):
+    for ending in ("brackets", "trees.v2", "txt"):
+        run(*arguments("parse", known), tmp_path / f"out.{ending}", "--format", "brackets")
+    (first, *others) = {(tmp_path / f"out.{each}").read_bytes() for each in ("brackets", "trees.v2", "txt")}
+    assert not others
+    run(*arguments("parse", known), tmp_path / "plain")
+    assert (tmp_path / "plain").read_bytes() == first
+    assert "is no name for brackets" in message_of(
+        *arguments("parse", known), tmp_path / "out.csv", "--format", "brackets"
+    )
+
+
+def test_formats_have_endings_of_their_own():
+    """Two formats with one ending are never both what a command makes of it without --format, but the first is."""
+    shared = {(".txt",), (".tex",)}
+    own = [form.suffixes for form in FORMATS.values() if form.suffixes not in shared]
+    assert len({suffix for suffixes in own for suffix in suffixes}) == sum(map(len, own))
+
+
+# Files that are there
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_formats_replace_no_file_without_force(name, known, tmp_path):
+    endings = {"table": "md", "search": "mrg", "complexity": "csv", "surprisal": "csv", "search-counts": "csv"}
+    out = tmp_path / f"out.{endings.get(name, 'txt' if name == 'render' else 'mrg')}"
+    out.write_text("mine", encoding="utf-8")
+    assert f"'{out}' exists: name another file, or use --force" in message_of(*arguments(name, known), out)
+    assert out.read_text("utf-8") == "mine"
+    run(*arguments(name, known), out, "--force")
+    assert out.read_text("utf-8") not in ("", "mine")
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_formats_never_replace_what_is_read(name, known, tmp_path):
+    before = contents(tmp_path)
+    read = next(each for each in ("text", "trees", "result", "model") if f"{{{each}}}" in WRITES[name])
+    command = [*arguments(name, known)]
+    more = [] if name in ("table", "convert") else ["--format", {"render": "text"}.get(name, "brackets")]
+    more = ["--format", "tsv"] if name in ("surprisal", "search-counts", "complexity") else more
+    path = known[read] / "meta.json" if read == "model" else known[read]
+    if name == "table":
+        path = path.rename(path.with_suffix(".md"))
+        before = contents(tmp_path)
+        command[1] = str(path)
+    (tmp_path / "link").symlink_to(path)
+    alias = tmp_path / "link"
+    for target in (path, alias) if name != "convert" else (path,):
+        assert "is read, and would be replaced" in message_of(*command, target, "--force", *more)
+    alias.unlink()
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="runs a shell")
+def test_formats_never_replace_what_stdin_reads(known):
+    command = f"{console_script()} parse {known['model']} - -o {known['text']} --format brackets -f < {known['text']}"
+    done = subprocess.run(command, shell=True, capture_output=True, encoding="utf-8")
+    assert done.returncode == 2
+    assert "is read, and would be replaced" in " ".join(done.stderr.split())
+    assert known["text"].read_text("utf-8") == TEXT
+
+
+def test_formats_leave_a_file_that_has_appeared(tmp_path):
+    path = tmp_path / "out.mrg"
+    (tmp_path / "out-1.mrg").touch()
+    with pytest.raises(ValueError, match=r"has appeared meanwhile, and stays.* is in '.*out-2.mrg'"):
+        _write_late(path)
+    assert contents(tmp_path) == {"out.mrg": b"mine", "out-1.mrg": b"", "out-2.mrg": b"trees"}
+    with replacing(path, force=True) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"new"
+
+
+def _write_late(path: Path) -> None:
+    with replacing(path, force=False) as file:
+        file.write(b"trees")
+        path.write_text("mine")
+
+
+def test_formats_learn_replaces_no_folder_with_its_treebank(tmp_path):
+    (tmp_path / "bank").mkdir()
+    trees = sample_part(tmp_path / "bank" / "train.mrg", "dev", 3)
+    for source in (trees, tmp_path / "bank"):
+        command = ("learn", "lpcfg", source, "--method", "pcfg", "--force", "-o", tmp_path / "bank")
+        assert "which is read, and would be replaced" in message_of(*command)
+    assert [*read_trees(trees)] == [*read_trees(SAMPLE / "dev.mrg")][:3]
