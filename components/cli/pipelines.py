@@ -233,7 +233,7 @@ def blank_pipeline(lang: str) -> Language:
         nlp = spacy.blank(lang)
     except ImportError as error:
         raise typer.BadParameter(str(error), param_hint="--lang") from error
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     return nlp
 
 
