@@ -31,7 +31,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", ""]},
+    "lpcfg_parser": {**PARSERS, "learner": [3, "pivot"], "decoding": ["zzz", ""]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],

@@ -209,6 +209,14 @@ def test_house_commands_import_fast(tmp_path):
     assert not loaded & {"spacy", "numpy", "scipy", "sklearn", "joblib", "tqdm", "spacy_lpcfg.trees"}
 
 
+def test_house_parsing_loads_nothing_to_learn_with(tmp_path):
+    parse = "import spacy; nlp = spacy.blank('en'); nlp.add_pipe('lpcfg_parser'); nlp('It rained.')"
+    loaded = loaded_by(parse, tmp_path)
+    assert "spacy_lpcfg.chart.parser" in loaded
+    learners = {"spacy_lpcfg.components.learners", "spacy_lpcfg.learning.pivot", "spacy_lpcfg.bracketing.learner"}
+    assert not loaded & {"scipy", "sklearn", "joblib", *learners}
+
+
 @pytest.mark.parametrize("entry_point", entry_points(), ids=lambda entry_point: entry_point.name)
 def test_house_entry_points_resolve(entry_point):
     assert entry_point.load() is not None
