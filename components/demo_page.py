@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences
-from spacy_lpcfg.pictures import chart_figure, figure_svg, html_page, spans_html, surprisal_figure, tree_html
+from spacy_lpcfg.pictures import chart_svg, html_page, spans_html, surprisal_svg, tree_html
+from spacy_lpcfg.pictures.drawing import scrolling
 from spacy_lpcfg.pictures.visible import visible
 
 if TYPE_CHECKING:
@@ -172,12 +173,12 @@ def _alternatives(sentence: PicturedSentence, analyses: Sequence[Any]) -> str:
 
 def _posteriors(sentence: PicturedSentence, posteriors: Any) -> str:
     _check_drawn(sentence, "chart")
-    return spans_html(sentence.words, posteriors) + figure_svg(chart_figure(sentence.words, posteriors))
+    return spans_html(sentence.words, posteriors) + scrolling(chart_svg(sentence.words, posteriors))
 
 
 def _surprisal(sentence: PicturedSentence, bits: Any) -> str:
     _check_drawn(sentence, "surprisal")
-    return figure_svg(surprisal_figure(sentence.words, bits))
+    return scrolling(surprisal_svg(sentence.words, bits))
 
 
 def _check_drawn(sentence: PicturedSentence, what: str) -> None:

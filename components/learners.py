@@ -4,14 +4,13 @@ Only the settings that one would tune are arguments here; `spacy_lpcfg.learning`
 registered function of your own can return a learner with any of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from functools import partial
 from inspect import Parameter, Signature, formatannotation, signature
 from pathlib import Path
 from types import MappingProxyType, UnionType
-from typing import Any, Protocol, cast, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import spacy
 from spacy.vocab import Vocab
@@ -33,8 +32,8 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, model_from_disk, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
-from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_text
-from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_one_of, check_text
+from spacy_lpcfg.components.online_learner import OnlineLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.language_model import LanguageModelLearner
@@ -55,27 +54,9 @@ from spacy_lpcfg.learning.lexicon.lexical import signatures_of
 from spacy_lpcfg.learning.stepwise import Starter
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.stacking import LayerSettings, StackedLearner
-from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.variants import DEFAULT, Variants
 from spacy_lpcfg.words import ClassLearner
-
-
-class OnlineFit(Protocol):
-    """A grammar that is being learned, a batch of trees at a time."""
-
-    def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch; its log-likelihood before."""
-        ...
-
-    def grammar(self) -> Grammar: ...
-
-
-@runtime_checkable
-class OnlineLearner(Protocol):
-    """What learns from batches of a treebank, all of which it has seen at the start."""
-
-    def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
 
 
 def factory(learner: type[Any], names: str, **nested: str) -> Callable[..., Any]:
@@ -469,20 +450,6 @@ def _check_kind(setting: Parameter, value: Any) -> None:
         raise ValueError(
             f"Expected the setting {setting.name} to be {formatannotation(kind)}, got {shown(value)}. Its default is "
             f"{shown(setting.default)}."
-        )
-
-
-def check_one_of(what: str, value: str, choices: Iterable[str], defaults: Mapping[str, Any] | None = None) -> None:
-    """RAISES (ValueError): For another value, with the choice that is nearest, and all that there are.
-
-    defaults (mapping or None): of choices that are settings
-    """
-    names = list(choices)
-    if value not in names:
-        near = get_close_matches(str(value), names, 1, cutoff=0.0)[0]
-        default = f" (default: {shown(defaults[near])})" if defaults else ""
-        raise ValueError(
-            f"Expected {what}, got {shown(value)}. The nearest is {near!r}{default} of {', '.join(names)}."
         )
 
 

@@ -25,9 +25,10 @@ from spacy_lpcfg.checks import Check, instance_of, one_of
 from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
-from spacy_lpcfg.components.learners import OnlineFit, OnlineLearner, check_one_of, make_learner
+from spacy_lpcfg.components.learner_names import check_one_of
 from spacy_lpcfg.components.made_once import MadeOnce
 from spacy_lpcfg.components.model_pipe import ModelShim, holder, refuse_sample
+from spacy_lpcfg.components.online_learner import OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
@@ -60,7 +61,7 @@ _NO_TREES = (
     assigns=["doc.spans", "doc.sents", "token.is_sent_start", "token.tag"],
     default_config={
         "pretrained": None,
-        "learner": {"@misc": "spacy-lpcfg.Pivot.v1"},
+        "learner": None,
         "spans_key": KEY,
         "decoding": None,
         "tags": "prior",
@@ -81,7 +82,7 @@ def make_lpcfg_parser(
     nlp: Language,
     name: str,
     pretrained: str | None,
-    learner: Learner | OnlineLearner | str,
+    learner: Learner | OnlineLearner | str | None,
     spans_key: str,
     decoding: Decoding | None,
     tags: TagUse,
@@ -95,8 +96,8 @@ def make_lpcfg_parser(
 
     pretrained (str or None): the model that the component begins with, one of `models.pretrained_names()`; None for
         that of the pipeline's language, if there is one. It is read when it is first needed
-    learner (Learner, OnlineLearner or str): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of the
-        pipeline's language, and so are others of `learners.NAMED`
+    learner (Learner, OnlineLearner, str or None): "pivot" is {"@misc": "spacy-lpcfg.Learner.v1", "name": "pivot"} of
+        the pipeline's language, and so are others of `learners.NAMED`. None is {"@misc": "spacy-lpcfg.Pivot.v1"}
     RAISES (ValueError): If no model of that name comes with the package
     """
     lang = nlp.lang or ""
@@ -108,7 +109,7 @@ def make_lpcfg_parser(
         nlp.vocab,
         model,
         name,
-        learner=make_learner(learner, lang=lang or "en") if isinstance(learner, str) else learner,
+        learner=_named_learner(learner, lang or "en") if isinstance(learner, str) else learner,
         spans_key=spans_key,
         decoding=decoding,
         tags=tags,
@@ -118,6 +119,12 @@ def make_lpcfg_parser(
         output=output,
         scorer=scorer,
     )
+
+
+def _named_learner(name: str, lang: str) -> Learner:
+    from spacy_lpcfg.components.learners import make_learner  # with all learners, which parsing does without
+
+    return make_learner(name, lang=lang)
 
 
 class GrammarState:
@@ -206,8 +213,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     vocab (Vocab): of the pipeline
     model (Model): as made by `grammar_model`
     name (str): of the component
-    learner (Learner or OnlineLearner): makes the grammar of the trees of the training corpus; these lie where the
-        parser writes its own
+    learner (Learner, OnlineLearner or None): makes the grammar of the trees of the training corpus; these lie where the
+        parser writes its own. None for `spacy-lpcfg.Pivot.v1`, made when it is first needed
     decoding (str or None): None: the first that the grammar has; "well-formed": the tree of least expected loss that
         looks like the treebank's, of a grammar that knows its local trees; "mbr": the tree of least expected loss, for
         the most brackets right; "max-rule": the tree with the
@@ -240,7 +247,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         model: Model,
         name: str = "lpcfg_parser",
         *,
-        learner: Learner | OnlineLearner,
+        learner: Learner | OnlineLearner | None = None,
         spans_key: str = KEY,
         decoding: Decoding | None = None,
         tags: TagUse = "prior",
@@ -251,7 +258,9 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         scorer: Callable[..., dict[str, Any]] | None = None,
     ) -> None:
         super().__init__(vocab, model, name)
-        self.learner = learner
+        self._learner: Learner | OnlineLearner | None = None
+        if learner is not None:
+            self.learner = learner
         self.spans_key = spans_key
         self.decoding = decoding
         self.tags = tags
@@ -262,6 +271,19 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self.scorer = scorer
         self._fit: OnlineFit | None = None
         register_pipe(self)
+
+    @property
+    def learner(self) -> Learner | OnlineLearner:
+        """What makes the grammar of trees."""
+        if self._learner is None:
+            from spacy_lpcfg.components.learners import make_pivot  # with all learners, which parsing does without
+
+            self._learner = make_pivot()
+        return self._learner
+
+    @learner.setter
+    def learner(self, learner: Learner | OnlineLearner) -> None:
+        self._learner = learner
 
     @property
     def decoding(self) -> Decoding | None:  # type: ignore[override]

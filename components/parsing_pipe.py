@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
+from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
+from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.decodings import Decoding
@@ -51,11 +52,11 @@ class TextParser:
 
     def __init__(self, parser: SentenceParser, known: Container[str]) -> None:
         self.parser = parser
-        self._known = known
+        self.known = known
 
     def spell(self, words: Sequence[str]) -> list[str]:
         """The words in the spelling of the treebank."""
-        return escape_tokens(words, known=self._known)
+        return escape_tokens(words, known=self.known)
 
     def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
         """The tree of a sentence."""
@@ -64,7 +65,7 @@ class TextParser:
     def bounded(self, limits: Limits) -> "TextParser":
         """One that parses longer sentences in pieces, see `SegmentingParser`."""
         bounded = SegmentingParser(self.parser, max_words=limits.max_words, max_seconds=limits.max_seconds)
-        return TextParser(bounded, self._known)
+        return TextParser(bounded, self.known)
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
         """Bits of each word, and of the end, float64 (n_words + 1,)."""
@@ -130,6 +131,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def __init__(self, vocab: Vocab, model: Model, name: str) -> None:
         super().__init__(vocab, model, name)
+        self._unknown_words = UnknownWords()
         offer_noun_chunks(vocab)
 
     @property
@@ -206,6 +208,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         found = []
         for doc in docs:
             sentences = self._sentences(doc)
+            self._unknown_words.count(chain.from_iterable(sentences.texts), parser.known, self.name, self.vocab.lang)
             queries = self._queries(parser, doc, sentences)
             found.append(DocParse(sentences, [self._parse(parser, query) if query else None for query in queries]))
         return found

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc, Span, Token
 
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.components.sentence_rule import sentence_starts
 from spacy_lpcfg.components.tree_group import GIVEN_TAGS, TAGS, group_at
 
 _SPACE = re.compile(r"\s+", re.ASCII)
@@ -34,13 +34,13 @@ class DocSentences(NamedTuple):
 
 
 def find_sentences(doc: Doc, key: str) -> DocSentences:
-    """The sentences of a Doc; where it has no sentence boundaries, as the `sentencizer` would split it.
+    """Return the sentences of a Doc; where it has no sentence boundaries, by `sentence_starts`.
 
     key (str): of `doc.spans`, where what is found in the sentences goes
     RAISES (TypeError): For what is no Doc, such as a text
     """
     _check_doc(doc)
-    starts = None if doc.has_annotation("SENT_START") else Sentencizer().predict([doc])[0]
+    starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
     words = [words_of(doc, start, end) for start, end in bounds]
     return DocSentences(starts, bounds, words, [texts_of(doc, each) for each in words], given_tags_of(doc, key))

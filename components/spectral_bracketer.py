@@ -18,12 +18,10 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model
 
-from spacy_lpcfg.bracketing import Bracketer, BracketerError, Brackets, SpectralBracketer
-from spacy_lpcfg.bracketing.bracketer import MAX_WORDS
+from spacy_lpcfg.bracketing.bracketer import MAX_WORDS, Bracketer, BracketerError, Brackets
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
 from spacy_lpcfg.checks import COUNT, FUNCTION, SEED, TEXT, Check, instance_of, one_of, shown
 from spacy_lpcfg.components.constituents import EMPTY, FORMAT, set_sentence_starts
-from spacy_lpcfg.components.learners import VocabVectors
 from spacy_lpcfg.components.model_pipe import (
     ModelPipe,
     ModelShim,
@@ -270,6 +268,9 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     def _learner(self) -> BracketLearner:
         """The learner, with the vectors of the vocabulary if it is to use them."""
+        from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
+        from spacy_lpcfg.components.learners import VocabVectors
+
         learner = self.learner
         if isinstance(learner, SpectralBracketer) and isinstance(learner.embedding, VocabVectors):
             return replace(learner, embedding=learner.embedding.of(self.vocab))

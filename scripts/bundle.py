@@ -56,7 +56,7 @@ start = time.process_time()
 pretrained_model({name!r})
 read = time.process_time() - start
 nlp = spacy.blank("en")
-nlp.add_pipe("sentencizer")
+nlp.add_pipe("lpcfg_sentencizer")
 nlp.add_pipe("lpcfg_parser", config={{"pretrained": {name!r}}})
 start = time.process_time()
 nlp("Go.")

@@ -38,7 +38,7 @@ class Visits(NamedTuple):
 
 def main() -> None:
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
     found = trace(nlp, sys.argv[1] if len(sys.argv) > 1 else TEXT)
     for module, n in found.visits.most_common():

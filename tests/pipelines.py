@@ -17,7 +17,7 @@ LEARNED = {"lpcfg_parser": "grammar", "isbn_parser": "isbn", "spectral_bracketer
 def pipeline_of(name: str, lang: str = "en", **config: object) -> Language:
     """A pipeline that splits sentences and has a component with these settings."""
     nlp = spacy.blank(lang)
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe(name, config=config)
     return nlp
 

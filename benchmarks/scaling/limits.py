@@ -40,11 +40,11 @@ def cost(model: Path | None, trees: Path, n_words: int, token: str | None) -> Co
     for name, component in nlp.pipeline:
         if hasattr(component, "tags"):
             component.tags = "model"
-        if name != "sentencizer":
+        if name != "lpcfg_sentencizer":
             component(short)
     before, start = measure.peak_mb(), time.process_time()
     for name, component in nlp.pipeline:
-        if name != "sentencizer":
+        if name != "lpcfg_sentencizer":
             long = component(long)
     (group,) = long.spans.values()
     return Cost(time.process_time() - start, measure.peak_mb() - before, group.attrs["status"][0])

@@ -225,8 +225,8 @@ def pipeline(model: Path | None) -> Language:
         nlp.add_pipe("lpcfg_parser")
     else:
         nlp = spacy.load(model)
-    if "sentencizer" not in nlp.pipe_names:
-        nlp.add_pipe("sentencizer", first=True)
+    if "lpcfg_sentencizer" not in nlp.pipe_names:
+        nlp.add_pipe("lpcfg_sentencizer", first=True)
     if any(isinstance(component, SpectralBracketerPipe) for _, component in nlp.pipeline):
         nlp.add_pipe("soak_tags", first=True)
     return nlp

@@ -191,7 +191,7 @@ def run_pipeline(
     """
     is_text = source.kind in (Input.text, Input.spacy)
     if is_text and not _assigned(nlp, besides=component.name) & {"doc.sents", "token.is_sent_start"}:
-        nlp.add_pipe("sentencizer", first=True)
+        nlp.add_pipe("lpcfg_sentencizer", first=True)
     disabled = [] if is_text else [name for name in nlp.pipe_names if name not in (component.name, _ANSWERS)]
     _use_tags(component, source)
     if questions and _ANSWERS not in nlp.pipe_names:

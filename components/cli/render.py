@@ -102,9 +102,8 @@ def render(
 
     en is the English that comes with the package. FILE has a document a line, unless --input says otherwise, and trees
     for calibration. Trees can be text for a terminal, ascii, svg, html, png, and LaTeX (.tex) for the package forest or
-    qtree; spans are html, and all else svg, html and png. An svg or png holds one picture. Trees and spans as svg, html
-    and LaTeX need nothing more; text needs NLTK, and a png and all other pictures need matplotlib:
-    pip install "spacy-lpcfg[viz]".
+    qtree; spans are html, and all else svg, html and png. An svg or png holds one picture. A png, calibration and
+    learning need matplotlib: pip install "spacy-lpcfg[viz]".
 
     \b
     Example:
@@ -248,9 +247,11 @@ def _draw_parsed(sentence: "PicturedSentence", answer: None, form: PictureFormat
 
 
 def _draw_chart(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg.pictures import chart_figure
+    from spacy_lpcfg import pictures
 
-    return _draw_figure(chart_figure(sentence.words, posteriors), form)
+    if form == PictureFormat.png:
+        return pictures.figure_png(pictures.chart_figure(sentence.words, posteriors))
+    return pictures.chart_svg(sentence.words, posteriors)
 
 
 def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureFormat) -> str:
@@ -260,9 +261,11 @@ def _draw_spans(sentence: "PicturedSentence", posteriors: Any, form: PictureForm
 
 
 def _draw_surprisal(sentence: "PicturedSentence", bits: Any, form: PictureFormat) -> str | bytes:
-    from spacy_lpcfg.pictures import surprisal_figure
+    from spacy_lpcfg import pictures
 
-    return _draw_figure(surprisal_figure(sentence.words, bits), form)
+    if form == PictureFormat.png:
+        return pictures.figure_png(pictures.surprisal_figure(sentence.words, bits))
+    return pictures.surprisal_svg(sentence.words, bits)
 
 
 _OF_SENTENCES: dict[Picture, Callable[..., str | bytes]] = {

@@ -45,8 +45,7 @@ def serve(
     """Serve a page to type a sentence in, and see its tree, alternatives, posteriors and surprisal.
 
     Without MODEL it is by the English model that comes with the package. Only this machine can open the page, which
-    loads nothing from elsewhere and answers no other site. Ctrl-C ends it. It needs
-    matplotlib: pip install "spacy-lpcfg[viz]".
+    loads nothing from elsewhere and answers no other site. Ctrl-C ends it.
 
     With --correct the page has the sentences of FILE, those with the greatest entropy of their trees first. Brackets
     are relabelled, added and removed by clicks and keys. What is kept is a constraint, and the rest is parsed again.
@@ -94,9 +93,7 @@ def _at(port: int, make: "Callable[[], DemoServer]") -> "DemoServer":
 def _demo(port: int, model: str, component: str | None, n_best: int) -> "DemoServer":
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
-    from spacy_lpcfg.extras import extra
 
-    extra("matplotlib", "The page")
     nlp = load_pipeline(model)
     page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
     server = _at(port, lambda: DemoServer(port, page))

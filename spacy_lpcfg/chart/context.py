@@ -8,10 +8,10 @@ figure of merit of Caraballo and Charniak (1998), which lets the chart's beam be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, log, log1p
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.chart._context import emission_weights
@@ -87,7 +87,7 @@ class ContextModel:
             scores, tag_factors, terminals, tags, tag_weight, tag_threshold, lexicon, self._tag_of, self._tag_terminals
         )
         around[[0, -1], -1] = 1.0
-        happens = expit(scores[:, -2:]) >= boundary_threshold
+        happens = scores[:, -2:] >= _log_odds(boundary_threshold)
         may_begin, may_end = np.ones((2, len(words) + 1), dtype=np.int8)
         may_begin[1:-1], may_end[1:-1] = happens[1:, 0], happens[:-1, 1]
         before, after = _product(around[:-1], self._before), _product(around[1:], self._after)
@@ -97,6 +97,13 @@ class ContextModel:
 def _product(some: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the matrix product without BLAS, whose threads spin for as long as the rest of a parse takes."""
     return np.einsum("ij,jk->ik", some, other)
+
+
+def _log_odds(probability: float) -> float:
+    """Return log(p / (1 - p)), infinite at 0 and 1. `scipy.special` has it too, but takes 0.1 s to import."""
+    if 0 < probability < 1:
+        return log(probability) - log1p(-probability)
+    return -inf if probability <= 0 else inf
 
 
 _EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge

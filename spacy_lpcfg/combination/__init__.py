@@ -1,11 +1,18 @@
 """Several models of one treebank as one parser: grammars and belief networks err differently."""
 
-from spacy_lpcfg.combination.combined import Combined, model_from_bytes, model_from_disk
-from spacy_lpcfg.combination.distillation import Distillation
-from spacy_lpcfg.combination.learner import Combination, MirroredLearner
-from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.combination.parser import CombinedParser
-from spacy_lpcfg.combination.presets import PRESETS, TEMPERATURES, preset
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spacy_lpcfg.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.combination.combined import Combined, model_from_bytes, model_from_disk
+    from spacy_lpcfg.combination.distillation import Distillation
+    from spacy_lpcfg.combination.learner import Combination, MirroredLearner
+    from spacy_lpcfg.combination.members import Mirrored
+    from spacy_lpcfg.combination.parser import CombinedParser
+    from spacy_lpcfg.combination.presets import PRESETS, TEMPERATURES, preset
 
 __all__ = [
     "PRESETS",
@@ -20,3 +27,21 @@ __all__ = [
     "model_from_disk",
     "preset",
 ]
+
+if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "Combination": "learner",
+            "Combined": "combined",
+            "CombinedParser": "parser",
+            "Distillation": "distillation",
+            "Mirrored": "members",
+            "MirroredLearner": "learner",
+            "PRESETS": "presets",
+            "TEMPERATURES": "presets",
+            "model_from_bytes": "combined",
+            "model_from_disk": "combined",
+            "preset": "presets",
+        },
+    )

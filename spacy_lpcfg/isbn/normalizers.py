@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import expit, logsumexp
 
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import means_of
@@ -48,6 +47,8 @@ def fit_normalizers(
 
 def constant_normalizers(vocabulary: NetworkVocabulary, networks: Sequence[Network]) -> np.ndarray:
     """Without slopes: the log-normalisers at the means that units have without any input, as `fit_normalizers`."""
+    from scipy.special import expit  # which takes 0.1 s to import, and most models need no more of it
+
     means = [expit(network.bias[None]) for network in networks]
     found = np.zeros((len(vocabulary.tags), 1 + sum(network.n_states for network in networks)), dtype=np.float32)
     ranges = pairwise(vocabulary.word_offsets.tolist())
@@ -62,6 +63,8 @@ def normalizers_of(isbn: ISBN) -> np.ndarray:
 
 def _log_normalizers(networks: Sequence[Network], means: Iterable[np.ndarray], first: int, end: int) -> np.ndarray:
     """Of a range of outcomes under the mean of the networks' logits, (n,), by means of (n, n_states) each."""
+    from scipy.special import logsumexp
+
     logits = np.mean(
         [
             of_network @ network.outcome_weights[first:end].T + network.outcome_bias[first:end]

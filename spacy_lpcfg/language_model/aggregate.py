@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _BLOCK = 1 << 21  # numbers that a sum over states holds at a time
 
@@ -32,6 +35,8 @@ class Bigrams:
     @classmethod
     def of(cls, pairs: np.ndarray, n_words: int) -> Bigrams:
         """Counts of pairs (int32, (n, 2))."""
+        from scipy import sparse  # it takes 0.1 s to import, and a model that has been learned does not need it
+
         ones = np.ones(len(pairs))
         return cls.of_matrix(sparse.csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_words, n_words)))
 
@@ -46,6 +51,8 @@ class Bigrams:
 
     def matrix(self, values: np.ndarray) -> sparse.csr_matrix:
         """Values (float64, (n_bigrams,)) in the places of the bigrams, sparse (n_words, n_words)."""
+        from scipy import sparse
+
         starts = np.searchsorted(self.first, np.arange(self.n_words + 1))
         return sparse.csr_matrix((values, self.second, starts), shape=(self.n_words, self.n_words))
 

@@ -1,10 +1,11 @@
 """Pictures. The extra `viz` has what some of them need.
 
-Trees and spans as SVG and HTML need nothing more; trees as text need NLTK, and PNG and all other pictures matplotlib.
+Trees as SVG, HTML and text, and spans, charts and surprisal as SVG and HTML, need nothing more. PNG and all other
+pictures are made of figures, which need matplotlib.
 """
 
-from spacy_lpcfg.pictures.chart import chart_figure
-from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure
+from spacy_lpcfg.pictures.chart import chart_figure, chart_svg
+from spacy_lpcfg.pictures.curves import calibration_figure, learning_figure, surprisal_figure, surprisal_svg
 from spacy_lpcfg.pictures.figures import figure_png, figure_svg
 from spacy_lpcfg.pictures.pages import html_page
 from spacy_lpcfg.pictures.spans import spans_html, spans_svg
@@ -14,6 +15,7 @@ from spacy_lpcfg.pictures.trees import tree_html, tree_svg, tree_text
 __all__ = [
     "calibration_figure",
     "chart_figure",
+    "chart_svg",
     "figure_png",
     "figure_svg",
     "html_page",
@@ -21,6 +23,7 @@ __all__ = [
     "spans_html",
     "spans_svg",
     "surprisal_figure",
+    "surprisal_svg",
     "tree_figure",
     "tree_html",
     "tree_svg",

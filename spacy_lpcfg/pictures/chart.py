@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from spacy_lpcfg.extras import extra
-from spacy_lpcfg.pictures.drawing import BLUE
+from spacy_lpcfg.pictures.drawing import BLUE, draw_text, draw_turned, svg_element, text_width
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.pictures.visible import visible
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _LEAST_NAMED = 0.1
 _MOST_NAMED = 30  # words, above which cells are too small for names
 _INCHES = 0.55  # of a cell
+_SIDE = 48.0  # pixels of a cell with names
+_MARGIN = 16.0  # pixels between words and cells
+_LEAST_WIDTH = 130.0  # pixels, for the caption
 _MOST_WORDS = 400  # of a chart, whose time and memory grow with their square
 
 
@@ -34,13 +38,7 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
     RAISES (ImportError): Without matplotlib. (ValueError): If the posteriors are of another number of words, or these
         are more than 400.
     """
-    if len(words) > _MOST_WORDS:
-        raise ValueError(
-            f"A chart has at most {_MOST_WORDS} words, but a sentence has {len(words):,}: choose others by --sentence, "
-            "or another picture, such as its spans."
-        )
-    if len(words) != len(posteriors.tags):
-        raise ValueError(f"Expected posteriors of {len(words)} words, got those of {len(posteriors.tags)}.")
+    _check_words(words, posteriors)
     n = len(words)
     side = 2.0 + (_INCHES if n <= _MOST_NAMED else _INCHES / 2) * n
     figure = new_figure(side + 1.0, side)
@@ -61,6 +59,60 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
                 parse_math=False,
             )  # fmt: skip
     return figure
+
+
+def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
+    """The chart of `chart_figure` as an SVG element, without matplotlib. Cells tell all their brackets when pointed at.
+
+    words (sequence of str): (n_words,)
+    posteriors (Posteriors): of the sentence
+    RAISES (ValueError): If the posteriors are of another number of words, or these are more than 400.
+    """
+    _check_words(words, posteriors)
+    n = len(words)
+    side = _SIDE if n <= _MOST_NAMED else _SIDE / 2
+    names = _names(posteriors)
+    left = max((text_width(word, 15.0) for word in words), default=0.0) + _MARGIN
+    table = span_table(n, posteriors)
+    cells = [
+        _draw_cell(left + end * side, start * side, side, table[start, end], names.get((start, end + 1), []))
+        for start in range(n)
+        for end in range(start, n)
+    ]
+    rows = [
+        draw_text(left - _MARGIN / 2, (row + 0.5) * side, word, 'text-anchor="end"') for row, word in enumerate(words)
+    ]
+    columns, below = [], 0.0
+    for column, (word, tags) in enumerate(zip(words, posteriors.tags, strict=True)):
+        x, y = left + (column + 0.5) * side, n * side + _MARGIN / 2
+        columns += [draw_turned(x, y, word, 90), draw_turned(x, y + text_width(f"{word} ", 15.0), _likeliest(tags), 90)]
+        below = max(below, text_width(f"{word} {_likeliest(tags)}", 15.0))
+    height = n * side + below + 2 * _MARGIN
+    caption = draw_text(4.0, height - _MARGIN / 2, "posterior probability", 'font-size="11" text-anchor="start"')
+    drawn = "".join([*cells, *rows, *columns, caption])
+    return svg_element(max(left + n * side, _LEAST_WIDTH), height, drawn, " ".join(words))
+
+
+def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
+    """A square as dark as its likeliest bracket is likely, with the names of the likely ones if there is room."""
+    lines = names if side == _SIDE else ()
+    middle = y + side / 2 - 11.0 * (len(lines) - 1) / 2
+    texts = [draw_text(x + side / 2, middle + 11.0 * i, line, 'font-size="9"') for i, line in enumerate(lines)]
+    title = f"<title>{escape(', '.join(names))}</title>" if names else ""
+    return (
+        f'<rect x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{side:.1f}" fill="{BLUE}" '
+        f'fill-opacity="{0.9 * p:.2f}" stroke="currentColor" stroke-opacity=".15">{title}</rect>{"".join(texts)}'
+    )
+
+
+def _check_words(words: Sequence[str], posteriors: Posteriors) -> None:
+    if len(words) > _MOST_WORDS:
+        raise ValueError(
+            f"A chart has at most {_MOST_WORDS} words, but a sentence has {len(words):,}: choose others by --sentence, "
+            "or another picture, such as its spans."
+        )
+    if len(words) != len(posteriors.tags):
+        raise ValueError(f"Expected posteriors of {len(words)} words, got those of {len(posteriors.tags)}.")
 
 
 def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spacy_lpcfg.pictures.drawing import BLUE
+from spacy_lpcfg.pictures.drawing import BLUE, draw_text, draw_turned, svg_element, text_width
 from spacy_lpcfg.pictures.figures import new_figure
 from spacy_lpcfg.pictures.visible import visible
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.calibration import Reliability
 
 END = "(end)"
+_BAR, _TALLEST, _NUMBER = 42.0, 180.0, 20.0  # pixels: width with the gap, height of the highest, of the number on it
 _QUANTITIES = {
     "log_likelihood": "log-likelihood (nats)",
     "f1": "F1 on held-out trees",
@@ -35,8 +36,7 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
         where it is not known, and infinite where the model cannot make the words so far, which have no bars
     RAISES (ImportError): Without matplotlib. (ValueError): For another number of bits.
     """
-    if len(bits) != len(words) + 1:
-        raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
+    _check_bits(words, bits)
     figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
     axes = figure.add_subplot()
     axes.bar(range(len(bits)), np.where(np.isfinite(bits), bits, 0.0), color=[BLUE] * len(words) + ["C7"])
@@ -44,6 +44,38 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
     axes.set_xticks(range(len(bits)), names, rotation=45, ha="right", rotation_mode="anchor", parse_math=False)
     axes.set_ylabel("surprisal (bits)")
     return figure
+
+
+def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
+    """The bars of `surprisal_figure` as an SVG element, without matplotlib, with their numbers.
+
+    words (sequence of str): (n_words,)
+    bits (float, (n_words + 1,)): as `surprisal_figure` takes them
+    RAISES (ValueError): For another number of bits.
+    """
+    _check_bits(words, bits)
+    names = [*words, END]
+    finite = np.where(np.isfinite(bits), bits, 0.0)
+    scale = _TALLEST / max(finite.max(), 1.0)
+    bars = []
+    for i, (name, value, height) in enumerate(zip(names, bits, finite * scale, strict=True)):
+        x, colour = (i + 0.5) * _BAR, BLUE if i < len(words) else "currentColor"
+        number = f"{value:.1f}" if np.isfinite(value) else "\N{INFINITY}" if value > 0 else "?"
+        bars.append(
+            f'<rect x="{x - _BAR * 0.4:.1f}" y="{_NUMBER + _TALLEST - height:.1f}" width="{_BAR * 0.8:.1f}" '
+            f'height="{height:.1f}" fill="{colour}" fill-opacity=".8"/>'
+            + draw_text(x, _NUMBER + _TALLEST - height - 8.0, number, 'font-size="11"')
+            + draw_turned(x, _NUMBER + _TALLEST + 10.0, name, 45)
+        )
+    slant = 0.71 * max(text_width(name, 15.0) for name in names) + 24.0
+    width, height = len(names) * _BAR + slant, _NUMBER + _TALLEST + slant + 16.0
+    bars.append(draw_text(4.0, height - 8.0, "surprisal (bits)", 'font-size="11" text-anchor="start"'))
+    return svg_element(width, height, "".join(bars), f"Surprisal in bits: {' '.join(names)}")
+
+
+def _check_bits(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> None:
+    if len(bits) != len(words) + 1:
+        raise ValueError(f"Expected bits of {len(words)} words and of the sentence's end, got {len(bits)} numbers.")
 
 
 def learning_figure(fits: Mapping[str, Steps]) -> Figure:

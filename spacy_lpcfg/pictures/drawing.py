@@ -73,6 +73,12 @@ def draw_text(x: float, y: float, text: str, attributes: str = "", score: float 
     return f'<text x="{x:.1f}" y="{y + 4.6:.1f}" {attributes}>{_plain(text)}{number}</text>'
 
 
+def draw_turned(x: float, y: float, text: str, degrees: int) -> str:
+    """A line of text that begins at a point and goes downwards, as far as it is turned."""
+    turned = f"translate({x - 4.6:.1f} {y:.1f}) rotate({degrees})"
+    return f'<text transform="{turned}" text-anchor="start">{_plain(text)}</text>'
+
+
 def text_width(text: str, size: float) -> float:
     """At least what most sans-serif faces take for a text of a size in pixels."""
     return size * sum(map(_ems, text))

@@ -1,23 +1,20 @@
-"""Trees drawn: SVG and HTML by a layout of their own, characters by the pretty printer of NLTK."""
+"""Trees drawn as SVG, as HTML and by characters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Literal
 
-from spacy_lpcfg.extras import extra
 from spacy_lpcfg.pictures.drawing import (
     draw_label,
     draw_text,
     scrolling,
     svg_element,
 )
+from spacy_lpcfg.pictures.tree_characters import ASCII, UNICODE, draw_tree
 from spacy_lpcfg.pictures.tree_layout import GAP, WORD_BELOW, TreeBox, tree_boxes, tree_height
-from spacy_lpcfg.pictures.visible import visible
-from spacy_lpcfg.trees.nltk import to_nltk
 from spacy_lpcfg.trees.tree import Tree
 
-_WIDEST = 4096  # characters of a label that is not broken into lines; not all of NLTK's versions take None
 _MOST_LEVELS = 250
 _TAG = 'font-size="12" fill-opacity=".75"'
 _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
@@ -34,10 +31,9 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
     tag_scores (sequence of float, (n_words,)): probability of each tag, a number if it is less than 0.995
     RAISES (ValueError): If there is not a score for each, or if the tree has more than 250 levels.
     """
+    _check_depth(tree)
     boxes = tree_boxes(tree, span_scores, tag_scores)
     root = boxes[0]
-    if root.level >= _MOST_LEVELS:
-        raise _too_deep(tree)
     lines = "".join(_draw_lines(box) for box in boxes if box.below)
     nodes = "".join(_draw_node(box) for box in boxes)
     return svg_element(root.width, tree_height(root), f"<g {_LINE}>{lines}</g>{nodes}", " ".join(tree.words))
@@ -52,25 +48,16 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
     """The tree in lines of characters of one width, for a terminal.
 
     lines (str): what its branches are drawn with: "unicode" has characters for it, "ascii" does with _ and |.
-    RAISES (ImportError): Without NLTK. (ValueError): If the tree is too deep to be drawn.
+    RAISES (ValueError): If the tree has more than 250 levels.
     """
-    printer = extra("nltk.tree.prettyprinter", "A tree in a terminal").TreePrettyPrinter
-    try:
-        drawn = printer(to_nltk(_visible(tree))).text(unicodelines=lines == "unicode", maxwidth=_WIDEST)
-    except RecursionError as error:
-        raise _too_deep(tree) from error
-    return "\n".join(line.rstrip(" ") for line in drawn.splitlines())
+    _check_depth(tree)
+    return "\n".join(draw_tree(tree, UNICODE if lines == "unicode" else ASCII))
 
 
-def _visible(tree: Tree) -> Tree:
-    return tree.fold(
-        lambda node, below: Tree(visible(node.label), below, None if node.word is None else visible(node.word))
-    )
-
-
-def _too_deep(tree: Tree) -> ValueError:
+def _check_depth(tree: Tree) -> None:
     depth = tree.fold(lambda node, below: 1 + max(below, default=0))
-    return ValueError(f"A tree of {depth} levels is too deep to be drawn: draw the parts of it that matter.")
+    if depth > _MOST_LEVELS:
+        raise ValueError(f"A tree of {depth} levels is too deep to be drawn: draw the parts of it that matter.")
 
 
 # The drawing -------------------------------------------------------------------------------------

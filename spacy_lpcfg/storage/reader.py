@@ -23,6 +23,8 @@ _NUMBERS = {
         (0xCA, 0xCB, *range(0xCC, 0xD4)), ("f", "d", "B", "H", "I", "Q", "b", "h", "i", "q"), strict=True
     )
 }
+_WINDOW = 2**12  # bytes that are looked at together
+_SHORT_TEXT = 0xD9
 _BYTES, _TEXT, _LIST, _MAP = range(4)
 _LENGTHS = {
     head: (kind, Struct(f">{code}"))
@@ -149,7 +151,29 @@ class ContainerReader:
         self._budget.take(n * _ITEM)
         if depth == 0 or n > len(self._data) - self._at:
             raise StorageError("A list is longer or deeper than what follows has room for.")
-        return [self._value(depth - 1) for _ in range(n)]
+        values: list[Any] = []
+        while len(values) < n:
+            values += self._short_texts(n - len(values)) or [self._value(depth - 1)]
+        return values
+
+    def _short_texts(self, n: int) -> list[str]:
+        """The texts that come next, at most n, if they are short: a loop of its own, as models have many words."""
+        window, at = bytes(self._data[self._at : self._at + _WINDOW]), 0
+        texts: list[str] = []
+        try:
+            while len(texts) < n and at + 1 < len(window):
+                head = window[at]
+                start = at + 2 if head == _SHORT_TEXT else at + 1
+                end = start + (window[at + 1] if head == _SHORT_TEXT else head & 31)
+                if end > len(window) or not (0xA0 <= head < 0xC0 or head == _SHORT_TEXT):
+                    break
+                texts.append(window[start:end].decode())
+                at = end
+        except UnicodeDecodeError as error:
+            raise StorageError(f"A text is not UTF-8: {error}.") from error
+        self._budget.take(4 * at)
+        self._at += at
+        return texts
 
     def _map(self, n: int, depth: int) -> dict[str, Any]:
         self._budget.take(n * _ENTRY)

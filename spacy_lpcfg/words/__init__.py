@@ -1,6 +1,23 @@
 """Classes of words, learned from raw text, for words that a treebank does not have."""
 
-from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
-from spacy_lpcfg.words.learning import ClassLearner
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spacy_lpcfg.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
+    from spacy_lpcfg.words.learning import ClassLearner
 
 __all__ = ["NO_CLASSES", "ClassLearner", "WordClasses"]
+
+if not TYPE_CHECKING:  # else mypy would take any name for one that is there
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "ClassLearner": "learning",
+            "NO_CLASSES": "classes",
+            "WordClasses": "classes",
+        },
+    )

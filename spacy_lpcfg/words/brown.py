@@ -6,10 +6,14 @@ likelihood than their mergers.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
 from spacy_lpcfg.words._brown import exchange
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int = 1) -> csr_array:
@@ -19,6 +23,8 @@ def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int
         (n_sentences + 1,)): where these begin. What is beyond their edges counts as the word `n_words`, but not beside
         itself.
     """
+    from scipy.sparse import coo_array  # it takes 0.1 s to import, and classes that are there do not need it
+
     bounded = np.full(len(ids) + distance * len(offsets), n_words, dtype=np.int64)
     sentence = np.repeat(np.arange(1, len(offsets)), np.diff(offsets))
     bounded[np.arange(len(ids)) + distance * sentence] = ids

@@ -36,7 +36,7 @@ def learned():
 
 def pipeline(learned, name, **config):
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     if name == "isbn_parser":
         config = {"model": {"@architectures": "spacy-lpcfg.ISBN.v1", "n_states": 8}, **config}
     pipe = nlp.add_pipe(name, config=config)
@@ -46,7 +46,7 @@ def pipeline(learned, name, **config):
 
 def tokenized(nlp, text=TEXT):
     """The Doc as the component gets it."""
-    return nlp.get_pipe("sentencizer")(nlp.make_doc(text))
+    return nlp.get_pipe("lpcfg_sentencizer")(nlp.make_doc(text))
 
 
 def key_of(name):

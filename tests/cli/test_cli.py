@@ -150,7 +150,7 @@ def test_cli_learns_of_a_folder_by_each_learner(tmp_path):
 
 def test_cli_learned_pipelines_find_sentences(pcfg_model, isbn_model, bracketer_model):
     for model in (pcfg_model, isbn_model, bracketer_model):
-        assert spacy.load(model).pipe_names[0] == "sentencizer"
+        assert spacy.load(model).pipe_names[0] == "lpcfg_sentencizer"
 
 
 @pytest.mark.parametrize(

@@ -249,7 +249,7 @@ def test_cli_surprisal_is_that_of_the_component(request, name):
     nlp = spacy.load(model)
     component = nlp.get_pipe(nlp.pipe_names[-1])
     docs = [nlp.make_doc(line) for line in filter(None, TEXT.splitlines())]
-    wanted = [bits for doc in docs for bits in component.surprisals(nlp.get_pipe("sentencizer")(doc))]
+    wanted = [bits for doc in docs for bits in component.surprisals(nlp.get_pipe("lpcfg_sentencizer")(doc))]
     head, *rows = rows_in(run("surprisal", model, "-", text=TEXT).stdout)
     assert head == ["sentence", "position", "word", "bits"]
     assert [row[2] for row in rows] == [word for words in WORDS for word in [*words, "</s>"]]

@@ -195,8 +195,13 @@ def test_cli_render_of_what_is_no_model_is_an_error(folder, tmp_path):
 
 
 def test_cli_render_says_what_to_install(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
-    assert 'pip install "spacy-lpcfg[viz]"' in run("render", folder / "trees.mrg", "--format", "text", code=1).stderr
+    monkeypatch.setitem(sys.modules, "nltk.tree", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "┴" in run("render", folder / "trees.mrg", "--format", "text").stdout
+    assert (
+        'pip install "spacy-lpcfg[viz]"'
+        in run("render", folder / "trees.mrg", "--format", "png", "--sentence", 1, code=1).stderr
+    )
 
 
 def test_cli_render_help_has_an_example():

@@ -20,7 +20,7 @@ FERRY = "The old ferry was sold."
 @pytest.fixture(scope="module")
 def english():
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("lpcfg_parser")
     return nlp
 

@@ -42,7 +42,7 @@ LEARNER = {
 @pytest.fixture(scope="module")
 def nlp():
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("lpcfg_parser", config={"learner": LEARNER})
     nlp.initialize(lambda: Treebank(SAMPLE / "train.mrg")(nlp))
     return nlp
@@ -234,7 +234,7 @@ def test_temperature_goes_where_the_model_goes(nlp, tmp_path):
         component.grammar = plain
     assert warm == pytest.approx(tempered(raw, 2.0), abs=1e-6)
     again = spacy.blank("en")
-    again.add_pipe("sentencizer")
+    again.add_pipe("lpcfg_sentencizer")
     other = again.add_pipe("lpcfg_parser")
     for load in (partial(other.from_disk, saved), partial(other.from_bytes, data), partial(again.from_bytes, whole)):
         other.grammar = None

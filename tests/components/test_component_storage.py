@@ -61,7 +61,7 @@ def answer(nlp: Language, name: str) -> list[tuple[int, int, str]]:
     for token in doc:
         token.tag_ = "NN"
         token.pos_ = "NOUN"
-    doc = nlp.get_pipe(name)(nlp.get_pipe("sentencizer")(doc))
+    doc = nlp.get_pipe(name)(nlp.get_pipe("lpcfg_sentencizer")(doc))
     (group,) = doc.spans.values()
     if name == "language_model":
         return [(token.i, 0, str(token._.surprisal)) for token in doc]

@@ -358,9 +358,7 @@ def test_constituency_of_a_sentence_of_2000_words():
 def test_constituency_asks_for_what_it_needs_to_draw(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk.tree", None)
     (root,) = doc_of(FLIES)._.constituency
-    monkeypatch.setitem(sys.modules, "nltk.tree.prettyprinter", None)
-    with pytest.raises(ImportError, match="A tree in a terminal needs nltk"):
-        root.pretty()
+    assert "NP" in root.pretty()
     with pytest.raises(ImportError, match=r"to_nltk\(\) needs nltk,"):
         root.to_nltk()
 

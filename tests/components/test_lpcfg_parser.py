@@ -257,7 +257,7 @@ def test_parser_predicts_without_changing_docs(nlp):
 @pytest.mark.filterwarnings("error")
 def test_parser_splits_sentences_where_nobody_did_without_complaint(nlp, with_settings):
     bare = with_settings()
-    bare.remove_pipe("sentencizer")
+    bare.remove_pipe("lpcfg_sentencizer")
     docs = list(bare.pipe(TEXTS))
     assert [annotations(doc) for doc in docs] == [annotations(doc) for doc in nlp.pipe(TEXTS)]
     assert [sent.text for sent in docs[1].sents] == ["Did you lock the shed?", "Yes."]

@@ -31,7 +31,7 @@ PARSERS = {
     "scorer": [3],
 }
 BAD = {
-    "lpcfg_parser": {**PARSERS, "learner": [3, None], "decoding": ["zzz", ""]},
+    "lpcfg_parser": {**PARSERS, "learner": [3, "pivot"], "decoding": ["zzz", ""]},
     "isbn_parser": {
         **PARSERS,
         "gold_key": ["", None],
@@ -170,7 +170,7 @@ def test_pipe_settings_of_an_unknown_name_are_refused_by_spacy_with_all_that_the
 
 def test_pipe_settings_take_effect_when_assigned():
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     parser = nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
     usual = nlp(TEXT).spans["constituents"]
     parser.limits = replace(parser.limits, max_words=4)

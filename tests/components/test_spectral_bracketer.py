@@ -484,7 +484,7 @@ def test_bracketer_refuses_damaged_and_foreign_models(nlp, tmp_path):
 def test_bracketer_stands_beside_a_parser(nlp, tmp_path):
     """The parser tags, and the bracketer takes its tags."""
     both = pipeline()
-    both.add_pipe("sentencizer", first=True)
+    both.add_pipe("lpcfg_sentencizer", first=True)
     config = {"learner": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"}}
     parser = both.add_pipe("lpcfg_parser", before="spectral_bracketer", config=config)
     parser.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=100)(both), nlp=both)

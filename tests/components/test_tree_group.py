@@ -225,7 +225,7 @@ def test_merged_tokens_within_brackets_leave_all_other_brackets(tree, data):
 @pytest.fixture(scope="module")
 def merging():
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "New York City"}])
     nlp.add_pipe("lpcfg_parser")
     nlp.add_pipe("merge_entities")

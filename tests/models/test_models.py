@@ -59,7 +59,7 @@ from spacy_lpcfg.components import lpcfg_parser
 reads = []
 lpcfg_parser.pretrained_model = lambda lang: reads.append(lang) or spacy_lpcfg.models.pretrained_model(lang)
 nlp = spacy.blank("en")
-nlp.add_pipe("sentencizer")
+nlp.add_pipe("lpcfg_sentencizer")
 nlp.add_pipe("lpcfg_parser")
 nlp.pipe_names, nlp.analyze_pipes()
 print(reads)
@@ -115,7 +115,7 @@ def test_models_stays_without_trees_to_learn_from():
 
 def test_models_are_chosen_by_name():
     nlp = spacy.blank("xx")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("lpcfg_parser", config={"pretrained": "en"})
     assert trees(nlp("We stayed."))[0].label == "S"
     with pytest.raises(

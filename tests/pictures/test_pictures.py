@@ -19,6 +19,7 @@ from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.pictures import (
     calibration_figure,
     chart_figure,
+    chart_svg,
     figure_png,
     figure_svg,
     html_page,
@@ -26,6 +27,7 @@ from spacy_lpcfg.pictures import (
     spans_html,
     spans_svg,
     surprisal_figure,
+    surprisal_svg,
     tree_figure,
     tree_html,
     tree_svg,
@@ -241,6 +243,54 @@ def test_pictures_of_long_sentences_and_of_one_word():
 
 
 @pytest.mark.filterwarnings("error")
+def test_pictures_of_charts_as_svg_have_what_figures_have():
+    words = ["It", "is", "a", "test"]
+    svg = chart_svg(words, posteriors_of(words))
+    assert {*words, "S 1.00", "posterior probability"} <= set(texts(svg))
+    assert svg.count("<rect ") == 10
+    assert "S 1.00" not in texts(chart_svg(["a"] * 40, posteriors_of(["a"] * 40)))
+    with pytest.raises(ValueError, match="Expected posteriors of 2 words, got those of 4"):
+        chart_svg(["It", "is"], posteriors_of(words))
+    with pytest.raises(ValueError, match="A chart has at most 400 words"):
+        chart_svg(["a"] * 401, posteriors_of(["a"] * 401))
+
+
+def test_pictures_of_surprisal_as_svg_have_a_bar_and_a_number_for_each_word():
+    svg = surprisal_svg(["It", "is", "so"], [3.5, np.nan, np.inf, 1.25])
+    assert [text for text in texts(svg) if text not in ("It", "is", "so", "(end)", "surprisal (bits)")] == [
+        "3.5",
+        "?",
+        "\N{INFINITY}",
+        "1.2",
+    ]
+    heights = [float(height) for height in re.findall(r'height="([\d.]+)" fill="', svg)]
+    assert heights == [180.0, 0.0, 0.0, pytest.approx(180 * 1.25 / 3.5, abs=0.1)]
+    with pytest.raises(ValueError, match="Expected bits of 1 words and of the sentence's end, got 1 numbers"):
+        surprisal_svg(["It"], [1.0])
+
+
+def test_pictures_as_svg_escape_text():
+    for svg in (chart_svg(EVIL, posteriors_of(EVIL)), surprisal_svg(EVIL, range(len(EVIL) + 1))):
+        assert elements(svg) <= {"svg", "style", "rect", "text", "title"}
+        assert EVIL[0] in texts(svg)
+        assert "<script" not in svg
+
+
+def test_pictures_of_trees_in_a_terminal_have_wide_characters_and_long_labels():
+    tree, *_ = parse_trees("(S (NP (NN \u65e5\u672c)) (VERYLONGLABEL (X (V a))) (VP (V e\u0301t) (ADVP (RB oui))))")
+    assert tree_text(tree).splitlines() == [
+        "           S",
+        " ┌─────────┼─────────┐",
+        " │   VERYLONGLABEL   VP",
+        " │         │       ┌─┴─┐",
+        " NP        X       │  ADVP",
+        " │         │       │   │",
+        " NN        V       V   RB",
+        " │         │       │   │",
+        "日本       a       ét oui",
+    ]
+
+
 def test_pictures_of_figures_escape_text_and_take_no_mathematics():
     figures = [
         chart_figure(EVIL, posteriors_of(EVIL)),
@@ -328,7 +378,6 @@ def test_pictures_pages_escape_what_is_text():
 @pytest.mark.parametrize(
     ("module", "draw"),
     [
-        ("nltk.tree.prettyprinter", lambda: tree_text(FLIES)),
         ("matplotlib.figure", lambda: surprisal_figure(["It"], [1.0, 1.0])),
     ],
 )

@@ -176,6 +176,24 @@ def test_house_imports_make_no_circles():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
 
 
+def requirements() -> set[str]:
+    """The modules of the packages that setup.cfg requires, with those of the extras for users."""
+    wanted = lines("options", "install_requires")
+    for extra in ("viz", "cluster"):
+        wanted += lines("options.extras_require", extra)
+    names = {re.match(r"[\w-]+", line)[0] for line in wanted if not line.startswith("#")}
+    return (names - {"scikit-learn", "dask"}) | {"sklearn", "distributed"}
+
+
+def test_house_imports_only_what_is_required():
+    files = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py")]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+    packages = {name.partition(".")[0] for name in names} - {*sys.stdlib_module_names, "spacy_lpcfg"}
+    assert packages <= requirements()
+
+
 def test_house_nothing_that_is_loaded_is_run():
     """No pickle, and nothing evaluated: models are data, and are read by `grammar.storage` alone."""
     files = [path for top in ("spacy_lpcfg", "components") for path in (ROOT / top).rglob("*.py*")]
@@ -189,6 +207,14 @@ def test_house_nothing_that_is_loaded_is_run():
 def test_house_commands_import_fast(tmp_path):
     loaded = loaded_by("import spacy_lpcfg.components.cli", tmp_path)
     assert not loaded & {"spacy", "numpy", "scipy", "sklearn", "joblib", "tqdm", "spacy_lpcfg.trees"}
+
+
+def test_house_parsing_loads_nothing_to_learn_with(tmp_path):
+    parse = "import spacy; nlp = spacy.blank('en'); nlp.add_pipe('lpcfg_parser'); nlp('It rained.')"
+    loaded = loaded_by(parse, tmp_path)
+    assert "spacy_lpcfg.chart.parser" in loaded
+    learners = {"spacy_lpcfg.components.learners", "spacy_lpcfg.learning.pivot", "spacy_lpcfg.bracketing.learner"}
+    assert not loaded & {"scipy", "sklearn", "joblib", *learners}
 
 
 @pytest.mark.parametrize("entry_point", entry_points(), ids=lambda entry_point: entry_point.name)

@@ -42,7 +42,7 @@ for module in pkgutil.walk_packages(spacy_lpcfg.__path__, "spacy_lpcfg."):
 
 if __name__ == "__main__":
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     nlp.add_pipe("lpcfg_parser")
     texts = ["We stayed.", "The ferry left."]
     assert [trees(doc) for doc in nlp.pipe(texts, n_process=2)] == [trees(nlp(text)) for text in texts]

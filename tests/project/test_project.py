@@ -73,13 +73,27 @@ def test_project_names_all_learners_and_configs():
     assert [name for name in configs - {"bracketer", "language_model"} if not re.search(rf"# .*\b{name}\b", text)] == []
 
 
-def test_project_learns_a_sigmoid_belief_network(project):
-    """With fewer states and steps than the config has."""
+def use_small_network(project: Path) -> None:
+    """Give the config of the network fewer states and steps."""
     config = project / "configs" / "isbn.cfg"
+    shutil.copy(ROOT / "configs" / "isbn.cfg", config)
     text = config.read_text("utf-8")
     assert "\ntotal_steps = 5600\n" in text
-    text = text.replace("total_steps = 5600", "total_steps = 100").replace("states = 120", "states = 4")
+    assert "\nstates = null\n" in text
+    text = text.replace("total_steps = 5600", "total_steps = 100").replace("states = null", "states = 4")
     config.write_text(text, encoding="utf-8")
+
+
+def test_project_learns_all_components_by_one_command(project):
+    use_small_network(project)
+    tagged = ("--vars.tagged", "assets/sample/train.mrg", "--vars.gold", "assets/sample/dev.mrg")
+    run(project, "train-all", *OTHER, *tagged, "--vars.learner", "pcfg")
+    for model, component in (("grammar", "lpcfg_parser"), ("isbn", "isbn_parser"), ("bracketer", "spectral_bracketer")):
+        assert component in learned_config(project, model)["components"]
+
+
+def test_project_learns_a_sigmoid_belief_network(project):
+    use_small_network(project)
     network = ("--vars.config", "isbn", "--vars.key", "isbn_constituents")
     output = run(project, "all", *OTHER, *network)
     assert "SPAN F" in output

@@ -25,9 +25,12 @@ def python(code: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def imported_for_types() -> dict[str, str]:
+LAZY = ("bracketing", "combination", "language_model", "learning", "stacking", "words")
+
+
+def imported_for_types(source: Path = SOURCE) -> dict[str, str]:
     """The names that mypy and editors see, by the modules that they come from."""
-    found = [node for node in ast.walk(ast.parse(SOURCE.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
+    found = [node for node in ast.walk(ast.parse(source.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
     return {
         name.name: str(node.module)
         for node in found
@@ -47,6 +50,17 @@ def test_public_names_are_those_of_their_modules(name):
     module = import_module(f"spacy_lpcfg.{spacy_lpcfg._MODULES[name]}")
     assert getattr(spacy_lpcfg, name) is getattr(module, name)
     assert getattr(getattr(module, name), "__module__", module.__name__) == module.__name__
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_public_names_of_packages_are_those_that_types_see(name):
+    package = import_module(f"spacy_lpcfg.{name}")
+    modules = imported_for_types(Path(package.__file__))
+    modules.pop("lazy_names")
+    assert sorted(package.__all__) == sorted(modules)
+    assert {*package.__all__} <= {*dir(package)}
+    assert all(getattr(package, each) is getattr(import_module(module), each) for each, module in modules.items())
+    assert not hasattr(package, "no_such_name")
 
 
 def test_public_names_are_listed():

@@ -209,7 +209,7 @@ def test_threads_share_a_prefix():
 def pipe(kind: str) -> Any:
     """A pipeline with the component of a model that nobody has asked yet."""
     nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("lpcfg_sentencizer")
     if kind == "one network":
         network = one_network().networks[0]
         settings = {"n_states": network.n_states, "approximation": network.approximation}
@@ -233,7 +233,7 @@ def written(nlp: Any, text: str) -> Any:
 def asked(nlp: Any, text: str) -> Any:
     """What a component answers about a Doc."""
     component = nlp.components[-1][1]
-    doc = nlp.get_pipe("sentencizer")(nlp.make_doc(text))
+    doc = nlp.get_pipe("lpcfg_sentencizer")(nlp.make_doc(text))
     answers = component.surprisals(doc), component.log_probabilities(doc), component.entropies(doc)
     return *answers, component.posteriors(doc), component.n_best(doc, 2), component.samples(doc, 2)
 

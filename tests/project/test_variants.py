@@ -181,7 +181,7 @@ def test_a_papers_pivot_has_no_span_layer():
 )
 def test_config_files_have_one_variable(config, overrides, learner):
     nlp = load_model_from_config(load_config(ROOT / "configs" / config, overrides=overrides), auto_fill=True)
-    (pipe,) = (component for name, component in nlp.pipeline if name != "sentencizer")
+    (pipe,) = (component for name, component in nlp.pipeline if name != "lpcfg_sentencizer")
     assert pipe.learner == learner
 
 

@@ -214,7 +214,7 @@ def test_manifest_commands_follow_a_link_to_a_folder(known, tmp_path):
     assert contents(own) == before
     run(*learn, "-o", link, "--force")
     assert link.is_symlink()
-    assert spacy.load(own).pipe_names == ["sentencizer", "lpcfg_parser"]
+    assert spacy.load(own).pipe_names == ["lpcfg_sentencizer", "lpcfg_parser"]
     none.symlink_to(none)
     assert "is not a folder" in run(*learn, "-o", none, code=2).stderr
     none.unlink()

@@ -267,6 +267,18 @@ def test_storage_reader_reads_what_msgpack_writes():
     assert found == values
 
 
+@pytest.mark.parametrize("n_bytes", [0, 1, 31, 32, 255, 256, 5000])
+def test_storage_reader_reads_lists_of_texts_of_any_length(n_bytes):
+    values = {
+        "texts": ["ü" * (n_bytes // 2), "a" * n_bytes, "short", "x" * 40] * 400,
+        "mixed": ["a", 1, "b" * 40, None],
+    }
+    data = srsly.msgpack_dumps(values)
+    assert ContainerReader(data, MemoryBudget()).read() == values
+    with pytest.raises(StorageError):
+        ContainerReader(data[:-60], MemoryBudget()).read()
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -279,6 +291,7 @@ def test_storage_reader_reads_what_msgpack_writes():
         b"\x81\xa1a\xc7\x01\x01\x00",
         b"\x81\xa1a\xc1",
         b"\x81\xa1\xff\x01",  # no UTF-8
+        b"\x81\xa1a\x91\xa1\xff",
         b"\x81\xa1a\x01\x00",  # something behind it
         b"\x81\xa1a\x91\x91\x91\x91\x01",  # too deep
         b"\xc0",

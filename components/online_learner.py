@@ -1,0 +1,26 @@
+"""The contract of learners that learn from every batch of `spacy train`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
+
+from spacy_lpcfg.grammar.grammar import Grammar
+from spacy_lpcfg.trees.tree import Tree
+
+
+class OnlineFit(Protocol):
+    """A grammar that is being learned, a batch of trees at a time."""
+
+    def step(self, trees: Iterable[Tree]) -> float:
+        """Learn from a batch; its log-likelihood before."""
+        ...
+
+    def grammar(self) -> Grammar: ...
+
+
+@runtime_checkable
+class OnlineLearner(Protocol):
+    """What learns from batches of a treebank, all of which it has seen at the start."""
+
+    def online(self, trees: Iterable[Tree]) -> OnlineFit: ...

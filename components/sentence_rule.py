@@ -1,0 +1,246 @@
+"""Sentence boundaries by punctuation and line breaks, for a Doc whose boundaries nothing else has set."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from unicodedata import category
+
+from spacy.language import Language
+from spacy.pipeline import Sentencizer
+from spacy.tokens import Doc
+
+FACTORY = "lpcfg_sentencizer"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STOPS = frozenset(Sentencizer.default_punct_chars)
+_STOP_RUN = re.compile(r"[.!?…‼⁇⁈⁉]+")
+_REFERENCE = re.compile(r".+[.!?]\[\d+")  # what English tokenizers make of the first half of "left.[7]"
+_STRAIGHT_QUOTES = "\"'"
+_CLOSING = ("Pe", "Pf")  # Unicode categories of closing brackets and quotation marks
+_QUOTING = ("Pi", "Pf")  # of quotation marks, which languages use in either direction
+_BEFORE_OPENING = ("Ps", "Pi", "Pd")  # of opening brackets and quotation marks, and of dashes
+_DASHES = frozenset({"—", "–", "--"})
+_BULLETS = frozenset("-*•·●▪◦")
+_NUMBERING = re.compile(r"\d{1,3}|[A-Za-z]|[ivxIVX]{1,4}")
+_NUMBERED = re.compile(rf"(?:{_NUMBERING.pattern})[.)]")
+_ABBREVIATION = re.compile(r"[^\W_].*\.")  # the tokenizer leaves a full stop at abbreviations that it knows
+_MORE_ABBREVIATIONS = _words(
+    "al approx assn ca capt cf ch chap col cpt dept ed eds eq eqs fig figs gen gov hon lt messrs mt pp prof rep rev "
+    "sec sen sgt st trans univ vol vs"
+)
+_FIRST_WORDS = _words(
+    "a after all although an and as at because before but for he her here his how i if in it its many most my no now "
+    "on our she since so some that the their then there these they this those though we what when where while who why "
+    "you your"
+)
+_SPEECH_VERBS = _words(
+    "added answered asked called continued cried demanded exclaimed inquired murmured replied said says shouted "
+    "thought whispered wondered"
+)
+_LETTER_WORDS = _words(
+    "all best cheers cordially dear faithfully good greetings hello hey hi kind love many regards respectfully "
+    "sincerely take thank thanks warm yours"
+)
+_LONGEST_LETTER_LINE = 7  # words and marks of a greeting or closing
+_LONGEST_NAME_LINE = 3  # and of one that may be just a name
+
+
+class PunctuationSentencizer:
+    """Sets sentence boundaries by `sentence_starts`, unless the Doc has some."""
+
+    def __call__(self, doc: Doc) -> Doc:
+        if not doc.has_annotation("SENT_START"):
+            for token, is_start in zip(doc, sentence_starts(doc), strict=True):
+                token.is_sent_start = is_start
+        return doc
+
+
+@Language.factory(FACTORY, assigns=["token.is_sent_start", "doc.sents"])
+def make_sentencizer(nlp: Language, name: str) -> PunctuationSentencizer:
+    """The factory `lpcfg_sentencizer`."""
+    return PunctuationSentencizer()
+
+
+def sentence_starts(doc: Doc) -> list[bool]:
+    """Decide for each token whether it begins a sentence.
+
+    A sentence ends at a blank line, and at punctuation with the quotation marks, brackets and references that close
+    after it. It does not end at abbreviations, initials and the numbers of a list, nor before the words that tell who
+    speaks. Lists and the greetings and closings of letters are sentences where they stand on lines of their own.
+    White space belongs to the sentence before it.
+
+    doc (Doc): Tokenised; only its tokens and white space are read.
+    RETURNS (list of bool): One for each token.
+    """
+    words = _Words.of(doc)
+    starts = [i == 0 for i in range(len(doc))]
+    first = line = last = 0
+    while last < len(words.texts) - 1:
+        stop, last = last, words.end_of_stop(last)
+        is_end = words.ends_paragraph(last) or words.ends_line(line, last) or words.ends_sentence(first, stop, last)
+        if words.line_breaks[last]:
+            line = last + 1
+        last += 1
+        if is_end and last < len(words.texts):
+            starts[words.positions[last]] = True
+            first = last
+    return starts
+
+
+@dataclass
+class _Words:
+    """The tokens of a Doc other than white space.
+
+    texts (list of str): Their texts.
+    positions (list of int): Where they are in the Doc.
+    spaced (list of bool): Whether white space follows.
+    line_breaks (list of int): How many line breaks follow.
+    """
+
+    texts: list[str]
+    positions: list[int]
+    spaced: list[bool]
+    line_breaks: list[int]
+
+    @staticmethod
+    def of(doc: Doc) -> "_Words":
+        words = _Words([], [], [], [])
+        for token in doc:
+            if not token.is_space:
+                words.texts.append(token.text)
+                words.positions.append(token.i)
+                words.spaced.append(bool(token.whitespace_))
+                words.line_breaks.append(0)
+            elif words.texts:
+                words.spaced[-1] = True
+                words.line_breaks[-1] += token.text.count("\n")
+        return words
+
+    @cached_property
+    def closes(self) -> list[bool]:
+        """Whether each word is a mark that closes a quotation or a bracket.
+
+        A straight quotation mark for which nothing else tells opens and closes by turns within a paragraph.
+        """
+        closes, is_open = [], dict.fromkeys(_STRAIGHT_QUOTES, False)
+        for k, text in enumerate(self.texts):
+            is_closer = is_open[text] if text in is_open else text == "''" or category(text[0]) in _CLOSING
+            if text in is_open or category(text[0]) in _QUOTING:
+                is_closer = self._closes_quotation(k, is_closer)
+            closes.append(is_closer)
+            if text in is_open:
+                is_open[text] = not is_closer
+            if self.ends_paragraph(k):
+                is_open = dict.fromkeys(_STRAIGHT_QUOTES, False)
+        return closes
+
+    def _closes_quotation(self, k: int, is_closer: bool) -> bool:
+        """Whether a quotation mark closes, by the white space and the marks beside it.
+
+        is_closer (bool): What holds if these do not tell.
+        """
+        before, after = k == 0 or self.spaced[k - 1], self.spaced[k] or k == len(self.texts) - 1
+        if before != after:
+            return after
+        if before:
+            return is_closer
+        if self.texts[k] in _STRAIGHT_QUOTES:
+            return category(self.texts[k - 1][0]) not in _BEFORE_OPENING
+        return is_closer or _is_stop_mark(self.texts[k - 1])
+
+    def text(self, k: int) -> str:
+        """The text of a word; "" after the last."""
+        return self.texts[k] if k < len(self.texts) else ""
+
+    def end_of_stop(self, k: int) -> int:
+        """The last word of the stops, closing marks and references such as [1] that begin with a word, if it is a stop;
+        else the word itself."""
+        if not self._is_stop(k):
+            return k
+        while k + 1 < len(self.texts) and not self.line_breaks[k]:
+            if _is_stop_mark(self.texts[k + 1]) or self.closes[k + 1]:
+                k += 1
+            elif self.text(k + 1) == "[" and self.text(k + 2).isdecimal() and self.text(k + 3) == "]":
+                k += 3
+            else:
+                break
+        return k
+
+    def ends_paragraph(self, k: int) -> bool:
+        """Whether a blank line follows."""
+        return self.line_breaks[k] > 1
+
+    def ends_line(self, line: int, k: int) -> bool:
+        """Whether a line break follows that ends a sentence: after a greeting or closing, or before an item of a list.
+
+        line (int): The first word of the line.
+        """
+        if not self.line_breaks[k]:
+            return False
+        following = self.text(k + 1)
+        if following in _BULLETS or _NUMBERED.fullmatch(following):
+            return True
+        if _NUMBERING.fullmatch(following) and self.text(k + 2) in (".", ")"):
+            return True
+        return self._is_letter_line(line, k) or self._is_letter_line(k + 1, self._end_of_line(k + 1))
+
+    def _is_letter_line(self, line: int, end: int) -> bool:
+        """Whether a line, from its first word to its last, is a greeting or closing."""
+        if end == len(self.texts) - 1 or self.texts[end] not in (",", "!"):
+            return False
+        if self.texts[line].lower() in _LETTER_WORDS:
+            return end - line < _LONGEST_LETTER_LINE
+        return end - line < _LONGEST_NAME_LINE and self.texts[line][0].isupper() and self.texts[end + 1][0].isupper()
+
+    def _end_of_line(self, k: int) -> int:
+        return next((end for end in range(k, len(self.texts)) if self.line_breaks[end]), len(self.texts) - 1)
+
+    def ends_sentence(self, first: int, stop: int, last: int) -> bool:
+        """Whether the sentence ends after a stop and what closes after it.
+
+        first (int): The first word of the sentence.
+        stop, last (int): The first and the last word of stop and closing marks; the same for any other word.
+        """
+        mark, following = self.texts[stop], self._following_word(last)
+        if mark in _DASHES:  # somebody breaks off, in transcripts
+            return following[:1].isupper() and following != "I" and following.lower() in _FIRST_WORDS
+        if not self._is_stop(stop):
+            return False
+        if not _is_stop_mark(mark):
+            ends = any(map(_is_stop_mark, self.texts[stop + 1 : last + 1]))
+            return ends or (following[:1].isupper() and following.lower() in _FIRST_WORDS)
+        if mark == "." and last == stop and self._is_abbreviated(first, stop):
+            return False
+        if not self.spaced[last] and mark == "." and not following[:1].isupper():
+            return False
+        has_closed = any(self.closes[stop : last + 1])
+        if following[:1].islower():
+            return not has_closed and not mark.startswith(("..", "…"))
+        return not has_closed or mark == "." or not self._tells_speaker(last)
+
+    def _is_stop(self, k: int) -> bool:
+        text = self.texts[k]
+        return _is_stop_mark(text) or (text[-1] == "." and _ABBREVIATION.fullmatch(text) is not None)
+
+    def _is_abbreviated(self, first: int, stop: int) -> bool:
+        """Whether a full stop is that of an abbreviation or of a number that begins an item of a list."""
+        if stop == first:
+            return False
+        before = self.texts[stop - 1]
+        return before.lower() in _MORE_ABBREVIATIONS or (stop - 1 == first and _NUMBERING.fullmatch(before) is not None)
+
+    def _following_word(self, k: int) -> str:
+        """The next word that is no mark, of the next few."""
+        return next((text for text in self.texts[k + 1 : k + 5] if text[0].isalnum()), "")
+
+    def _tells_speaker(self, k: int) -> bool:
+        """Whether one of the next words is a verb such as "said"."""
+        return not _SPEECH_VERBS.isdisjoint(text.lower() for text in self.texts[k + 1 : k + 4])
+
+
+def _is_stop_mark(text: str) -> bool:
+    return text in _STOPS or _STOP_RUN.fullmatch(text) is not None or _REFERENCE.fullmatch(text) is not None

@@ -1,0 +1,42 @@
+"""A hint in the log that a text is not of the language that a model was learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+
+from spacy.util import logger
+
+_FEWEST = 40  # bytes of words in UTF-8, so that a word of Japanese weighs more than one of English
+_MOST = 1000  # after which the words before count less and less
+_HINT = (
+    "%s: most words of this text are unknown to the model (of language %r), so its trees are likely to be wrong. Give "
+    "it text in the language and of the kind that it was learned from, or another model. This is said once."
+)
+
+
+class UnknownWords:
+    """Counts the words that a model does not know, and says once in the log when they are most of the last words."""
+
+    def __init__(self) -> None:
+        self._n_bytes = self._n_unknown = 0
+        self._is_said = False
+
+    def count(self, words: Iterable[str], known: Container[str], name: str, lang: str) -> None:
+        """Count the words of a Doc that are made of letters; a word is known in lower case too.
+
+        known (container of str): The words of the model.
+        name, lang (str): Of the component, and of its pipeline.
+        """
+        if self._is_said:
+            return
+        for word in words:
+            if word.isalpha():
+                n_bytes = len(word.encode())
+                self._n_bytes += n_bytes
+                self._n_unknown += n_bytes * (word not in known and word.lower() not in known)
+        if self._n_bytes >= _FEWEST and 2 * self._n_unknown > self._n_bytes:
+            self._is_said = True
+            logger.warning(_HINT, name, lang)
+        if self._n_bytes > _MOST:
+            self._n_bytes //= 2
+            self._n_unknown //= 2
