@@ -126,6 +126,7 @@ class ISBNParser(ParsingPipe[ISBN]):
     The other settings are those of `ParsingPipe`. The temperature of networks is 1.
     """
 
+    decoding: Decoding
     error = ISBNError
     what = "network"
     command = "isbn"

@@ -286,7 +286,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._learner = learner
 
     @property
-    def decoding(self) -> Decoding | None:  # type: ignore[override]
+    def decoding(self) -> Decoding | None:
         """How trees are chosen; None for the first of the grammar's."""
         return self._decoding
 

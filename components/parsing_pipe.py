@@ -93,7 +93,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     Settings, which are attributes that one can assign:
 
     spans_key (str): where the trees go in `Doc.spans`
-    decoding (str): how one tree is chosen
+    decoding (str or None): how one tree is chosen
     tags (str): "model": the parser tags for itself; "given": it takes `token.tag_` where there is one. Tags that the
         component wrote itself count as none
     constraints (callable or None): `doc -> Constraints` on the trees of a Doc, such as `spacy-lpcfg.entities.v1`
@@ -115,7 +115,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     what: ClassVar[str]
     command: ClassVar[str]
     spans_key: str
-    decoding: Decoding
+    decoding: Decoding | None
     gold_key: str
     tags: str
     constraints: ConstraintsOf | None

@@ -21,7 +21,14 @@ import spacy
 from spacy.language import Language
 
 PACKAGE = "spacy_lpcfg."
-VALUES = ("parsing.query", "parsing.constraints", "parsing.result", "chart.settings", "words.remembered")
+VALUES = (
+    "parsing.query",
+    "parsing.constraints",
+    "parsing.result",
+    "chart.settings",
+    "words.remembered",
+    "components.made_once",
+)
 TEXT = "The ferry that my sister missed was the last one."
 
 

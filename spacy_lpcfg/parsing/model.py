@@ -141,7 +141,7 @@ class WrappingModel(ParsingModel):
         return self.model.decodings
 
     @property
-    def local_trees(self) -> LocalTrees:  # type: ignore[override]
+    def local_trees(self) -> LocalTrees:
         """Those of the model."""
         return self.model.local_trees
 

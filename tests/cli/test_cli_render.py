@@ -228,7 +228,7 @@ def test_cli_render_writes_png(model, folder, monkeypatch):
         (("-o", "x.jpg"), "should end in .txt, .svg, .html, .htm, .png or .tex, or --format say what it is"),
         (("-o", "x.png", "--format", "svg"), "is no name for svg"),
         (("-o", "x.svg", "--format", "ascii"), "is no name for ascii"),
-        (("-o", "x.png", "-p", "spans"), "should end in .html or .htm, or"),
+        (("-o", "x.png", "-p", "spans"), "should end in .html or .htm"),
     ],
 )
 def test_cli_render_refuses_endings_of_other_formats(model, folder, monkeypatch, options, message):

@@ -26,7 +26,7 @@ from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
 from spacy_lpcfg.learning.base import ModelLearned
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.parsing.result import GLUED, PARSED, UNCONSTRAINED, Posteriors, mirrored_spans
+from spacy_lpcfg.parsing.result import PARSED, SEGMENTED, UNCONSTRAINED, Posteriors, mirrored_spans
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import clean, read_trees
 from spacy_lpcfg.trees.transforms import mirror
@@ -342,7 +342,7 @@ def test_nearest_tree_is_one_of_the_grammars(members, mirrored, trees):
         assert gain(found) >= gain(own) - 1e-6
         n_better += gain(found) > gain(own) + 1e-6
     assert n_better > 2
-    assert parser.forest_mbr(["was"] * 200).status == GLUED
+    assert parser.forest_mbr(["was"] * 200).status == SEGMENTED
     networks = CombinedParser(Combined((network, mirrored), (0.5, 0.5)))
     assert networks.forest_mbr(SENTENCE).spans == networks.parse(SENTENCE).spans
 

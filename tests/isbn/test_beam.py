@@ -17,6 +17,12 @@ ALL_RELATIONS = Relations(
 )
 
 
+@pytest.fixture(autouse=True)
+def _any_number_of_trees(monkeypatch):
+    """Enumerations have more trees than a user may ask for."""
+    monkeypatch.setattr("spacy_lpcfg.parsing.distribution.MAX_N_BEST", 10**6)
+
+
 def enumerate_all(isbn: ISBN, words: list[str], tags=None, unary_cap: int = 2) -> Enumeration:
     return Enumeration(isbn, isbn.vocabulary.candidates(words, tags), words, unary_cap)
 

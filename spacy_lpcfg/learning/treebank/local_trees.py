@@ -22,7 +22,8 @@ def count_local_trees(nodes: Skeletons) -> LocalTrees:
     for symbol, left, right in zip(nodes.symbol.tolist(), nodes.left.tolist(), nodes.right.tolist(), strict=True):
         chain, below = chains[symbol], () if left < 0 else children[left] + children[right]
         if chain and left >= 0 and below:
-            counts[(chain[-1], *below)] += 1
+            local_tree: LocalTree = (chain[-1], *below)
+            counts[local_tree] += 1
         is_mark = left < 0 and chain[-1] in punctuation
         children.append(below if not chain else () if is_mark and len(chain) == 1 else chain[:1])
     n_nodes = np.bincount(nodes.symbol, minlength=len(chains)).tolist()
