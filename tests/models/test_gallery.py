@@ -4,7 +4,7 @@ from collections import Counter
 
 import spacy
 
-from benchmarks.accuracy.gallery import SEEN, SET_ASIDE, is_right, parsed, read_gallery, rows_of
+from benchmarks.accuracy.gallery import NEARLY, RIGHT, SEEN, SET_ASIDE, WRONG, parsed, read_gallery, rows_of, verdict
 from spacy_lpcfg.trees import parse_trees
 
 _BRACKETS = {"-LRB-": "(", "-RRB-": ")"}
@@ -16,25 +16,27 @@ def test_gallery_trees_have_the_tokens_of_their_texts():
     for sentence in sentences:
         tokens = [token.text for token in tokenizer(sentence.text)]
         assert [_BRACKETS.get(word, word) for word in sentence.tree.words] == tokens
-    assert Counter(sentence.half for sentence in sentences) == {SEEN: 50, SET_ASIDE: 50}
-    assert len({sentence.text for sentence in sentences}) == 100
+    assert Counter(sentence.half for sentence in sentences) == {SEEN: 100, SET_ASIDE: 200}
+    assert len({sentence.text for sentence in sentences}) == 300
 
 
 def test_gallery_counts_trees_without_any_mistake():
     (gold,) = parse_trees("(S (NP (NNS Dogs)) (VP (VBP bark)) (. .))")
-    assert is_right(gold, gold)
+    assert verdict(gold, gold) == RIGHT
     (other,) = parse_trees("(S (NP (NNS Dogs)) (VP (VBD bark)) (. .))")
-    assert is_right(gold, other)  # tags do not count
+    assert verdict(gold, other) == RIGHT  # tags do not count
     for wrong in ("(S (NP (NNS Dogs)) (NP (VBP bark)) (. .))", "(S (NNS Dogs) (VP (VBP bark)) (. .))"):
-        assert not is_right(gold, next(iter(parse_trees(wrong))))
+        assert verdict(gold, next(iter(parse_trees(wrong)))) == NEARLY
+    (flat,) = parse_trees("(FRAG (NNS Dogs) (VBP bark) (. .))")
+    assert verdict(gold, flat) == WRONG
     (punctuation,) = parse_trees("(S (NP (NNS Dogs)) (. bark) (. .))")
-    assert not is_right(gold, punctuation)
+    assert verdict(gold, punctuation) == WRONG  # it has other words
 
 
 def test_gallery_tells_halves_apart():
     sentences = read_gallery()
-    rows = list(rows_of("en", sentences, [sentence.half == SEEN for sentence in sentences]))
-    assert [row["right, %"] for row in rows[:2]] == [100, 0]
+    rows = list(rows_of("en", sentences, [RIGHT if sentence.half == SEEN else NEARLY for sentence in sentences]))
+    assert [(row["right, %"], row["nearly, %"], row["wrong, %"]) for row in rows[:2]] == [(100, 0, 0), (0, 100, 0)]
     assert all(row["sentences"].startswith(SEEN) for row in rows[2:])
 
 

@@ -217,8 +217,9 @@ def test_scripts_raw_text_reads_archives(tmp_path):
 
 
 def test_a_sentence_enters_each_module_but_the_chart_once():
-    """By the count that the script tells: the chart has posteriors first and then the tree by those of the span layer, and
-    a group of spans has its trees first and then the spelling of its words.
+    """By the count that the script tells; two are entered twice.
+
+    The chart has posteriors, and then the tree by those of the span layer; a group trees, then spellings.
     """
     found = run("module_visits.py").strip()
     assert re.search(r"\d\d modules, at most 2 visits, 0 upwards$", found)
