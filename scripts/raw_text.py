@@ -6,8 +6,8 @@ A SOURCE is a folder of treebanks of Universal Dependencies, of which every line
 that is annotated; or an archive, or a folder of them: `masc_tagged.zip` of NLTK's data (the Manually Annotated
 Sub-Corpus of the American National Corpus), of which the words are read, not the tags; or texts named by years, such
 as `state_union.zip` and `inaugural.zip` of NLTK's data. Of MASC, the Wall Street Journal articles are left out, as they
-are in treebanks that others measure on, and so are spam and telephone calls, which are not written in sentences. Every
-sentence of two words or more is written once.
+are in treebanks that others measure on, and so are spam and telephone calls, which are not written in sentences, and
+documents of which `masc.py` keeps the trees to measure on. Every sentence of two words or more is written once.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import spacy
+from masc import DEV
 
 from spacy_lpcfg.storage.files import write_atomically
 
@@ -67,7 +68,7 @@ def masc(archive: ZipFile) -> Iterator[str]:
     """Its sentences, their words between blanks."""
     kinds = archive.read("masc_tagged/categories.txt").decode().splitlines()
     for name, kind in sorted(line.split() for line in kinds):
-        if kind not in LEFT_OUT and not Path(name).name.startswith("wsj_"):
+        if kind not in LEFT_OUT and Path(name).stem not in DEV and not Path(name).name.startswith("wsj_"):
             for line in archive.read(f"masc_tagged/{name}").decode("utf-8", "replace").splitlines():
                 yield " ".join(token.rpartition("_")[0] for token in line.split()).translate(PLAIN)
 

@@ -1,6 +1,7 @@
 """`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import partial
@@ -14,13 +15,14 @@ from spacy_lpcfg.components.cli.console import (
     LONGEST_JSON,
     ZIPPED,
     check_output,
+    log,
     log_skipped,
     progress,
     read_lines,
     reporting_errors,
 )
 from spacy_lpcfg.components.cli.formats import FORMATS, format_of, write_output
-from spacy_lpcfg.components.cli.pipelines import Lang, Seed
+from spacy_lpcfg.components.cli.pipelines import Jobs, Lang, Seed, find_parser, load_pipeline
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
     Functions,
@@ -79,6 +81,14 @@ def convert(
             "quotes, and to no final punctuation.",
         ),
     ] = 0.0,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Parse the sentences of .conllu files by this model; trees respect their tags and dependencies.",
+        ),
+    ] = None,
+    jobs: Jobs = 1,
     seed: Seed = 0,
     lang: Lang = "en",
     style: Annotated[LatexStyle, typer.Option(help="The package of LaTeX, for a .tex file.")] = LatexStyle.forest,
@@ -101,6 +111,11 @@ def convert(
     subject, INTJ for interjections, and more. --noise is for trees to learn from, so that the parser knows text in
     other letters, too. Which trees are copied or changed, --seed says.
 
+    --by makes trees of English dependencies, such as those of the English Web Treebank of Universal Dependencies, for
+    others to learn from. No bracket crosses a subtree, and tags are those of the file (XPOS, the Penn Treebank's).
+    Trees with a local tree (a label over the labels of its children) that the trees which MODEL learned from never have
+    are left out, and counted.
+
     \b
     Example:
         spacy-lpcfg convert train.mrg train.spacy
@@ -108,13 +123,18 @@ def convert(
         spacy-lpcfg convert train.spacy train.mrg
         spacy-lpcfg convert train-1.mrg train-2.mrg.gz train.jsonl
         spacy-lpcfg convert train.mrg train.conllu
+        spacy-lpcfg convert en_ewt-ud-train.conllu ewt.mrg --by model/
     """
     from spacy_lpcfg.trees import mended_gum, with_noise
 
     name = format_of(output, None, _FORMATS, hint="OUTPUT", needs_ending=True)
     check_output(output, "OUTPUT", inputs=_files_of(trees, name_of(dialect)), force=force)
     errors: list[Exception] = []
-    read = _read(trees, errors.append if skip_bad else None, name_of(dialect), functions == FunctionsName.keep)
+    on_error = errors.append if skip_bad else None
+    if by is None:
+        read = _read(trees, on_error, name_of(dialect), functions == FunctionsName.keep)
+    else:
+        read = _read_dependencies(trees, by, jobs)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
     found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
@@ -153,6 +173,43 @@ def _read(
             yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
         else:
             yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
+
+
+def _read_dependencies(paths: Iterable[Path], by: str, n_jobs: int) -> Iterator["Tree"]:
+    """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
+    from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
+    from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
+    from spacy_lpcfg.trees import strip_root
+    from spacy_lpcfg.trees.conllu import read_conllu
+
+    pipe = find_parser(load_pipeline(by), None)
+    model = pipe.grammar if isinstance(pipe, LPCFGParser) else None
+    if model is None or not model.local_trees:
+        raise ValueError(f"Expected a model that knows the local trees of its treebank, got {by}: learn it again.")
+    counts: Counter[str] = Counter()
+    sentences = (sentence for path in _conllu_files(paths) for sentence in read_conllu(path))
+    for tree in DependencyAnnotator(model).trees(sentences, n_jobs=n_jobs):
+        kind = "none" if tree is None else "unknown" if model.local_trees.unseen(strip_root(tree)[1]) else "kept"
+        counts[kind] += 1
+        if tree is not None and kind == "kept":
+            yield tree
+    log(
+        f"{counts['kept']:,} trees; left out {counts['unknown']:,} with local trees that the model's treebank never "
+        f"has, and {counts['none']:,} sentences without a tree that respects the dependencies"
+    )
+
+
+def _conllu_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the .conllu files of paths, which may be folders."""
+    for path in paths:
+        files = sorted(file for ending in _CONLLU for file in path.rglob(f"*{ending}")) if path.is_dir() else [path]
+        wrong = [file for file in files or [path] if not file.name.endswith(_CONLLU)]
+        if wrong:
+            raise ValueError(f"Expected .conllu files for --by, got {wrong[0]}.")
+        yield from files
+
+
+_CONLLU = (".conllu", ".conllu.gz")
 
 
 def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:

@@ -1,0 +1,89 @@
+"""Sentences with dependencies: what CoNLL-U says of them, and the words below each."""
+
+import gzip
+
+import pytest
+
+from spacy_lpcfg.trees import NO_HEAD, TreebankError
+from spacy_lpcfg.trees.conllu import DependencySentence, read_conllu, subtree_spans
+
+
+def line(number, word, head, relation, tag="_", part="X"):
+    return "\t".join((str(number), word, "_", part, tag, "_", str(head), relation, "_", "_"))
+
+
+TEXT = "\n".join(
+    [
+        "# text = I can't, (no)",
+        line(1, "I", 2, "nsubj", "PRP", "PRON"),
+        line("2-3", "can't", "_", "_"),
+        line(2, "ca", 0, "root", "MD", "AUX"),
+        line(3, "n't", 2, "advmod", "RB", "PART"),
+        line("3.1", "go", "_", "_"),
+        line(4, ",", 2, "punct", ",", "PUNCT"),
+        line(5, "(", 6, "punct", "-LRB-", "PUNCT"),
+        line(6, "no", 2, "discourse", "UH", "INTJ"),
+        line(7, ")", 6, "punct", "-RRB-", "PUNCT"),
+        "",
+        "",
+        "# nothing but a comment",
+        "",
+        line(1, "Yes", 0, "root"),
+    ]
+)
+
+
+@pytest.fixture
+def path(tmp_path):
+    def written(text, name="a.conllu"):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize("name", ["a.conllu", "a.conllu.gz"])
+def test_conllu_is_read_without_comments_multiword_tokens_and_empty_nodes(path, name):
+    first, second = read_conllu(path(TEXT, name))
+    assert first.words == ("I", "ca", "n't", ",", "(", "no", ")")
+    assert first.heads == (1, NO_HEAD, 1, 1, 5, 1, 5)
+    assert first.tags[:2] == ("PRP", "MD")
+    assert first.relations[5] == "discourse"
+    assert first.children()[1] == [0, 2, 3, 5]
+    assert second == DependencySentence(("Yes",), (None,), ("X",), (NO_HEAD,), ("root",))
+
+
+def test_subtrees_lose_the_punctuation_at_their_edges(path):
+    first, _ = read_conllu(path(TEXT))
+    assert subtree_spans(first) == [(0, 1), (0, 7), (2, 3), None, None, (5, 6), None]
+
+
+def test_subtrees_keep_brackets_whose_partner_is_within():
+    words = ("films", "(", "old", ")", ",")
+    sentence = DependencySentence(
+        words, (None,) * 5, ("NOUN", "PUNCT", "ADJ", "PUNCT", "PUNCT"), (NO_HEAD, 2, 0, 2, 0), ("root", *["punct"] * 4)
+    )
+    assert subtree_spans(sentence)[0] == (0, 4)
+
+
+def test_subtrees_with_gaps_have_no_span():
+    sentence = DependencySentence(("a", "b", "c"), (None,) * 3, ("X",) * 3, (NO_HEAD, 0, 0), ("root", "dep", "dep"))
+    crossing = DependencySentence(("a", "b", "c"), (None,) * 3, ("X",) * 3, (2, NO_HEAD, 1), ("dep", "root", "dep"))
+    assert subtree_spans(sentence)[0] == (0, 3)
+    assert subtree_spans(crossing)[2] is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("1 Yes 0 root", "a.conllu:1: Expected 10 columns"),
+        (line(2, "Yes", 0, "root"), "a.conllu:1: Expected the word number 1"),
+        (line(1, "Yes", "_", "root"), "Expected the number of a head from 0 to 1, got '_'"),
+        (line(1, "Yes", 7, "root"), "Expected the number of a head from 0 to 1, got '7'"),
+        (f"{line(1, 'a', 2, 'dep')}\n{line(2, 'b', 1, 'dep')}", "Expected words whose heads make a tree"),
+    ],
+)
+def test_conllu_that_is_none_is_refused(path, text, message):
+    with pytest.raises(TreebankError, match=message):
+        list(read_conllu(path(text)))
