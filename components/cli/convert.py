@@ -1,7 +1,6 @@
 """`spacy-lpcfg convert`: bracketed files, spaCy's binary format and JSON lines, each to each; to CoNLL-U and LaTeX."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import partial
@@ -128,13 +127,14 @@ def convert(
     from spacy_lpcfg.trees import mended_gum, with_noise
 
     name = format_of(output, None, _FORMATS, hint="OUTPUT", needs_ending=True)
-    check_output(output, "OUTPUT", inputs=_files_of(trees, name_of(dialect)), force=force)
+    files = list(_files_of(trees, name_of(dialect)) if by is None else _conllu_files(trees))
+    check_output(output, "OUTPUT", inputs=files, force=force)
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
     if by is None:
         read = _read(trees, on_error, name_of(dialect), functions == FunctionsName.keep)
     else:
-        read = _read_dependencies(trees, by, jobs)
+        read = _read_dependencies(files, by, jobs)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
     found = iter(progress(with_noise(mended, share=noise, seed=seed), "trees"))
     first = next(found, None)
@@ -158,6 +158,22 @@ def _files_of(paths: Iterable[Path], dialect: str | None) -> Iterator[str]:
         yield from treebank_files(str(path), dialect) if path.is_dir() else [str(path)]
 
 
+def _conllu_files(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the .conllu files of paths, which may be folders.
+
+    RAISES (ValueError): For a file of another ending. (FileNotFoundError): For a folder without any.
+    """
+    from spacy_lpcfg.trees.files import files_of
+
+    for file in files_of(paths, _CONLLU):
+        if not file.endswith(_CONLLU):
+            raise ValueError(f"Expected .conllu files for --by, got {file}.")
+        yield file
+
+
+_CONLLU = tuple(f"{suffix}{end}" for suffix in FORMATS["conllu"].suffixes for end in ("", ZIPPED))
+
+
 def _read(
     paths: Iterable[Path], on_error: Callable[[Exception], None] | None, dialect: str | None, functions: bool
 ) -> Iterator["Tree"]:
@@ -175,41 +191,31 @@ def _read(
             yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
 
 
-def _read_dependencies(paths: Iterable[Path], by: str, n_jobs: int) -> Iterator["Tree"]:
+def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["Tree"]:
     """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
     from spacy_lpcfg.trees import strip_root
-    from spacy_lpcfg.trees.conllu import read_conllu
+    from spacy_lpcfg.trees.dependency_sentences import read_conllu
 
     pipe = find_parser(load_pipeline(by), None)
     model = pipe.grammar if isinstance(pipe, LPCFGParser) else None
     if model is None or not model.local_trees:
         raise ValueError(f"Expected a model that knows the local trees of its treebank, got {by}: learn it again.")
-    counts: Counter[str] = Counter()
-    sentences = (sentence for path in _conllu_files(paths) for sentence in read_conllu(path))
+    n_kept = n_unknown = n_none = 0
+    sentences = (sentence for file in files for sentence in read_conllu(file))
     for tree in DependencyAnnotator(model).trees(sentences, n_jobs=n_jobs):
-        kind = "none" if tree is None else "unknown" if model.local_trees.unseen(strip_root(tree)[1]) else "kept"
-        counts[kind] += 1
-        if tree is not None and kind == "kept":
+        if tree is None:
+            n_none += 1
+        elif model.local_trees.unseen(strip_root(tree)[1]):
+            n_unknown += 1
+        else:
+            n_kept += 1
             yield tree
     log(
-        f"{counts['kept']:,} trees; left out {counts['unknown']:,} with local trees that the model's treebank never "
-        f"has, and {counts['none']:,} sentences without a tree that respects the dependencies"
+        f"{n_kept:,} trees; left out {n_unknown:,} with local trees that the model's treebank never has, and "
+        f"{n_none:,} sentences without a tree that respects the dependencies"
     )
-
-
-def _conllu_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the .conllu files of paths, which may be folders."""
-    for path in paths:
-        files = sorted(file for ending in _CONLLU for file in path.rglob(f"*{ending}")) if path.is_dir() else [path]
-        wrong = [file for file in files or [path] if not file.name.endswith(_CONLLU)]
-        if wrong:
-            raise ValueError(f"Expected .conllu files for --by, got {wrong[0]}.")
-        yield from files
-
-
-_CONLLU = (".conllu", ".conllu.gz")
 
 
 def _read_json(path: Path, *, on_error: Callable[[Exception], None] | None) -> Iterator["Tree"]:
@@ -243,7 +249,7 @@ def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> N
 
 
 def _contents(name: str, trees: Iterator["Tree"], n_sents: int, lang: str, style: LatexStyle) -> Iterator[Any]:
-    """What a file in a format has of trees."""
+    """Return the lines, objects or Docs that a file in a format holds of trees."""
     from spacy_lpcfg.components.cli.outputs import tree_as_json
     from spacy_lpcfg.trees import conllu, head_rules
     from spacy_lpcfg.trees.brackets import bracket_lines

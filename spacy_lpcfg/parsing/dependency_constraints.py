@@ -16,8 +16,7 @@ from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED
-from spacy_lpcfg.trees.conllu import DependencySentence, subtree_spans
-from spacy_lpcfg.trees.local_trees import LocalTrees
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, subtree_spans
 from spacy_lpcfg.trees.transforms import escape_tokens
 from spacy_lpcfg.trees.tree import Span, Tree
 
@@ -74,10 +73,10 @@ def _edge(
     for child in below:
         if _base(sentence.relations[child]) not in relations:
             break
-        own = spans[child] or (child, child + 1)
-        if own[0] > start + 1:
+        first, end = spans[child] or (child, child + 1)
+        if first > start + 1:
             break
-        start = max(start, own[1])
+        start = max(start, end)
     return start
 
 
@@ -160,8 +159,3 @@ class DependencyAnnotator:
             if parse.status == PARSED:
                 return Tree(self._root_label, (parse.tree,)) if self._root_label else parse.tree
         return None
-
-
-def known_only(trees: Iterable[Tree], known: LocalTrees) -> Iterator[Tree]:
-    """Yield the trees all of whose local trees a treebank has."""
-    return (tree for tree in trees if not known.unseen(tree))

@@ -7,7 +7,7 @@ from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import ANY
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator, dependency_constraints
 from spacy_lpcfg.trees import parse_trees, read_trees
-from spacy_lpcfg.trees.conllu import DependencySentence
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
 PARTS = {
     "N": "NOUN",

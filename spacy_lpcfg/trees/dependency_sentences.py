@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -74,16 +74,16 @@ def _sentence(rows: Sequence[tuple[int, list[str]]], path: str) -> DependencySen
             raise TreebankError(f"Expected the word number {len(words) + 1}, got {columns[0]!r}.", path, number)
         words.append(columns)
     first = rows[0][0]
-    heads = tuple(_head(columns[_HEAD], len(words), path, first) for columns in words)
-    if not words or _has_cycle(heads):
-        raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
-    return DependencySentence(
+    sentence = DependencySentence(
         tuple(columns[_FORM] for columns in words),
         tuple(None if columns[_XPOS] == "_" else columns[_XPOS] for columns in words),
         tuple(columns[_UPOS] for columns in words),
-        heads,
+        tuple(_head(columns[_HEAD], len(words), path, first) for columns in words),
         tuple(columns[_RELATION] for columns in words),
     )
+    if not words or len(_top_down(sentence)) < len(words):
+        raise TreebankError("Expected words whose heads make a tree, got a circle of heads or no words.", path, first)
+    return sentence
 
 
 def _head(text: str, n_words: int, path: str, number: int) -> int:
@@ -92,18 +92,13 @@ def _head(text: str, n_words: int, path: str, number: int) -> int:
     return int(text) - 1 if int(text) else NO_HEAD
 
 
-def _has_cycle(heads: Sequence[int]) -> bool:
-    is_rooted = [False] * len(heads)
-    for word in range(len(heads)):
-        path: list[int] = []
-        while word != NO_HEAD and not is_rooted[word]:
-            if len(path) > len(heads):
-                return True
-            path.append(word)
-            word = heads[word]
-        for passed in path:
-            is_rooted[passed] = True
-    return False
+def _top_down(sentence: DependencySentence) -> list[int]:
+    """Return the words below the roots, each after its head; words whose heads make a circle are below none."""
+    children = sentence.children()
+    words = [word for word, head in enumerate(sentence.heads) if head == NO_HEAD]
+    for word in words:  # which grows
+        words.extend(children[word])
+    return words
 
 
 def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
@@ -113,7 +108,7 @@ def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
     """
     n_words = len(sentence.words)
     least, greatest, sizes = list(range(n_words)), list(range(n_words)), [1] * n_words
-    for word in _bottom_up(sentence.children(), sentence.heads):
+    for word in reversed(_top_down(sentence)):
         head = sentence.heads[word]
         if head != NO_HEAD:
             least[head] = min(least[head], least[word])
@@ -140,10 +135,3 @@ _PARTNERS |= {closing: opening for opening, closing in _PARTNERS.items()}
 def _is_paired(words: Sequence[str]) -> bool:
     """Return whether the first word is a bracket or quotation mark whose partner is within the others, but not last."""
     return _PARTNERS.get(words[0]) in words[1:-1]
-
-
-def _bottom_up(children: Sequence[Sequence[int]], heads: Sequence[int]) -> Iterable[int]:
-    agenda = [word for word, head in enumerate(heads) if head == NO_HEAD]
-    for word in agenda:  # which grows
-        agenda.extend(children[word])
-    return reversed(agenda)

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from spacy_lpcfg.trees import NO_HEAD, TreebankError
-from spacy_lpcfg.trees.conllu import DependencySentence, read_conllu, subtree_spans
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
 
 
 def line(number, word, head, relation, tag="_", part="X"):
