@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from gzip import GzipFile
 from io import TextIOWrapper
 from itertools import chain, count, islice
 from pathlib import Path
@@ -352,11 +351,8 @@ def writing(path: Path | None, *, force: bool) -> Iterator[IO[str]]:
             sys.stdout.reconfigure(encoding="utf-8")
         yield sys.stdout
         return
-    with replacing(path, force=force) as file:
-        is_zipped = path.suffix == ZIPPED and not files.is_device(path)
-        binary: Any = GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
-        text = TextIOWrapper(binary, encoding="utf-8", newline="\n")
+    is_zipped = path.suffix == ZIPPED and not files.is_device(path)
+    with replacing(path, force=force) as file, files.gzipping(file, is_zipped=is_zipped) as stream:
+        text = TextIOWrapper(stream, encoding="utf-8", newline="\n")
         yield text
         text.detach()  # the file is not ours to close
-        if is_zipped:
-            binary.close()

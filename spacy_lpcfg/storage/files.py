@@ -18,9 +18,10 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from gzip import GzipFile
 from itertools import count
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, cast
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
@@ -125,6 +126,16 @@ def _naming(path: PathLike) -> Iterator[None]:
         if error.errno in _FULL:
             error.filename = os.fspath(path)
         raise
+
+
+@contextmanager
+def gzipping(file: IO[bytes], *, is_zipped: bool) -> Iterator[IO[bytes]]:
+    """Yield a stream that writes to a file, compressed if asked for; the same content always gives the same bytes."""
+    if not is_zipped:
+        yield file
+        return
+    with GzipFile("", "wb", fileobj=file, mtime=0) as stream:
+        yield cast(IO[bytes], stream)
 
 
 def is_device(path: PathLike) -> bool:

@@ -24,7 +24,7 @@ from itertools import chain
 from typing import BinaryIO, Protocol, cast
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.storage.files import PathLike, replacing
+from spacy_lpcfg.storage.files import PathLike, gzipping, replacing
 from spacy_lpcfg.trees.tree import Tree
 
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
@@ -115,13 +115,9 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
     trees (iterable of Tree): The trees.
     RAISES (ValueError): For a label or word that brackets cannot hold.
     """
-    is_zipped = os.fspath(path).endswith(".gz")
-    with replacing(path) as file:
-        stream = gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_zipped else file
+    with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
             stream.write(f"{line}\n".encode())
-        if is_zipped:
-            stream.close()
 
 
 def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
