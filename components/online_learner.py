@@ -21,6 +21,6 @@ class OnlineFit(Protocol):
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """What learns from batches of a treebank, all of which it has seen at the start."""
+    """A learner that is shown a whole treebank at the start, and then learns from batches of it."""
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...

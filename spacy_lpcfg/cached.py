@@ -11,7 +11,9 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property(functools.cached_property):
-        """That of Python 3.12: before, all objects of a class shared a lock, which a forked process may inherit held.
+        """The `cached_property` of Python 3.12, without the lock that all objects of a class shared before.
+
+        A forked process may inherit that lock while it is held, and wait for ever.
 
         Two threads may both compute a value; the first one stays.
         """

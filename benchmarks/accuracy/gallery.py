@@ -71,10 +71,10 @@ def rows_of(name: str, sentences: Sequence[Sentence], verdicts: Sequence[str]) -
     """Yield percentages of the sentences that may be looked at, of those set aside, and of each kind of the first."""
     pairs = list(zip(sentences, verdicts, strict=True))
     for half in (SEEN, SET_ASIDE):
-        yield _row(name, half, [said for sentence, said in pairs if sentence.half == half])
-    seen = sorted((sentence.kind, said) for sentence, said in pairs if sentence.half == SEEN)
+        yield _row(name, half, [outcome for sentence, outcome in pairs if sentence.half == half])
+    seen = sorted((sentence.kind, outcome) for sentence, outcome in pairs if sentence.half == SEEN)
     for kind, some in groupby(seen, key=lambda pair: pair[0]):
-        yield _row(name, f"{SEEN}: {kind}", [said for _, said in some])
+        yield _row(name, f"{SEEN}: {kind}", [outcome for _, outcome in some])
 
 
 def _row(name: str, sentences: str, verdicts: Sequence[str]) -> measure.Row:
@@ -96,8 +96,8 @@ def main() -> None:
         verdicts = [verdict(sentence.tree, tree) for sentence, tree in zip(sentences, trees, strict=True)]
         rows += rows_of(name, sentences, verdicts)
         if args.mistakes:
-            for sentence, tree, said in zip(sentences, trees, verdicts, strict=True):
-                if sentence.half == SEEN and said != RIGHT:
+            for sentence, tree, outcome in zip(sentences, trees, verdicts, strict=True):
+                if sentence.half == SEEN and outcome != RIGHT:
                     print(f"{sentence.text}\n  not   {tree}\n  but   {sentence.tree}")
     measure.report({"Sentences by whether their trees are right": rows}, args.json)
 

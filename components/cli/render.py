@@ -281,7 +281,7 @@ _QUESTIONS = {Picture.chart: "posteriors", Picture.spans: "posteriors", Picture.
 
 
 def _contents(drawables: Iterator[Drawable], form: PictureFormat, source: str) -> list[Any] | Iterator[Any]:
-    """What a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
+    """Return what a file in the format holds: a page, a single picture, or pictures with empty lines between them."""
     first = next(drawables, None)
     if first is None:
         raise ValueError(f"there is no such sentence in what was to be drawn: expected {_OF_TREES}, or text")

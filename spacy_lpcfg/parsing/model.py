@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ParsingModel(Stored):
-    """What parses: a grammar, an ensemble, a network, a mirrored model or a combination. It never changes.
+    """A model that makes parsers: a grammar, an ensemble, a network, a mirror image or a combination; it never changes.
 
     parser_class (str): module and name of its parser; parsers stand above models, and are imported when needed.
     is_network, is_mirrored (bool): whether it is made of networks, and whether it reads from right to left.
@@ -39,7 +39,7 @@ class ParsingModel(Stored):
 
         @property
         def summary(self) -> str:
-            """What it is made of, in one line for people."""
+            """One line that tells people what the model is made of."""
 
         @property
         def root_label(self) -> str:
@@ -47,7 +47,7 @@ class ParsingModel(Stored):
 
         @property
         def temperature(self) -> float:
-            """What the log-odds of its posteriors are divided by, so that they are right as often as they say."""
+            """Divisor of the log-odds of posteriors, by which these are right as often as they say."""
 
         @property
         def words(self) -> frozenset[str]:
@@ -63,7 +63,7 @@ class ParsingModel(Stored):
 
         @property
         def local_trees(self) -> LocalTrees:
-            """Those of its treebank; `NO_LOCAL_TREES` if it does not know them."""
+            """Local trees of the treebank that was learned from; `NO_LOCAL_TREES` if the model does not know them."""
 
         @property
         def bracket_cost(self) -> float: ...
@@ -127,7 +127,7 @@ class WrappingModel(ParsingModel):
 
     @property
     def root_label(self) -> str:
-        """That of the model."""
+        """Root label of the inner model."""
         return self.model.root_label
 
     @property
@@ -137,14 +137,14 @@ class WrappingModel(ParsingModel):
 
     @property
     def decodings(self) -> tuple[Decoding, ...]:
-        """Those of the model."""
+        """Decodings of the inner model."""
         return self.model.decodings
 
     @property
     def local_trees(self) -> LocalTrees:
-        """Those of the model."""
+        """Local trees of the inner model."""
         return self.model.local_trees
 
     def single_models(self) -> tuple[ParsingModel, ...]:
-        """Those of the model."""
+        """Grammars and networks of the inner model."""
         return self.model.single_models()

@@ -102,7 +102,7 @@ def _length(node: _Node) -> int:
 
 
 def _columns(text: str) -> list[str]:
-    """What stands in each column: a character and the marks on it; after a wide one, nothing."""
+    """Return what stands in each column of a text: a character with its marks, or nothing after a wide one."""
     columns: list[str] = []
     for char in visible(text):
         if combining(char) and columns:
