@@ -203,12 +203,12 @@ def check_folder(output: Path, *, inputs: Iterable[str | Path | None] = (), forc
     target = Path(os.path.realpath(output))
     if os.path.lexists(target) and not target.is_dir():
         raise typer.BadParameter(f"{output} is not a folder", param_hint="--output")
+    if message := _refusal(target, force=force):
+        raise typer.BadParameter(message, param_hint="--output")
     held = next((each for each in inputs if each and os.path.exists(each) and is_within(Path(each), target)), None)
     if held is not None and target.exists():
         reason = f"{str(output)!r} holds {str(held)!r}, which is read, and would be replaced: name another folder"
         raise typer.BadParameter(reason, param_hint="--output")
-    if message := _refusal(target, force=force):
-        raise typer.BadParameter(message, param_hint="--output")
     check_can_be_made(target.parent)
     return target
 
