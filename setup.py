@@ -2,6 +2,7 @@ import multiprocessing
 import os
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -46,13 +47,22 @@ def extension(name: str) -> Extension:
 
 
 class BuildOnce(build_ext):
-    """Takes current kernels as they are, and compiles the others side by side."""
+    """Takes current kernels as they are, and compiles the others side by side; `pip install -v` shows how far it is."""
+
+    n_built = 0
+    started = time.monotonic()
 
     def finalize_options(self) -> None:
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
     def build_extension(self, extension: Extension) -> None:
+        self._build(extension)
+        self.n_built += 1
+        seconds = time.monotonic() - self.started
+        print(f"Built {self.n_built} of {len(KERNELS)} kernels after {seconds:.0f} s: {extension.name}", flush=True)
+
+    def _build(self, extension: Extension) -> None:
         if not is_current(extension.name):
             return super().build_extension(extension)
         target = Path(self.get_ext_fullpath(extension.name))

@@ -571,7 +571,7 @@ class Constituent:
         return around + inside, tags
 
     def pretty(self, lines: Literal["unicode", "ascii"] = "unicode") -> str:
-        """The subtree in lines of text, for a terminal; needs NLTK. `print` it."""
+        """The subtree in lines of text, for a terminal: `print` it."""
         return tree_text(self.tree, lines)
 
     def _repr_html_(self) -> str:
