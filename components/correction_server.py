@@ -14,6 +14,7 @@ from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer,
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_BYTES = 100_000  # of a request
+_MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousands of digits
 
 
 class CorrectionServer(DemoServer):
@@ -54,7 +55,7 @@ class _Handler(DemoHandler):
             )
         elif action is None:
             self._send_json(HTTPStatus.NOT_FOUND, {"error": "There is nothing here."})
-        elif not length.isdecimal() or int(length) > _MAX_BYTES:
+        elif not length.isdecimal() or len(length) > _MAX_DIGITS or int(length) > _MAX_BYTES:
             self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "This is too much for one sentence."})
         else:
             self._send_json(*self._done(action, self.rfile.read(int(length))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import isnan
 from os import PathLike
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.pictures import sentences
-from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses
+from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, write_trees
 from spacy_lpcfg.trees.transforms import ROOT_LABELS
@@ -20,6 +21,8 @@ from spacy_lpcfg.trees.tree import Span
 if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.parsing.result import Parse
+
+_MAX_LABELS = 20  # of brackets over the same words
 
 
 @dataclass(frozen=True)
@@ -89,17 +92,15 @@ class Corrections:
             raise ValueError(f"Expected one of {len(self.sentences)} sentences, got number {number}.")
         parser = self.component.ready_parser()
         words = self.sentences[number].words
-        constraints = Constraints(tuple(required), tuple(forbidden))
+        constraints = Constraints(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(forbidden)))
         constraints.check(len(words))
-        for i, (start, end, _) in enumerate(required):
-            if any(crosses(start, end, *other[:2]) for other in required[:i]):
-                raise ValueError(f"Expected brackets that do not cross, got {list(required)}.")
-        for each in (constraints, Constraints((), tuple(forbidden), tuple(span[:2] for span in required))):
+        _check_is_tree(constraints.required)
+        for each in (constraints, Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required}))):
             parse = parser.parser.parse(Query(parser.spell(words), constraints=each))
             own = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(own):
                 return parse, own
-        return parse, _as_decided(own, required, forbidden)
+        return parse, _as_decided(own, constraints.required, {*forbidden})
 
 
 def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
@@ -111,14 +112,25 @@ def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
     return [-1.0 if each is None or isnan(each) else each for each in found]
 
 
-def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Sequence[Span]) -> list[Span]:
+def _check_is_tree(brackets: Sequence[Span]) -> None:
+    """RAISES (ValueError): If brackets cross, or there are too many over the same words."""
+    if crossing := find_crossing(bracket[:2] for bracket in brackets):
+        raise ValueError(f"Expected brackets that do not cross, got ones over {crossing[0]} and {crossing[1]}.")
+    for (start, end), n in Counter(bracket[:2] for bracket in brackets).items():
+        if n > _MAX_LABELS:
+            raise ValueError(f"Expected at most {_MAX_LABELS} brackets over words {start} to {end}, got {n:,}.")
+
+
+def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
     """Brackets of a tree that is not as it was decided, made so: what is in the way is left out."""
+    spans = {span[:2] for span in required}
     fit = [
         span
         for span in own
         if span not in forbidden
         and (*span[:2], ANY) not in forbidden
-        and not any(crosses(*span[:2], *other[:2]) for other in required)
+        and not any(crosses(*span[:2], *other) for other in spans)
     ]
-    missing = [span for span in required if span not in fit]
+    taken = {*fit}
+    missing = [span for span in required if span not in taken]
     return sorted([*missing, *fit], key=lambda span: (span[0], -span[1]))

@@ -104,9 +104,15 @@ def test_corrections_refuse_what_is_no_tree(corrections):
         corrections.parsed(3)
     with pytest.raises(ValueError, match="Expected brackets that do not cross"):
         corrections.parsed(0, [(0, 3, "NP"), (2, 4, "NP")])
+    with pytest.raises(ValueError, match="at most 20 brackets over words 0 to 3, got 5,000"):
+        corrections.parsed(0, [(0, 3, f"X{i}") for i in range(5000)])
     with pytest.raises(ValueError, match="within the 13 words"):
         corrections.save(0, [(0, 99, "NP")])
     assert not corrections.output.exists()
+
+
+def test_corrections_take_a_bracket_that_is_there_several_times(corrections):
+    assert corrections.parsed(0, [(0, 3, "ODD")] * 5000) == corrections.parsed(0, [(0, 3, "ODD")])
 
 
 # The server
@@ -212,6 +218,12 @@ def test_correction_server_has_two_actions(server):
     assert ask(server, "POST", "/other", NOTHING)[0] == 404
     assert ask(server, "POST", "/save", b"a" * 100_001)[0] == 413
     assert ask(server, "GET", "/save")[0] == 404
+
+
+def test_correction_server_refuses_a_length_that_python_cannot_read(server, caplog):
+    for length in ("9" * 5000, "-1", "1_0"):
+        assert ask(server, "POST", "/save", **{"Content-Length": length})[0] == 413
+    assert not caplog.records
 
 
 # The command
