@@ -11,6 +11,7 @@ from typing import Any
 from spacy_lpcfg.components.correction_page import correction_page
 from spacy_lpcfg.components.corrections import Corrections
 from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer, logger
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_BYTES = 100_000  # of a request
@@ -31,7 +32,8 @@ class CorrectionServer(DemoServer):
             "/parse": corrections.parsed,
             "/save": corrections.save,
         }
-        labels, n = corrections.component.labels, len(corrections.sentences)
+        labels = [label for label in corrections.component.labels if label not in ROOT_LABELS]
+        n = len(corrections.sentences)
         super().__init__(port, lambda _: correction_page(labels, n, self.token, self.nonce), _Handler)
 
 

@@ -30,11 +30,13 @@ class OpenSentence:
     """A sentence to correct.
 
     place (int): Among those of its file.
+    text (str): As it stands in the Doc.
     words (list of str): As they stand in the text.
     entropy (float): Of its trees, in bits; -1 where it is not known.
     """
 
     place: int
+    text: str
     words: list[str]
     entropy: float
 
@@ -53,7 +55,7 @@ class Corrections:
         for doc in docs:
             entropies = _entropies(component, doc)
             found += [
-                OpenSentence(len(found) + i, each.words, entropies[each.number])
+                OpenSentence(len(found) + i, each.text, each.words, entropies[each.number])
                 for i, each in enumerate(sentences(doc, component.spans_key))
             ]
         self.sentences = sorted(found, key=lambda each: -each.entropy)
@@ -69,6 +71,7 @@ class Corrections:
         parse, brackets = self._decided(number, required, forbidden)
         scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
         return {
+            "text": self.sentences[number].text,
             "words": self.sentences[number].words,
             "tags": parse.tags,
             "brackets": [[*bracket, scores.get(bracket)] for bracket in brackets],
