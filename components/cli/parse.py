@@ -92,6 +92,9 @@ def parse(
     n_best: Annotated[
         int | None, typer.Option("--n-best", min=1, help="The likeliest trees of each sentence, with probabilities.")
     ] = None,
+    tag_variants: Annotated[
+        bool, typer.Option("--tag-variants", help="With --n-best: trees that differ in tags alone, too.")
+    ] = False,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="The probabilities of all spans, and in JSON of all tags.")
     ] = False,
@@ -152,7 +155,8 @@ def parse(
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,
-                       and an empty line after each sentence
+                       and before what it has (+) and lacks (-) beside the
+                       likeliest, with an empty line after each sentence
     --format json      a JSON object a sentence: words, tags, tree, spans with
                        their scores, status, log_probability; and what
                        --n-best and --marginals find
@@ -180,6 +184,8 @@ def parse(
     shards = shards_of(files, kind, output, SUFFIXES[form]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
+    if tag_variants and not n_best:
+        raise typer.BadParameter("this is for --n-best", param_hint="--tag-variants")
     if not many:
         _check_alone(output, form, force)
     n_process = n_jobs(n_process, "--n-process")
@@ -187,7 +193,9 @@ def parse(
     pipe = find_parser_or_bracketer(nlp, component)
     _set_beam(pipe, beam)
     _set_decoding(pipe, decoding)
-    questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
+    questions: dict[str, dict[str, Any]] = {}
+    if n_best:
+        questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, name_of(dialect))
     work = _Work(nlp, pipe.name, source, questions, write, _root_label(pipe, root))
