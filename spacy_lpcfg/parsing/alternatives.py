@@ -9,7 +9,7 @@ from typing import NamedTuple
 from spacy_lpcfg.parsing.result import Analysis
 from spacy_lpcfg.trees.tree import Span, Tree
 
-_MAX_FACTOR = 8  # times as many trees are asked for as are wanted
+_FACTOR = 4  # times as many trees are asked for as are wanted, if too many differ in tags alone
 _MAX_WORDS = 4  # of a span that are all shown
 
 
@@ -28,17 +28,16 @@ def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[An
     """Return the most probable trees whose brackets differ, best first: of trees that differ in tags alone the best.
 
     n_best (callable): Of a number, that many most probable trees, best first.
-    n (int): How many trees are wanted. There are fewer if the 8 n most probable trees have fewer bracketings.
+    n (int): How many trees are wanted. There are fewer if the 4 n most probable trees have fewer bracketings.
     """
-    factor = 1
-    while True:
-        analyses = n_best(factor * n)
-        distinct: dict[tuple[Span, ...], Analysis] = {}
+    distinct: dict[tuple[Span, ...], Analysis] = {}
+    for wanted in (n, _FACTOR * n):
+        analyses = n_best(wanted)
         for each in analyses:
             distinct.setdefault(tuple(each.tree.spans()), each)
-        if len(distinct) >= n or len(analyses) < factor * n or factor == _MAX_FACTOR:
-            return [*distinct.values()][:n]
-        factor *= 2
+        if len(distinct) >= n or len(analyses) < wanted:
+            break
+    return [*distinct.values()][:n]
 
 
 def tree_difference(first: Tree, second: Tree) -> TreeDifference:

@@ -22,13 +22,13 @@ def test_alternatives_are_the_best_of_each_bracketing(n, places):
     asked = []
     found = best_bracketings(lambda n: asked.append(n) or RANKED[:n], n)
     assert found == [RANKED[i] for i in places]
-    assert asked == [n * 2**i for i in range(len(asked))]
+    assert asked == [n, 4 * n][: len(asked)]
 
 
 def test_alternatives_end_where_nothing_but_tags_differs():
     asked = []
     assert len(best_bracketings(lambda n: asked.append(n) or RANKED[:1] * n, 5)) == 1
-    assert asked == [5, 10, 20, 40]
+    assert asked == [5, 20]
 
 
 def test_alternatives_differ_in_brackets_and_tags():
