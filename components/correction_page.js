@@ -1,7 +1,11 @@
 "use strict"
 
 // Decisions on the sentence that is shown: brackets [start, end, label] that its tree has, and that it does not have.
-const state = { number: 0, required: [], forbidden: [], history: [], words: [], tags: [], brackets: [], selected: null, range: null }
+// The chosen bracket is `selected`, the chosen words are `range`, which began at the word `anchor` if its end is open.
+const state = {
+  number: 0, required: [], forbidden: [], history: [], text: "", words: [], tags: [], brackets: [],
+  selected: null, range: null, anchor: null,
+}
 const element = (id) => document.getElementById(id)
 const same = (one, other) => one[0] === other[0] && one[1] === other[1] && one[2] === other[2]
 const crosses = (one, other) =>
@@ -27,7 +31,7 @@ async function request(path) {
       body: JSON.stringify({ number, required, forbidden }),
     })
     const answer = await response.json()
-    element("message").textContent = response.ok ? "" : answer.error
+    say(response.ok ? "" : answer.error)
     if (!response.ok || number !== state.number) return response.ok
     const before = state.selected === null ? null : state.brackets[state.selected]
     Object.assign(state, answer)
@@ -36,7 +40,7 @@ async function request(path) {
     show()
     return true
   } catch (error) {
-    element("message").textContent = `The server does not answer: ${error.message}`
+    say(`The server does not answer: ${error.message}`)
     return false
   }
 }
@@ -63,8 +67,35 @@ function show() {
     open.push({ end: bracket[1], box: box.lastChild })
   })
   advance(state.words.length)
+  showSentence()
   const saved = state.isSaved ? ", saved" : ""
   element("place").textContent = `Sentence ${state.number + 1} of ${SETTINGS.n}${saved}; ${state.nSaved} saved`
+}
+
+// The words of the chosen bracket, or those for a new one: [start, end], or null
+function chosenWords() {
+  return state.selected === null ? state.range : state.brackets[state.selected].slice(0, 2)
+}
+
+function showSentence() {
+  const line = element("sentence")
+  const range = chosenWords()
+  let at = 0
+  line.replaceChildren()
+  state.words.forEach((word, i) => {
+    const start = Math.max(state.text.indexOf(word, at), at)
+    const box = make("span", isWithin(i, range) ? "selected" : "", word)
+    box.addEventListener("click", (event) => selectWords(i, event.shiftKey))
+    line.append(state.text.slice(at, start), box)
+    at = start + word.length
+  })
+  const words = range === null ? "" : state.words.slice(...range).join(" ")
+  element("chosen").textContent =
+    range === null ? "Nothing is chosen." : `${state.selected === null ? "New" : chosen()[2]}: ${words}`
+}
+
+function isWithin(i, range) {
+  return range !== null && range[0] <= i && i < range[1]
 }
 
 function make(kind, name, text, small) {
@@ -88,22 +119,23 @@ function bracketBox(bracket, i) {
 
 function wordBox(i) {
   const box = make("span", "word", state.words[i], state.tags[i])
-  const isIn = state.range !== null && state.range[0] <= i && i < state.range[1]
-  box.classList.toggle("selected", isIn)
+  box.classList.toggle("selected", isWithin(i, state.range))
   box.addEventListener("click", (event) => selectWords(i, event.shiftKey))
   return box
 }
 
 function select(i) {
   state.selected = i
-  state.range = null
+  state.range = state.anchor = null
   element("label").value = state.brackets[i][2]
   show()
 }
 
 function selectWords(i, isMore) {
-  const [start, end] = isMore && state.range !== null ? state.range : [i, i + 1]
+  const isLast = state.range !== null && (isMore || state.anchor !== null)
+  const [start, end] = isLast ? state.range : [i, i + 1]
   state.range = [Math.min(start, i), Math.max(end, i + 1)]
+  state.anchor = isLast ? null : i
   state.selected = null
   element("label").value = ""
   show()
@@ -131,12 +163,16 @@ function chosen() {
   return state.selected === null ? null : state.brackets[state.selected].slice(0, 3)
 }
 
+function say(message) {
+  element("message").textContent = message
+}
+
 function goTo(number) {
   if (number < 0 || number >= SETTINGS.n) {
-    element("message").textContent = "There are no more sentences."
+    say("There are no more sentences.")
     return
   }
-  Object.assign(state, { number, required: [], forbidden: [], history: [], selected: null, range: null })
+  Object.assign(state, { number, required: [], forbidden: [], history: [], selected: null, range: null, anchor: null })
   ask("/open")
 }
 
@@ -145,7 +181,8 @@ const actions = {
     const label = element("label").value.trim()
     const old = chosen()
     const range = state.range
-    if (!label || (old === null && range === null)) return
+    if (old === null && range === null) return say("Choose words or a bracket first.")
+    if (!label) return say("Choose a label.")
     element("tree").focus()
     if (old !== null && old[2] === label) return actions.keep()
     decide(() => {
@@ -155,16 +192,17 @@ const actions = {
         state.brackets[state.selected] = [...bracket, null]
       }
       require(bracket)
-      state.range = null
+      state.range = state.anchor = null
     })
   },
   remove() {
     const old = chosen()
-    if (old !== null) decide(() => forbid(old))
+    if (old === null) return say("Choose a bracket first, by its label in the tree.")
+    decide(() => forbid(old))
   },
   keep() {
     const old = chosen()
-    if (old === null) return
+    if (old === null) return say("Choose a bracket first, by its label in the tree.")
     decide(() => {
       if (isKept(old)) state.required = without(state.required, old)
       else require(old)
@@ -219,4 +257,9 @@ document.addEventListener("keydown", (event) => {
 })
 for (const button of document.querySelectorAll("[data-do]"))
   button.addEventListener("click", () => actions[button.dataset.do]())
+for (const button of document.querySelectorAll("[data-label]"))
+  button.addEventListener("click", () => {
+    element("label").value = button.dataset.label
+    actions.apply()
+  })
 goTo(SETTINGS.first)

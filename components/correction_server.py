@@ -11,9 +11,11 @@ from typing import Any
 from spacy_lpcfg.components.correction_page import correction_page
 from spacy_lpcfg.components.corrections import Corrections
 from spacy_lpcfg.components.demo_server import HEADERS, DemoHandler, DemoServer, logger
+from spacy_lpcfg.trees.transforms import ROOT_LABELS
 from spacy_lpcfg.trees.tree import Span
 
 _MAX_BYTES = 100_000  # of a request
+_MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousands of digits
 
 
 class CorrectionServer(DemoServer):
@@ -40,7 +42,8 @@ class CorrectionServer(DemoServer):
 
     def _page(self, text: str) -> str:
         of = self.corrections
-        return correction_page(of.component.labels, len(of.sentences), of.first_open, self.token, self.nonce)
+        labels = [label for label in of.component.labels if label not in ROOT_LABELS]
+        return correction_page(labels, len(of.sentences), of.first_open, self.token, self.nonce)
 
 
 class _Handler(DemoHandler):
@@ -63,7 +66,7 @@ class _Handler(DemoHandler):
             )
         elif action is None:
             self._send_json(HTTPStatus.NOT_FOUND, {"error": "There is nothing here."})
-        elif not length.isdecimal() or int(length) > _MAX_BYTES:
+        elif not length.isdecimal() or len(length) > _MAX_DIGITS or int(length) > _MAX_BYTES:
             self._send_json(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"error": "This is too much for one sentence."})
         else:
             self._send_json(*self._done(action, self.rfile.read(int(length))))

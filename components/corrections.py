@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from math import isnan
 from os import PathLike
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from spacy.tokens import Doc
 
 from spacy_lpcfg.components.pictures import sentences
-from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses
+from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.storage.owned_file import OwnedFile
 from spacy_lpcfg.trees import Tree, read_trees, unescape_token
@@ -25,17 +25,21 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.parsing_pipe import ParsingPipe
     from spacy_lpcfg.parsing.result import Parse
 
+_MAX_LABELS = 20  # of brackets over the same words
+
 
 @dataclass(frozen=True)
 class OpenSentence:
     """A sentence to correct.
 
     place (int): Among those of its file.
+    text (str): As it stands in the Doc.
     words (list of str): As they stand in the text.
     entropy (float): Of its trees, in bits; -1 where it is not known.
     """
 
     place: int
+    text: str
     words: list[str]
     entropy: float
 
@@ -61,7 +65,7 @@ class Corrections:
         for doc in docs:
             entropies = _entropies(component, doc)
             found += [
-                OpenSentence(len(found) + i, each.words, entropies[each.number])
+                OpenSentence(len(found) + i, each.text, each.words, entropies[each.number])
                 for i, each in enumerate(sentences(doc, component.spans_key))
             ]
         self.sentences = sorted(found, key=lambda each: -each.entropy)
@@ -100,6 +104,7 @@ class Corrections:
         parse, brackets = self._decided(number, required, forbidden)
         scores = dict(zip(parse.spans, parse.span_scores.tolist(), strict=True))
         return {
+            "text": self.sentences[number].text,
             "words": self.sentences[number].words,
             "tags": parse.tags,
             "brackets": [[*bracket, scores.get(bracket)] for bracket in brackets],
@@ -128,17 +133,15 @@ class Corrections:
         self._check(number)
         parser = self.component.ready_parser()
         words = self.sentences[number].words
-        constraints = Constraints(tuple(required), tuple(forbidden))
+        constraints = Constraints(tuple(dict.fromkeys(required)), tuple(dict.fromkeys(forbidden)))
         constraints.check(len(words))
-        for i, (start, end, _) in enumerate(required):
-            if any(crosses(start, end, *other[:2]) for other in required[:i]):
-                raise ValueError(f"Expected brackets that do not cross, got {list(required)}.")
-        for each in (constraints, Constraints((), tuple(forbidden), tuple(span[:2] for span in required))):
+        _check_is_tree(constraints.required)
+        for each in (constraints, Constraints((), constraints.forbidden, tuple({span[:2]: None for span in required}))):
             parse = parser.parser.parse(Query(parser.spell(words), constraints=each))
             own = [span for span in parse.spans if span[2] not in ROOT_LABELS]
             if constraints.allow(own):
                 return parse, own
-        return parse, _as_decided(own, required, forbidden)
+        return parse, _as_decided(own, constraints.required, {*forbidden})
 
     def _check(self, number: int) -> None:
         if not 0 <= number < len(self.sentences):
@@ -195,14 +198,25 @@ def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
     return [-1.0 if each is None or isnan(each) else each for each in found]
 
 
-def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Sequence[Span]) -> list[Span]:
+def _check_is_tree(brackets: Sequence[Span]) -> None:
+    """RAISES (ValueError): If brackets cross, or there are too many over the same words."""
+    if crossing := find_crossing(bracket[:2] for bracket in brackets):
+        raise ValueError(f"Expected brackets that do not cross, got ones over {crossing[0]} and {crossing[1]}.")
+    for (start, end), n in Counter(bracket[:2] for bracket in brackets).items():
+        if n > _MAX_LABELS:
+            raise ValueError(f"Expected at most {_MAX_LABELS} brackets over words {start} to {end}, got {n:,}.")
+
+
+def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
     """Brackets of a tree that is not as it was decided, made so: what is in the way is left out."""
+    spans = {span[:2] for span in required}
     fit = [
         span
         for span in own
         if span not in forbidden
         and (*span[:2], ANY) not in forbidden
-        and not any(crosses(*span[:2], *other[:2]) for other in required)
+        and not any(crosses(*span[:2], *other) for other in spans)
     ]
-    missing = [span for span in required if span not in fit]
+    taken = {*fit}
+    missing = [span for span in required if span not in taken]
     return sorted([*missing, *fit], key=lambda span: (span[0], -span[1]))

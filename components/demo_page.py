@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from spacy_lpcfg.components.pictures import PicturedSentence, ask, sentences
+from spacy_lpcfg.parsing.alternatives import show_span, tree_difference
 from spacy_lpcfg.pictures import chart_svg, html_page, spans_html, surprisal_svg, tree_html
 from spacy_lpcfg.pictures.drawing import scrolling
 from spacy_lpcfg.pictures.visible import visible
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_lpcfg.components.model_pipe import ModelPipe
+    from spacy_lpcfg.parsing.result import Analysis
 
 TITLE = "spacy-lpcfg"
 MAX_CHARACTERS = 1000
@@ -42,6 +44,8 @@ details { margin: .75rem 0; overflow-x: auto }
 summary { cursor: pointer; font-weight: 600 }
 details details { margin: .25rem 0 .25rem 1rem }
 details details summary { font-weight: normal }
+ins { background: #2f8f7a33; border-radius: 4px; padding: 0 .2rem; text-decoration: none }
+del { opacity: .6 }
 .message { background: #a07a1c33; border-radius: 6px; padding: .5rem 1rem }
 """
 
@@ -52,12 +56,14 @@ class DemoPage:
     nlp (Language): the pipeline
     component (ModelPipe): that of its components which parses
     n_best (int): trees of each sentence
+    tag_variants (bool): whether trees that differ in tags alone are among them
     """
 
-    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5) -> None:
+    def __init__(self, nlp: Language, component: ModelPipe, *, n_best: int = 5, tag_variants: bool = False) -> None:
         self.nlp = nlp
         self.component = component
         self.n_best = n_best
+        self.tag_variants = tag_variants
         self.examples = _examples(nlp.lang or "")
 
     def __call__(self, text: str) -> str:
@@ -85,7 +91,7 @@ class DemoPage:
 
     def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
         parts = {
-            "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best)),
+            "Alternatives": (_alternatives, self._answers("n_best", doc, self.n_best, tag_variants=self.tag_variants)),
             "Posteriors": (_posteriors, self._answers("posteriors", doc)),
             "Surprisal": (_surprisal, self._answers("surprisals", doc)),
         }
@@ -96,10 +102,10 @@ class DemoPage:
                 html.append(f"<details open>\n<summary>{name}</summary>\n{_part(draw, sentence, answer)}\n</details>")
             yield sentence.text, "\n".join(html)
 
-    def _answers(self, question: str, doc: Doc, *arguments: Any) -> Sequence[Any]:
+    def _answers(self, question: str, doc: Doc, *arguments: Any, **settings: Any) -> Sequence[Any]:
         """An answer for each sentence; a message where the component has none."""
         try:
-            return ask(self.component, question, doc, *arguments)
+            return ask(self.component, question, doc, *arguments, **settings)
         except ValueError as error:
             return str(error)
 
@@ -160,15 +166,25 @@ def _part(draw: Callable[..., str], sentence: PicturedSentence, answer: Any) -> 
 # What a sentence has -----------------------------------------------------------------------------
 
 
-def _alternatives(sentence: PicturedSentence, analyses: Sequence[Any]) -> str:
-    """Each tree, folded up below its probability and brackets."""
+def _alternatives(sentence: PicturedSentence, analyses: Sequence[Analysis]) -> str:
+    """Each tree, folded up below its probability and what it has and lacks beside the likeliest one."""
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     return "\n".join(
-        f"<details>\n<summary>{100 * each.probability:.3g}%: <code>{escape(visible(str(each.tree)))}</code></summary>\n"
-        f"{_or_message(tree_html, each.tree)}\n</details>"
+        f"<details>\n<summary>{100 * each.probability:.3g}%: {_marks(sentence.words, analyses[0], each)}</summary>\n"
+        f"{_or_message(tree_html, each.tree)}\n<code>{escape(visible(str(each.tree)))}</code>\n</details>"
         for each in analyses
     )
+
+
+def _marks(words: Sequence[str], likeliest: Analysis, analysis: Analysis) -> str:
+    difference = tree_difference(likeliest.tree, analysis.tree)
+    marks = [
+        f"<{tag}>{escape(visible(show_span(words, span)))}</{tag}>"
+        for tag, spans in (("ins", difference.added), ("del", difference.missing))
+        for span in spans
+    ]
+    return " ".join(marks) or "the most probable tree"
 
 
 def _posteriors(sentence: PicturedSentence, posteriors: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -24,6 +25,7 @@ from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered
+from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
@@ -274,17 +276,21 @@ class ParsingPipe(ModelPipe[ParserModel]):
         found = self._ask(doc, lambda parser, query: parser.posteriors(query))
         return [each and replace(each, brackets=self._tempered_brackets(each.brackets)) for each in found]
 
-    def n_best(self, doc: Doc, n: int) -> list[list[Analysis] | None]:
+    def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. See
         `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
         sum over the tags of the words; those of `log_probabilities` do not. For several models together the first
         proper grammar answers, here and to the questions below.
+
+        tag_variants (bool): False for trees whose brackets differ: of trees that differ in tags alone, the best.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_N_BEST`, 10,000
         """
         check_n_best(n)
-        return self._ask(doc, lambda parser, query: parser.n_best(query, n))
+        if tag_variants:
+            return self._ask(doc, lambda parser, query: parser.n_best(query, n))
+        return self._ask(doc, lambda parser, query: best_bracketings(partial(parser.n_best, query), n))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
         """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.

@@ -45,11 +45,11 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
             yield PicturedSentence(number, doc[start:end].text.strip(), words, root.tree, root.scores)
 
 
-def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any) -> list[Any]:
+def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:
     """What a component answers of each sentence of a Doc.
 
     component (ModelPipe): of a pipeline
-    question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc and the arguments
+    question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings
     RAISES (ValueError): If the component cannot say it.
     """
     method = getattr(component, question, None)
@@ -57,4 +57,4 @@ def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any) -> list[
         raise ValueError(
             f"{component.name!r} has no {question.replace('_', '-')}: ask a pipeline with an lpcfg_parser."
         )
-    return method(doc, *arguments)
+    return method(doc, *arguments, **settings)

@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from unicodedata import category
 
 from spacy.language import Language
 from spacy.pipeline import Sentencizer
 from spacy.tokens import Doc
+
+from spacy_lpcfg.cached import cached_property
 
 FACTORY = "lpcfg_sentencizer"
 

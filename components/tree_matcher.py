@@ -86,7 +86,7 @@ class TreeMatcher:
         """The matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
 
         doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
-        RAISES (ValueError): If it has no trees, or the Span is no constituent.
+        RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
         """
         docs = IndexedDocs([doclike], self.rules or rules_of_language(self.vocab.lang), self.spans_key)
         found = [

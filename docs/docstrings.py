@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from griffe import Extension, Object
+from griffe import Extension, GriffeLoader, Module, Object
 
 _ITEM = re.compile(r"^(?:RETURNS|RAISES|YIELDS|[\w.]+(?:, [\w.]+)* \()")
 _NAME = re.compile(r"^[\w.]+(?:, [\w.]+)*")
 
 
 class Docstrings(Extension):
-    """Rewrites the docstring of every object that is loaded."""
+    """Finds the components, and rewrites the docstring of every object that is loaded."""
+
+    def on_package(self, *, pkg: Module, loader: GriffeLoader, **kwargs: Any) -> None:
+        """Make the folder components/ a part of the package, as setup.cfg does when it is installed."""
+        if pkg.name == "spacy_lpcfg" and "components" not in pkg.members:
+            pkg.set_member("components", loader.load("components"))
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
         if obj.docstring:

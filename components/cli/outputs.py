@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 EMPTY = "empty"
 _ROUND_BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
 _SPANS = ("sentence", "start", "end", "label", "score", "text")
-_RANKS = ("sentence", "rank", "probability", "log_probability", "tree")
+_RANKS = ("sentence", "rank", "probability", "log_probability", "tree", "difference")
 
 
 class ParseFormat(str, Enum):
@@ -47,7 +47,8 @@ class ParsedSentence(NamedTuple):
     tag_scores (list of float, or None): the posterior probability of each tag
     status (str): of its `Parse`, or "empty"
     log_probability (float or None): natural logarithm
-    n_best (list of dict, or None): "tree", "log_probability" and "probability" of each
+    n_best (list of dict, or None): "tree", "log_probability", "probability", and "added" and "missing" spans of each,
+        beside the first
     marginals (dict or None): "spans" and "tags" that may be, with their probabilities
     """
 
@@ -96,7 +97,7 @@ def sentences_of(parsed: Parsed, key: str, root: str | None) -> Iterator[ParsedS
             tag_scores=None if tag_scores is None else _numbers(tag_scores[positions]),
             status=attrs["status"][i],
             log_probability=None if logs is None else _numbers(logs[i : i + 1])[0],
-            n_best=[_analysis(tree.words, each, root) for each in asked["n_best"][i]] if "n_best" in asked else None,
+            n_best=_analyses(tree.words, asked["n_best"][i], root) if "n_best" in asked else None,
             marginals=asked["posteriors"][i] if "posteriors" in asked else None,
         )
 
@@ -112,10 +113,24 @@ def answers_of(parsed: Parsed, question: str) -> Iterator[tuple[list[str], Any]]
             yield texts_of(doc, words_of(doc, start, end)) if given is None else given, answer
 
 
-def _analysis(words: list[str], found: dict[str, Any], root: str | None) -> dict[str, Any]:
-    """One of the n best trees of a `ParsedSentence`."""
-    tree = rooted(tree_of(words, found), root)
-    return {"tree": str(tree), "log_probability": found["log_probability"], "probability": found["probability"]}
+def _analyses(words: list[str], answers: list[dict[str, Any]], root: str | None) -> list[dict[str, Any]]:
+    """The n best trees of a `ParsedSentence`."""
+    from spacy_lpcfg.parsing.alternatives import tree_difference
+
+    trees = [tree_of(words, each) for each in answers]
+    return [
+        {
+            "tree": str(rooted(tree, root)),
+            "log_probability": each["log_probability"],
+            "probability": each["probability"],
+            **{name: _bare(spans) for name, spans in tree_difference(trees[0], tree)._asdict().items()},
+        }
+        for tree, each in zip(trees, answers, strict=True)
+    ]
+
+
+def _bare(spans: Iterable[tuple[int, int, str]]) -> list[dict[str, Any]]:
+    return [{"start": start, "end": end, "label": label} for start, end, label in spans]
 
 
 def tree_of(words: list[str], found: dict[str, Any]) -> Tree:
@@ -158,10 +173,10 @@ def bracket_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
 
 
 def n_best_lines(sentences: Iterable[ParsedSentence]) -> Iterator[str]:
-    """A tree a line, after its probability; an empty line after each sentence."""
+    """A tree a line, after its probability and before its difference; an empty line after each sentence."""
     for sentence in sentences:
         for each in sentence.n_best or []:
-            yield f"{each['probability']:.6g}\t{each['tree']}"
+            yield f"{each['probability']:.6g}\t{each['tree']}\t{_difference(sentence.words, each)}".rstrip("\t")
         yield ""
 
 
@@ -216,7 +231,19 @@ def n_best_rows(sentences: Iterable[ParsedSentence]) -> Iterator[tuple[Any, ...]
     yield _RANKS
     for number, sentence in enumerate(sentences, start=1):
         for rank, each in enumerate(sentence.n_best or [], start=1):
-            yield number, rank, f"{each['probability']:.6g}", f"{each['log_probability']:.6f}", each["tree"]
+            numbers = f"{each['probability']:.6g}", f"{each['log_probability']:.6f}"
+            yield number, rank, *numbers, each["tree"], _difference(sentence.words, each)
+
+
+def _difference(words: list[str], analysis: dict[str, Any]) -> str:
+    """What a tree has and lacks beside the likeliest one: "+NP(the old ferry) -VP(sold)"."""
+    from spacy_lpcfg.parsing.alternatives import show_span
+
+    return " ".join(
+        sign + show_span(words, (span["start"], span["end"], span["label"]))
+        for sign, name in (("+", "added"), ("-", "missing"))
+        for span in analysis[name]
+    )
 
 
 _CONTENTS: dict[str, dict[str, Callable[[Iterable[ParsedSentence]], Iterator[Any]]]] = {

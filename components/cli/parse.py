@@ -62,6 +62,9 @@ def parse(
     n_best: Annotated[
         int | None, typer.Option("--n-best", min=1, help="The likeliest trees of each sentence, with probabilities.")
     ] = None,
+    tag_variants: Annotated[
+        bool, typer.Option("--tag-variants", help="With --n-best: trees that differ in tags alone, too.")
+    ] = False,
     marginals: Annotated[
         bool, typer.Option("--marginals", help="The probabilities of all spans, and in JSON of all tags.")
     ] = False,
@@ -123,7 +126,9 @@ def parse(
 
     \b
     --format brackets  a tree a line; with --n-best after its probability,
-                       and an empty line after each sentence; .mrg, .parsed
+                       and before what it has (+) and lacks (-) beside the
+                       likeliest, with an empty line after each sentence;
+                       .mrg, .parsed
     --format jsonl     a JSON object a sentence: words, tags, tree, spans with
                        their scores, status, log_probability; and what
                        --n-best and --marginals find
@@ -154,6 +159,8 @@ def parse(
     shards = shards_of(files, kind, output, FORMATS[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
+    if tag_variants and not n_best:
+        raise typer.BadParameter("this is for --n-best", param_hint="--tag-variants")
     if not many:
         check_output(output, inputs=[first, model], force=force)
         _check_terminal(output, name)
@@ -162,7 +169,9 @@ def parse(
     pipe = find_parser_or_bracketer(nlp, component)
     _set_beam(pipe, beam)
     _set_decoding(pipe, decoding)
-    questions: dict[str, dict[str, Any]] = {"n_best": {"n": n_best}} if n_best else {}
+    questions: dict[str, dict[str, Any]] = {}
+    if n_best:
+        questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
     questions |= {"posteriors": {}} if marginals else {}
     source = source_of(nlp, pipe, first, kind, tags, name_of(dialect))
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own

@@ -31,6 +31,9 @@ def serve(
     model: Model = "en",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; 0 is any that is free.")] = 8000,
     n_best: Annotated[int, typer.Option("--n-best", min=1, max=100, help="Trees of each sentence.")] = 5,
+    tag_variants: Annotated[
+        bool, typer.Option("--tag-variants", help="Among these, trees that differ in tags alone.")
+    ] = False,
     component: Component = None,
     correct: Annotated[
         str | None, typer.Option(metavar="FILE", help="Correct the trees of this file's sentences, see above.")
@@ -62,7 +65,7 @@ def serve(
         for hint, is_given in (("--output", output), ("--input", kind), ("--resume", resume)):
             if is_given:
                 raise typer.BadParameter("this is for --correct FILE", param_hint=hint)
-        _serve(_demo(port, model, component, n_best))
+        _serve(_demo(port, model, component, n_best, tag_variants))
         return
     check_input(correct, "--correct")
     if output is None:
@@ -90,12 +93,12 @@ def _at(port: int, make: "Callable[[], DemoServer]") -> "DemoServer":
         raise ValueError(f"port {port} is not free ({error}): choose another by --port, or 0 for any") from error
 
 
-def _demo(port: int, model: str, component: str | None, n_best: int) -> "DemoServer":
+def _demo(port: int, model: str, component: str | None, n_best: int, tag_variants: bool) -> "DemoServer":
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
 
     nlp = load_pipeline(model)
-    page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best)
+    page = DemoPage(nlp, find_parser_or_bracketer(nlp, component), n_best=n_best, tag_variants=tag_variants)
     server = _at(port, lambda: DemoServer(port, page))
     warm_up(page)
     return server

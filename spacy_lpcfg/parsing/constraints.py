@@ -97,5 +97,17 @@ def crosses(start: int, end: int, other_start: int, other_end: int) -> bool:
     return start < other_start < end < other_end or other_start < start < other_end < end
 
 
+def find_crossing(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Return two of some spans that cross each other, or None."""
+    around: list[tuple[int, int]] = []
+    for start, end in sorted(set(spans), key=lambda span: (span[0], -span[1])):
+        while around and around[-1][1] <= start:
+            around.pop()
+        if around and around[-1][1] < end:
+            return around[-1], (start, end)
+        around.append((start, end))
+    return None
+
+
 def _is(bracket: Span, span: Span) -> bool:
     return bracket[:2] == span[:2] and span[2] in (ANY, bracket[2])

@@ -45,6 +45,7 @@ class TreeArrays:
         self.roots = np.append(np.flatnonzero(self.parent == NONE), len(self.parent))
         self._head_of: dict[tuple[int, ...], int] = {}
         self._found: dict[LabelTest, np.ndarray] = {}
+        self._groups_of: dict[tuple[LabelTest, int], tuple[str, ...]] = {}
 
     @cached_property
     def left(self) -> np.ndarray:
@@ -99,6 +100,18 @@ class TreeArrays:
         if test not in self._found:
             self._found[test] = np.fromiter(test.holds(self.strings), bool, len(self.strings))
         return self._found[test]
+
+    def groups(self, test: LabelTest, node: int) -> tuple[str, ...]:
+        """Return what a test's regular expression matches in a node's label, and what each of its groups does.
+
+        RAISES (ValueError): If the regular expression takes too long.
+        RETURNS (tuple of str): "" for a group without a match; nothing at all if there is no match.
+        """
+        key = test, int(self.label[node])
+        if key not in self._groups_of:  # each string is searched once, however many nodes have it
+            match = next(test.search([self.string(node)]))
+            self._groups_of[key] = (match[0], *match.groups("")) if match else ()
+        return self._groups_of[key]
 
     def count(self, test: LabelTest) -> int:
         """How many nodes a test holds of; of roots, how many there are."""

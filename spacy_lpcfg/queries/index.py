@@ -64,6 +64,7 @@ class TreeIndex(TreeArrays):
 
         pattern (str or TreePattern): Such as NP < (PP <# IN).
         RAISES (PatternError): For a text that is no pattern.
+        RAISES (ValueError): If a regular expression takes too long.
         """
         for number, names in matches(self, _compiled(pattern)):
             yield TreeMatch(TreeNode(self, number), {name: TreeNode(self, i) for name, i in names.items()})
@@ -72,6 +73,7 @@ class TreeIndex(TreeArrays):
         """The nodes that a pattern matches, in pre-order, whatever it names: much faster than `search`.
 
         RAISES (PatternError): For a text that is no pattern.
+        RAISES (ValueError): If a regular expression takes too long.
         RETURNS (array of int64): Numbers of nodes; `TreeNode(index, number)` tells more of one.
         """
         return matching_nodes(self, _compiled(pattern))

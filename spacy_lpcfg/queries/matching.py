@@ -161,9 +161,9 @@ class _Search:
         else:
             is_described = len(self.index.where(test, np.array([at]))) > 0
         found = dict(bound)
-        if is_described and node.groups and test.regex:
-            match = test.regex.search(basic_category(label) if test.is_basic else label)
-            texts = [(f"%{name}", (match[number] or "") if match else "") for number, name in node.groups]
+        if is_described and node.groups:
+            groups = self.index.groups(test, at)
+            texts = [(f"%{name}", groups[number]) for number, name in node.groups]
             is_described = all(found.setdefault(name, text) == text for name, text in texts)
         if node.name:
             found[node.name] = at

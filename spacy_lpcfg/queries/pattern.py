@@ -8,11 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
+from spacy_lpcfg.queries.regexes import compile_regex, search_all
 from spacy_lpcfg.trees.transforms import basic_category
+
+if TYPE_CHECKING:
+    from regex import Match, Pattern
 
 Found = TypeVar("Found")
 
@@ -53,15 +57,27 @@ class LabelTest:
     is_basic: bool = False
 
     @cached_property
-    def regex(self) -> re.Pattern[str] | None:
-        return re.compile(self.text[1:-1]) if self.text.startswith("/") else None
+    def regex(self) -> Pattern[str] | None:
+        return compile_regex(self.text[1:-1]) if self.text.startswith("/") else None
 
     def holds(self, labels: Iterable[str]) -> Iterator[bool]:
-        """Whether each label is one of them; whether a node is a root has to be asked besides."""
-        regex, wanted = self.regex, {*self.text.split("|")}
-        for label in map(basic_category, labels) if self.is_basic else labels:
-            is_one = regex.search(label) is not None if regex else label in wanted or self.text == ANY
-            yield is_one != self.is_negated
+        """Whether each label is one of them; whether a node is a root has to be asked besides.
+
+        RAISES (ValueError): If a regular expression takes too long.
+        """
+        wanted = {*self.text.split("|")}
+        if self.regex:
+            are_ones = (match is not None for match in self.search(labels))
+        else:
+            are_ones = (label in wanted or self.text == ANY for label in self._shortened(labels))
+        return (is_one != self.is_negated for is_one in are_ones)
+
+    def search(self, labels: Iterable[str]) -> Iterator[Match[str] | None]:
+        """Yield what the regular expression, if this is one, finds in each label; errors as those of `holds`."""
+        return search_all(self.regex, self._shortened(labels)) if self.regex else iter(())
+
+    def _shortened(self, labels: Iterable[str]) -> Iterable[str]:
+        return map(basic_category, labels) if self.is_basic else labels
 
 
 class Relation(NamedTuple):
@@ -267,8 +283,8 @@ class _Parser:
         test = LabelTest(token.text, is_negated, is_basic)
         try:
             test.regex  # noqa: B018
-        except (re.error, OverflowError, RecursionError) as error:
-            raise self._error(f"a regular expression of Python's ({error})", token) from error
+        except ValueError as error:
+            raise self._error(f"a regular expression ({error})", token) from error
         return test
 
     def _groups(self, test: LabelTest) -> Iterator[tuple[int, str]]:

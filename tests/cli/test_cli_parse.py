@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from spacy.tokens import DocBin
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.parsing.query import Query
-from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees import parse_trees, read_trees
 
 TEXT = "The shop (open every day) sells tools. Did you see it?\n\nIt rained.\n"
 WORDS = [
@@ -84,11 +85,11 @@ def test_cli_parse_keeps_empty_sentences_of_words(pcfg_model):
 
 def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
     docs, component = parses
-    wanted = [analyses for doc in docs for analyses in component.n_best(doc, 4)]
+    wanted = [analyses for doc in docs for analyses in component.n_best(doc, 4, tag_variants=False)]
     found = json_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "jsonl", text=TEXT).stdout)
     head, *rows = rows_in(run("parse", pcfg_model, "-", "--n-best", 4, "--format", "tsv", text=TEXT).stdout)
     blocks = run("parse", pcfg_model, "-", "--n-best", 4, text=TEXT).stdout.split("\n\n")
-    assert head == ["sentence", "rank", "probability", "log_probability", "tree"]
+    assert head == ["sentence", "rank", "probability", "log_probability", "tree", "difference"]
     assert blocks[-1] == ""
     for number, (each, analyses, block) in enumerate(zip(found, wanted, blocks, strict=False), start=1):
         own = [row for row in rows if row[0] == str(number)]
@@ -103,6 +104,21 @@ def test_cli_parse_n_best_are_those_of_the_component(pcfg_model, parses):
             assert float(row[2]) == pytest.approx(analysis.probability, rel=1e-5)
             assert float(row[3]) == pytest.approx(analysis.log_probability, abs=1e-5)
             assert float(line.split("\t")[0]) == pytest.approx(analysis.probability, rel=1e-5)
+
+
+def test_cli_parse_n_best_say_how_they_differ_from_the_first():
+    """By the English model, which has several tags for Norway."""
+    text, options = "He was sold to people in Norway.", ("--n-best", 3)
+    blocks = [run("parse", "en", text, *options, *more).stdout for more in ((), ("--tag-variants",))]
+    first, second = ([line.split("\t") for line in block.splitlines() if line] for block in blocks)
+    assert [len(line) for line in first] == [len(line) for line in second] == [2, 3, 3]
+    assert len({tuple(tree.spans()) for line in first for tree in parse_trees(line[1])}) == 3
+    assert any(re.fullmatch(r"\+NNP?\(Norway\) -NNP?\(Norway\)", line[2]) for line in second[1:])
+    assert "-" in first[1][2]
+    (found,) = json_in(run("parse", "en", text, *options, "--format", "jsonl").stdout)
+    assert (found["n_best"][0]["added"], found["n_best"][0]["missing"]) == ([], [])
+    assert {*found["n_best"][1]["missing"][0]} == {"start", "end", "label"}
+    assert "this is for --n-best" in run("parse", "en", text, "--tag-variants", code=2).stderr
 
 
 def test_cli_parse_marginals_are_those_of_the_component(pcfg_model, parses):

@@ -104,9 +104,15 @@ def test_corrections_refuse_what_is_no_tree(corrections):
         corrections.parsed(3)
     with pytest.raises(ValueError, match="Expected brackets that do not cross"):
         corrections.parsed(0, [(0, 3, "NP"), (2, 4, "NP")])
+    with pytest.raises(ValueError, match="at most 20 brackets over words 0 to 3, got 5,000"):
+        corrections.parsed(0, [(0, 3, f"X{i}") for i in range(5000)])
     with pytest.raises(ValueError, match="within the 13 words"):
         corrections.save(0, [(0, 99, "NP")])
     assert not corrections.output.exists()
+
+
+def test_corrections_take_a_bracket_that_is_there_several_times(corrections):
+    assert corrections.parsed(0, [(0, 3, "ODD")] * 5000) == corrections.parsed(0, [(0, 3, "ODD")])
 
 
 # The file
@@ -254,6 +260,8 @@ def test_correction_server_page_has_the_token_and_runs_its_own_script_alone(serv
     assert "default-src 'none'" in headers["Content-Security-Policy"]
     assert page.count("<script") == page.count(f'<script nonce="{server.nonce}"') == 1
     assert '<option value="SBAR">' in page
+    assert '<button data-label="SBAR">SBAR</button>' in page
+    assert 'data-label="ROOT"' not in page
     assert len(server.token) > 30
     assert server.token != server.nonce
 
@@ -327,6 +335,12 @@ def test_correction_server_has_three_actions(server):
     assert ask(server, "GET", "/save")[0] == 404
 
 
+def test_correction_server_refuses_a_length_that_python_cannot_read(server, caplog):
+    for length in ("9" * 5000, "-1", "1_0"):
+        assert ask(server, "POST", "/save", **{"Content-Length": length})[0] == 413
+    assert not caplog.records
+
+
 # The command
 
 
@@ -375,8 +389,33 @@ const type = (label) => {
 const find = (label, words) => [...document.querySelectorAll(".bracket")].find((box) =>
   box.firstChild.firstChild.data === label && box.querySelectorAll(".word").length === words)
 const word = (i, shiftKey) => document.querySelectorAll(".word")[i].dispatchEvent(new MouseEvent("click", { shiftKey }))
+const check = (holds, what) => {
+  if (holds) return
+  document.body.append(`not so: ${what}`)
+  throw new Error(what)
+}
+const isInside = (box, width, height) => box.left >= 0 && box.right <= width && box.bottom <= height
 async function correct() {
   await wait(() => find("NP", 2))
+  check(element("sentence").textContent === "The man saw the dog at the station on the last day.", "the plain sentence")
+  check([...document.querySelectorAll(".word, .label")].every((each) =>
+    isInside(each.getBoundingClientRect(), innerWidth, Infinity)), "a tree that wraps")
+  check([...document.querySelectorAll("[data-do]")].every((each) =>
+    isInside(each.getBoundingClientRect(), innerWidth, innerHeight)), "buttons that are in sight")
+  press("x")
+  check(element("message").textContent.startsWith("Choose a bracket first"), "a message")
+  const spoken = (i) => document.querySelectorAll("#sentence span")[i]
+  spoken(9).click()
+  spoken(8).click()
+  check(element("chosen").textContent === "New: on the", "two words")
+  spoken(3).click()
+  spoken(3).click()
+  check(element("chosen").textContent === "New: the", "one word")
+  spoken(3).click()
+  spoken(7).click()
+  document.querySelector("[data-label=PP]").click()
+  await wait(() => find("PP", 5))
+  press("u")
   find("NP", 2).firstChild.click()
   press("r")
   type("WHNP")
@@ -411,6 +450,7 @@ def test_correction_page_in_a_browser(server, corrections, tmp_path):
     command = [
         browser, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync", f"--user-data-dir={tmp_path / 'profile'}",
+        "--window-size=400,800",
         "--virtual-time-budget=60000", "--dump-dom", server.url,
     ]  # fmt: skip
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8", timeout=300)

@@ -41,6 +41,12 @@ def pipeline(learner):
     return nlp, parser
 
 
+def english():
+    """A pipeline with the English model, and its parser."""
+    nlp = spacy.blank("en")
+    return nlp, nlp.add_pipe("lpcfg_parser")
+
+
 @pytest.fixture(scope="module")
 def demo():
     return DemoPage(*pipeline(TreebankPCFG()), n_best=3)
@@ -96,6 +102,19 @@ def test_demo_page_has_all_of_each_sentence(demo):
 
 def test_demo_page_has_no_more_trees_than_it_is_told(demo):
     assert 2 <= demo("The ferry left my sister at the station on the last day.").count("<code>") <= 3
+
+
+def test_demo_page_marks_how_alternatives_differ(demo):
+    page = demo("The man saw the dog at the station.")
+    assert page.count(": the most probable tree</summary>") == 1
+    assert re.search(r"%: (<(ins|del)>\w+\([^<]+\)</\2> ?)+</summary>", page)
+
+
+def test_demo_page_has_trees_that_differ_in_tags_alone_if_it_is_asked(demo):
+    text = "It was sold to people in Norway."
+    pages = [DemoPage(*english(), n_best=5, tag_variants=more)(text) for more in (False, True)]
+    is_tag = re.compile(r"%: <ins>NNP?\(Norway\)</ins> <del>NNP?\(Norway\)</del></summary>")
+    assert [bool(is_tag.search(page)) for page in pages] == [False, True]
 
 
 def test_demo_page_escapes_all_text(demo):

@@ -13,7 +13,7 @@ from oracles.enumeration import all_trees, brackets, model_of, weight
 from spacy_lpcfg.chart import EXHAUSTIVE, EnsembleParser, Parser
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.isbn import IncrementalParser
-from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.constraints import ANY, Constraints, crosses, find_crossing
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, PARSED, UNCONSTRAINED
 from spacy_lpcfg.trees import expand_unaries, unbinarize
@@ -94,3 +94,10 @@ def test_whole_spans_may_be_part_of_flat_ones():
     assert Constraints(whole=((1, 3),)).allow(tree)
     assert not Constraints(required=((1, 3, ANY),)).allow(tree)
     assert not Constraints(whole=((0, 2),)).allow([(0, 4, "S"), (1, 4, "VP")])
+
+
+@given(st.lists(SPANS, max_size=6))
+def test_constraints_that_cross_are_found(spans):
+    crossing = find_crossing(spans)
+    assert (crossing is not None) == any(crosses(*one, *other) for one in spans for other in spans)
+    assert crossing is None or (crosses(*crossing[0], *crossing[1]) and {*crossing} <= {*spans})

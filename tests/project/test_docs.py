@@ -46,6 +46,8 @@ PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
 COPIED = {"assets", "benchmarks", "configs", "examples"}
 """What a page finds in the folder that it is run in, as if it were the root of the repository, beside project.yml."""
+IN_CHECKOUT = {README, DOCS / "tutorial.md"}
+"""Pages that say that they are followed in the root of a checkout."""
 FOLDERS = COPIED | {"components", "docs", "spacy_lpcfg", "tests"}
 """Where the files are that pages name."""
 
@@ -90,6 +92,7 @@ def run(page: Path, folder: Path) -> str:
     shutil.copy(ROOT / "project.yml", folder)
     if page in WHOLE:
         make_files(folder, ROOT / "assets" / "sample")
+    before = {*files_in(folder)}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", script(page)],
@@ -99,7 +102,22 @@ def run(page: Path, folder: Path) -> str:
         encoding="utf-8",
     )
     assert done.returncode == 0, f"{page}: {done.stdout[-2000:]}{done.stderr[-4000:]}"
+    if page in IN_CHECKOUT:
+        assert untracked([name for name in files_in(folder) if name not in before]) == []
     return done.stdout
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def untracked(files: list[str]) -> list[str]:
+    """Those of some files that git would show as untracked, were they in the checkout."""
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        return []
+    command = ["git", "check-ignore", "--no-index", "--stdin"]
+    done = subprocess.run(command, cwd=ROOT, input="\n".join(files), capture_output=True, encoding="utf-8")
+    return sorted({*files} - {*done.stdout.splitlines()})
 
 
 @pytest.mark.slow
@@ -324,6 +342,19 @@ def test_docs_site_loads_nothing_from_elsewhere():
     assert "://" not in settings
     assert "highlightjs: false" in settings  # the theme's comes from a network
     assert "url(" not in (DOCS / "site.css").read_text("utf-8")
+
+
+@pytest.mark.slow
+def test_docs_site_is_built_of_a_checkout(tmp_path):
+    """Whether the package is installed with -e or not: its sources are read."""
+    for module in ("mkdocs", "mkdocstrings_handlers.python", "latex2mathml"):
+        pytest.importorskip(module, reason="the extra `docs` is not installed")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr[-3000:]
+    page = (tmp_path / "api" / "index.html").read_text("utf-8")
+    for name in ("spacy_lpcfg.trees.Tree", "spacy_lpcfg.components.constituents.Constituent"):
+        assert f'id="{name}"' in page
 
 
 def test_docs_formulas_are_drawn_without_a_script():

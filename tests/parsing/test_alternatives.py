@@ -1,0 +1,43 @@
+"""Alternative trees: the best of each bracketing, and what differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from spacy_lpcfg.parsing.alternatives import best_bracketings, show_span, tree_difference
+from spacy_lpcfg.parsing.result import Analysis
+from spacy_lpcfg.trees import parse_trees
+
+TREES = [
+    *parse_trees(
+        "(S (NP (PRP her)) (VP (NN duck))) (S (NP (PRP$ her)) (VP (NN duck))) (S (NP (PRP$ her)) (VP (VB duck)))"
+        "(S (NP (PRP$ her) (NN duck))) (NP (PRP$ her) (NN duck)) (NP (NP (PRP$ her) (NN duck)))"
+    )
+]
+RANKED = [Analysis(tree, -float(i), 0.5**i) for i, tree in enumerate(TREES, start=1)]
+
+
+@pytest.mark.parametrize(("n", "places"), [(1, [0]), (2, [0, 3]), (3, [0, 3, 4]), (4, [0, 3, 4, 5]), (9, [0, 3, 4, 5])])
+def test_alternatives_are_the_best_of_each_bracketing(n, places):
+    asked = []
+    found = best_bracketings(lambda n: asked.append(n) or RANKED[:n], n)
+    assert found == [RANKED[i] for i in places]
+    assert asked == [n, 4 * n][: len(asked)]
+
+
+def test_alternatives_end_where_nothing_but_tags_differs():
+    asked = []
+    assert len(best_bracketings(lambda n: asked.append(n) or RANKED[:1] * n, 5)) == 1
+    assert asked == [5, 20]
+
+
+def test_alternatives_differ_in_brackets_and_tags():
+    assert tree_difference(TREES[0], TREES[0]) == ([], [])
+    assert tree_difference(TREES[0], TREES[2]) == ([(0, 1, "PRP$"), (1, 2, "VB")], [(0, 1, "PRP"), (1, 2, "NN")])
+    assert tree_difference(TREES[4], TREES[5]) == ([(0, 2, "NP")], [])  # one more in a unary chain
+
+
+def test_alternatives_show_the_words_of_a_span():
+    words = ["the", "old", "ferry", "on", "the", "lake"]
+    assert show_span(words, (0, 4, "NP")) == "NP(the old ferry on)"
+    assert show_span(words, (0, 6, "NP")) == "NP(the old ... lake)"
