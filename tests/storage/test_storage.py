@@ -406,6 +406,20 @@ def test_storage_limit_may_be_another(monkeypatch, tmp_path):
         read(data)
 
 
+def test_storage_members_share_the_memory_of_the_whole(monkeypatch):
+    """Each member may be read alone within a limit that all of them together exceed."""
+    n_bytes = 10**6
+    member = pack("grammar", 4, {"symbols": np.zeros(n_bytes, np.uint8)})
+    whole = unpack("combined", 3, pack("combined", 3, {f"member_{i}": member for i in range(3)}))
+    monkeypatch.setenv(LIMIT_NAME, str(6 * n_bytes))
+    first, second, third = unpack("combined", 3, pack("combined", 3, whole)).values()
+    for data in (first, second):
+        assert len(unpack("grammar", 4, data)["symbols"]) == n_bytes
+    with pytest.raises(StorageError, match="6,000,000 are allowed"):
+        unpack("grammar", 4, third)
+    assert len(unpack("grammar", 4, member)["symbols"]) == n_bytes
+
+
 def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
     """A parser has a table of all their pairs."""
     monkeypatch.setenv(LIMIT_NAME, str(10**7))
