@@ -59,8 +59,8 @@ def calibrate(
     that is right, in tenths of probability. The log-odds of the scores of brackets are then divided by the one
     temperature that makes the error least on these trees, and those of tags by another: trees stay as they are. On
     other texts the error will be larger. Of several files each is a domain, such as news or dialogue, and the sum of
-    their squared errors is made least. What is saved has the temperatures as settings of the component, which overrule those of
-    the model.
+    their squared errors is made least. What is saved has the temperatures as settings of the component, which overrule
+    those of the model.
 
     \b
     Example:
