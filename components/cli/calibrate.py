@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from spacy_lpcfg.components.cli.console import log, progress, reporting_errors
@@ -66,6 +65,8 @@ def calibrate(
     Example:
         spacy-lpcfg calibrate model/ news.mrg dialogue.mrg --output calibrated/
     """
+    import numpy as np
+
     from spacy_lpcfg.evaluation.calibration import (
         fit_shared_temperature,
         outcomes,
