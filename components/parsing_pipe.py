@@ -259,8 +259,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
         """Scores of brackets, float32 (n,), divided by the temperature."""
-        temperature = self.score_temperature
-        return scores if temperature == 1 else tempered(scores, temperature).astype(np.float32)
+        return tempered(scores, self.score_temperature).astype(np.float32)
 
     def _tempered_posteriors(self, posteriors: Posteriors) -> Posteriors:
         scores = self._tempered(np.array([*posteriors.brackets.values()], dtype=np.float32))

@@ -86,7 +86,7 @@ def calibrate(
     of_component = {"temperature": pipe.score_temperature, "tag_temperature": pipe.output.tag_temperature}
     if output is not None:
         nlp.get_pipe_config(pipe.name)["output"].update(fitted)
-        pipe.output = replace(pipe.output, **fitted)
+        pipe.output = replace(pipe.output, temperature=fitted["temperature"], tag_temperature=fitted["tag_temperature"])
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
     for name, values in (("as they are", _UNCHANGED), ("of the component", of_component), (_FITTED, fitted)):
@@ -96,7 +96,7 @@ def calibrate(
             print(f"    {path.name}: expected calibration error of " + _shown(of_domain))
         if len(trees) > 1:
             print("    mean: expected calibration error of " + _shown(np.mean(errors, axis=0)))
-    scores, right = map(np.concatenate, zip(*brackets, strict=True))
+    scores, right = (np.concatenate(parts) for parts in zip(*brackets, strict=True))
     _print_table(reliability(tempered(scores, fitted["temperature"]), right))
 
 

@@ -1,4 +1,4 @@
-"""How far probabilities of brackets are to be believed: reliability, and one temperature that mends it.
+"""How far probabilities of brackets, tags and trees are to be believed: reliability, and temperatures that mend it.
 
 Guo et al. (2017), "On calibration of modern neural networks": the log-odds of every probability are divided by one
 number, fitted on trees that nothing was learned from, which changes no order and no tree. Differs: `fit_temperature`
@@ -112,8 +112,10 @@ def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
     """Probabilities whose log-odds are divided by a temperature: above 1 they are less sure, below 1 more so.
 
     scores (float, (n,)): in [0, 1]; 0 and 1 stay as they are.
-    RETURNS (float64, (n,))
+    RETURNS (float64, (n,)): The same values if the temperature is 1.
     """
+    if temperature == 1:
+        return scores.astype(np.float64)
     inside = np.clip(scores, _LEAST, 1 - _LEAST, dtype=np.float64)
     with np.errstate(over="ignore"):
         found = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
