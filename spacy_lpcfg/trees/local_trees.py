@@ -127,8 +127,8 @@ NO_LOCAL_TREES = LocalTrees.of({}, ())
 
 def local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LocalTree]:
     """Yield the local trees of a normalised tree in pre-order, but for those that hold nothing but punctuation."""
-    for label, *children in lexical_local_trees(tree, punctuation):
-        yield label, *(child if isinstance(child, str) else child[0] for child in children)
+    for rule in lexical_local_trees(tree, punctuation):
+        yield tuple(child if isinstance(child, str) else child[0] for child in rule)
 
 
 def lexical_local_trees(tree: Tree, punctuation: Collection[str]) -> Iterator[LexicalLocalTree]:
