@@ -35,14 +35,14 @@ _AUXILIARY = (
     "/^(?i)(am|are|is|was|were|be|been|being|has|have|had|having|do|does|did|done|doing|get|gets|got|gotten|getting"
     "|ai|let|help|['’](m|re|s|ve|d|ll))$/"
 )
-_PHRASE = "ADJP|ADVP|NP|PP|S|SBAR|VP"
+_PHRASE = "ADJP|NP|PP|S|SBAR|VP"
 PATTERNS = {
     "skeleton": "S|FRAG < /^(VB|MD|NN|DT$|IN$|TO$)/ | VP < /^VB/ < (/^(NN|DT$|IN$)/ !$ CC)"
     f" | VP < ({_VERB} $-- NP|PP|S|SBAR !$-- CC)",
     "PP over PP": "PP < PP !< /^(IN|TO|RB|JJ|VB.|CC|CONJP|ADVP|PRN|NP)$/ !< (PP $ PP)",
     "VP without a verb": "VP !< /^(VB|MD|TO|VP|CC)/",
     "main verb swallowed": f"VP < (/^VB/ !< {_AUXILIARY}) < (VP !$ VP) !< /^(CC|CONJP|[,:])$/",
-    "mixed coordination": f"CC $- {_PHRASE}=left $+ ({_PHRASE} == !~left) !> UCP"
+    "mixed coordination": f"CC $- {_PHRASE}=left $+ ({_PHRASE} == !~left !$+ ~left) !> UCP"
     " | $- VP $+ VP $-- NP | $- /^VB/ $+ VP | $- VP $+ /^VB/",
 }
 """What looks wrong, in the language of docs/search.md: most matches are mistakes, though not all."""

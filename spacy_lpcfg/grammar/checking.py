@@ -24,12 +24,12 @@ class GrammarError(ValueError):
     """A grammar that is damaged, foreign or inconsistent."""
 
 
-_TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation")
+_TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation", "local_trees.auxiliaries")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
 _MOST_STATES = 2**12  # so that no size of tensors, nor any place in them, is too large for an integer
 _MOST_NODES = 2**31  # of trees
 _PAIR = 8  # bytes that tables for the parser take for each pair of symbols, and of terminals and tags
-_NODE = 64  # bytes that it takes, at most, for each label of a local tree
+_NODE = 64  # bytes that it takes, at most, for each label of a local tree, and for each pair of neighbours
 _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor that is kept
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
@@ -37,7 +37,7 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 def parser_bytes(grammar: Grammar) -> float:
     """About the memory that a parser by a grammar takes, sentences aside: its tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
-    rules = _NODE * len(grammar.local_trees.rules)
+    rules = 2 * _NODE * len(grammar.local_trees.rules) + 2 * _PAIR * (len(grammar.local_trees.symbols) + 2) ** 2
     return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar) + rules
 
 

@@ -186,6 +186,7 @@ class Grammar(ParsingModel):
             values = {**_WITHOUT_CLASSES, **values}
         if not _WITHOUT_LOCAL_TREES.keys() & values.keys():
             values = {**_WITHOUT_LOCAL_TREES, **values}
+        values.setdefault("local_trees.auxiliaries", ())  # older files have none
         try:
             refuse_others(values, GRAMMAR_PARTS)
             for name in GRAMMAR_PARTS:
@@ -257,7 +258,7 @@ _LEXICON = (
 )
 _CLASSIFIER = ("features", "offsets", "outputs", "weights")
 _CLASSES = ("words", "classes")
-_LOCAL_TREES = ("symbols", "offsets", "rules", "counts", "punctuation")
+_LOCAL_TREES = ("symbols", "offsets", "rules", "counts", "punctuation", "auxiliaries")
 _WITHOUT_CLASSES: dict[str, Any] = {
     "lexicon.class_shares": np.zeros((0, 0), dtype=np.float32),
     "classes.words": (),

@@ -38,15 +38,16 @@ class WellFormedDecoder:
     """
 
     def __init__(self, local_trees: LocalTrees, *, cost: float) -> None:
-        self._ids = {symbol: i for i, symbol in enumerate(local_trees.symbols)}
-        self._ids_of_words = {**self._ids, **dict.fromkeys(local_trees.punctuation, _PUNCTUATION)}
-        self._unknown = len(self._ids)
+        self._local_trees = local_trees
+        self._punctuation = frozenset(local_trees.punctuation)
+        self._unknown = len(local_trees.symbols)
         self._cost = cost
         self._rules = rule_scores(local_trees, WEIGHT)
 
-    def brackets(self, posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
+    def brackets(self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
         """Return the brackets of the best tree, in pre-order.
 
+        words (sequence of str): (n_words,), as the treebank spells them.
         posteriors (Posteriors): of brackets, one of them over all words, and tags.
         required (sequence of (start, end, label)): brackets of `posteriors` that the tree has to have, as far as trees
             can have them all.
@@ -59,11 +60,17 @@ class WellFormedDecoder:
         for span in required:
             gains[likely.index(span)] = _CERTAIN
         tags = [max(of_word, key=of_word.__getitem__) for of_word in posteriors.tags]
-        words = np.array([self._ids_of_words.get(tag, self._unknown) for tag in tags], dtype=np.int32)
-        return [likely[i] for i in self._rules.best_brackets(bounds, gains, words)]
+        symbols = np.array(list(map(self._id_of_word, tags, words)), dtype=np.int32)
+        return [likely[i] for i in self._rules.best_brackets(bounds, gains, symbols)]
 
     def _id(self, label: str) -> int:
-        return self._ids.get(basic_category(label), self._unknown)
+        return self._local_trees.ids.get(basic_category(label), self._unknown)
+
+    def _id_of_word(self, tag: str, word: str) -> int:
+        if tag in self._punctuation:
+            return _PUNCTUATION
+        id_of_word = self._local_trees.id_of_word(tag, word)
+        return self._unknown if id_of_word is None else id_of_word
 
 
 _PUNCTUATION = -1
@@ -133,5 +140,5 @@ class WellFormedParser(BackedParser):
         if not any(end - start == len(query.words) for start, end, _ in posteriors.brackets):
             return None
         certain = [span for span, p in posteriors.brackets.items() if constraints and p == 1.0]
-        spans = self._decoder.brackets(posteriors, certain)
+        spans = self._decoder.brackets(query.words, posteriors, certain)
         return spans if constraints.allow(spans) else None

@@ -166,7 +166,7 @@ def test_damaged_bytes_are_refused(proper):
             grammar_from_bytes(damaged)
     values = unpack(_KIND, _VERSION, data)
     for name in values:
-        if "temperature" in name:
+        if name.endswith(("temperature", "auxiliaries")):
             continue  # older files have none
         with pytest.raises(GrammarError):
             Ensemble.from_bytes(pack(_KIND, _VERSION, {key: value for key, value in values.items() if key != name}))

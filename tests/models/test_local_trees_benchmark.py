@@ -9,7 +9,7 @@ from spacy_lpcfg.trees.local_trees import LocalTrees
 GOOD = """
 (S (NP (PRP I)) (VP (VBD had) (VP (VBN known) (NP (PRP him)))) (. .))
 (S (NP (PRP I)) (VP (VBD ate) (PP (IN at) (NP (NN home)))) (, ,) (CC and) (NP (PRP I)) (VP (VBD slept)))
-(S (NP (NNS dogs)) (VP (VBD came) (CC and) (VBD went) (ADVP (RB away))))
+(S (NP (NNS dogs)) (VP (VP (VBD came)) (CC and) (PP (IN at) (NP (NN night))) (VP (VBD went) (ADVP (RB away)))))
 (S (NP (PRP it)) (VP (VBD came) (PP (PP (IN from) (NP (NNP Rome))) (CC or) (PP (IN from) (NP (NNP Ulm))))))"""
 
 
@@ -39,7 +39,7 @@ def test_local_trees_benchmark_counts_local_trees_and_sentences():
     assert set(strangeness(golds, known).values()) == {0.0}
     skeleton, *others = parse_trees("(S (NP (PRP I)) (VBD had) (VP (VBN known) (NP (PRP him))) (. .))"), *golds[1:]
     found = row("m", "mbr", golds, [*skeleton, *others], known)
-    n_local_trees = 4 + 7 + 4 + 8
+    n_local_trees = 4 + 7 + 8 + 8
     assert found["right, %"] == 75
     assert found["unseen local trees, %"] == pytest.approx(100 / n_local_trees)
     assert found["sentences with any, %"] == found["skeleton, %"] == found["any pattern, %"] == 25

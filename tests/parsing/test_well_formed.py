@@ -95,7 +95,7 @@ def test_well_formed_brackets_are_the_best_of_all_trees(posteriors, counts, tags
     posteriors.setdefault((0, N_WORDS, "X"), 0.2)
     counts.setdefault(("X", "a"), 1)
     decoder = WellFormedDecoder(LocalTrees.of(counts, PUNCTUATION), cost=COST)
-    brackets = decoder.brackets(Posteriors(posteriors, [{tag: 1.0} for tag in tags]))
+    brackets = decoder.brackets(WORDS, Posteriors(posteriors, [{tag: 1.0} for tag in tags]))
     tree = Tree.from_spans(WORDS, tags, brackets)
     assert tree.spans() == brackets
     best = max(value_of(each, posteriors, counts) for each in all_trees(posteriors, tags))
@@ -118,7 +118,18 @@ def test_well_formed_skeletons_are_filled_in():
     assert skeleton.spans() == [span for span, p in brackets.items() if p > COST]
     (full,) = parse_trees("(S (NP (NN cat)) (VP (VBD saw) (NP (NN dog))) (. .))")
     assert local.unseen(full) == [("VP", "VBD", "NP")]  # whose neighbours the treebank has: VBD NP PP
-    assert WellFormedDecoder(local, cost=COST).brackets(posteriors) == full.spans()
+    assert WellFormedDecoder(local, cost=COST).brackets(full.words, posteriors) == full.spans()
+
+
+def test_well_formed_verb_phrases_stand_below_auxiliaries():
+    had = "(S (NP (PRP she)) (VP (VBD had) (VP (VBN left) (NP (PRP it)))))"
+    left = "(S (NP (PRP she)) (VP (VBD left) (NP (PRP it))))"
+    local = LocalTrees.of_trees(parse_trees(20 * had + 20 * left))
+    brackets = {(0, 4, "S"): 1.0, (0, 1, "NP"): 1.0, (1, 4, "VP"): 1.0, (2, 4, "VP"): 0.44, (3, 4, "NP"): 1.0}
+    posteriors = Posteriors(brackets, [{"PRP": 1.0}, {"VBD": 1.0}, {"VBN": 1.0}, {"PRP": 1.0}])
+    decoder = WellFormedDecoder(local, cost=0.6)
+    assert (2, 4, "VP") in decoder.brackets(["she", "Had", "left", "it"], posteriors)
+    assert (2, 4, "VP") not in decoder.brackets(["she", "left", "left", "it"], posteriors)
 
 
 @pytest.fixture(scope="module")

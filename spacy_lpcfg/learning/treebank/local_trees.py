@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from spacy_lpcfg.learning.treebank.skeletons import Skeletons
-from spacy_lpcfg.trees.local_trees import LocalTree, LocalTrees, punctuation_tags
+from spacy_lpcfg.trees.local_trees import LexicalLocalTree, LocalTree, LocalTrees, punctuation_tags
 from spacy_lpcfg.trees.transforms import basic_category, split_chain
 
 
@@ -17,20 +17,28 @@ def count_local_trees(nodes: Skeletons) -> LocalTrees:
     n_leaves = len(nodes.preterminals)
     chains = [_chain(name, is_leaf=i < n_leaves) for i, name in enumerate(nodes.symbols)]
     punctuation = _punctuation(nodes, chains)
-    counts: Counter[LocalTree] = Counter()
-    children: list[LocalTree] = []
-    for symbol, left, right in zip(nodes.symbol.tolist(), nodes.left.tolist(), nodes.right.tolist(), strict=True):
-        chain, below = chains[symbol], () if left < 0 else children[left] + children[right]
-        if chain and left >= 0 and below:
-            local_tree: LocalTree = (chain[-1], *below)
-            counts[local_tree] += 1
-        is_mark = left < 0 and chain[-1] in punctuation
-        children.append(below if not chain else () if is_mark and len(chain) == 1 else chain[:1])
-    n_nodes = np.bincount(nodes.symbol, minlength=len(chains)).tolist()
-    for chain, n in zip(chains, n_nodes, strict=True):
-        for pair in pairwise(chain):
-            counts[pair] += n * (pair[1] not in punctuation)
-    return LocalTrees.of(+counts, punctuation)
+    return LocalTrees.of_lexical(lambda: _lexical_local_trees(nodes, chains, punctuation), punctuation)
+
+
+def _lexical_local_trees(
+    nodes: Skeletons, chains: list[LocalTree], punctuation: Collection[str]
+) -> Iterator[LexicalLocalTree]:
+    children: list[LexicalLocalTree] = []
+    words = [word.lower() for word in nodes.words]
+    columns = (nodes.symbol.tolist(), nodes.left.tolist(), nodes.right.tolist(), nodes.word.tolist())
+    for symbol, left, right, word in zip(*columns, strict=True):
+        labels: Sequence[str] = chains[symbol]
+        below: LexicalLocalTree
+        if left >= 0:
+            below = children[left] + children[right]
+        else:
+            *labels, tag = labels
+            below = () if tag in punctuation else ((tag, words[word]),)
+        for label in reversed(labels):
+            if below:
+                yield label, *below
+            below = (label,)
+        children.append(below)
 
 
 def _chain(symbol: str, *, is_leaf: bool) -> LocalTree:
