@@ -1,11 +1,12 @@
 """Make the model of a pipeline one that comes with the package.
 
-    python scripts/bundle.py NAME MODEL TREES... [--bits N] [--lattice WIDTH NATS]
+    python scripts/bundle.py NAME MODEL TREES... [--bits N] [--least SHARE] [--lattice WIDTH NATS]
 
 NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.load opens, with an lpcfg_parser in it;
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
-such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model, where networks
-and span layers keep N bits of the fractions of their weights (4; 23 keep all), and networks of a combination search
+such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model. There networks
+and span layers keep N bits of the fractions of their weights (4; 23 keep all), weights below SHARE of the root mean
+square of their matrix are 0, features of layers whose weights are all 0 go, and networks of a combination search
 lattices of another width, in vertices, and depth, in nats. The temperature that `spacy-lpcfg calibrate` has saved as a
 setting becomes that of the model. Writes the table of the model card NAME.md too: how it was
 learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm.
@@ -73,13 +74,14 @@ def main() -> None:
     arguments.add_argument("model", type=Path, metavar="MODEL")
     arguments.add_argument("trees", type=Path, nargs="+", metavar="TREES")
     arguments.add_argument("--bits", type=int, default=4, metavar="N")
+    arguments.add_argument("--least", type=float, default=0.0, metavar="SHARE")
     arguments.add_argument("--lattice", nargs=2, metavar=("WIDTH", "NATS"))
     args = arguments.parse_args()
     nlp = spacy.load(args.model)
     parser = next((pipe for _, pipe in nlp.pipeline if isinstance(pipe, LPCFGParser)), None)
     if parser is None or parser.grammar is None:
         arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
-    parser.grammar = lighter(parser.grammar, args.bits)
+    parser.grammar = lighter(parser.grammar, args.bits, args.least)
     if parser.output.temperature is not None:
         parser.grammar = replace(parser.grammar, temperature=parser.output.temperature)
     if args.lattice and isinstance(parser.grammar, Combined):
@@ -105,18 +107,24 @@ def main() -> None:
     print(table, end="")
 
 
-def lighter(model: ParsingModel, bits: int) -> ParsingModel:
-    """A model whose networks and layers have rounded weights, which take less room when they are compressed."""
+def lighter(model: ParsingModel, bits: int, least: float) -> ParsingModel:
+    """Return a model whose networks and span layers take less room when they are compressed.
+
+    bits (int): The bits of the fraction that each weight keeps.
+    least (float): Weights below this share of the root mean square of their matrix become 0.
+    """
     if isinstance(model, Combined):
-        return replace(model, members=tuple(lighter(member, bits) for member in model.members))
+        return replace(model, members=tuple(lighter(member, bits, least) for member in model.members))
     if isinstance(model, Mirrored):
-        return Mirrored(lighter(model.model, bits))
+        return Mirrored(lighter(model.model, bits, least))
     if isinstance(model, Stacked):
-        weights = rounded(model.layer.weights, bits).astype(model.layer.weights.dtype)
-        return replace(model, layer=replace(model.layer, weights=weights))
+        weights = sparse(rounded(model.layer.weights, bits), least).astype(model.layer.weights.dtype)
+        used = weights.any(axis=1)
+        layer = replace(model.layer, keys=model.layer.keys[used], weights=weights[used])
+        return replace(model, layer=layer)
     if isinstance(model, ISBN):
         networks = [
-            network.of({name: rounded(array, bits) for name, array in network.parameters.items()})
+            network.of({name: sparse(rounded(array, bits), least) for name, array in network.parameters.items()})
             for network in model.networks
         ]
         return replace(model, networks=tuple(networks))
@@ -124,10 +132,17 @@ def lighter(model: ParsingModel, bits: int) -> ParsingModel:
 
 
 def rounded(array: np.ndarray, bits: int) -> np.ndarray:
-    """Single floats with so many bits of their fractions, the nearest ones."""
+    """Return the nearest single floats that have so many bits in their fractions."""
     mantissas, exponents = np.frexp(array.astype(np.float64))
     scale = 2.0 ** (bits + 1)
     return np.ldexp(np.round(mantissas * scale) / scale, exponents).astype(np.float32)
+
+
+def sparse(array: np.ndarray, least: float) -> np.ndarray:
+    """Return a matrix whose entries below a share of their root mean square are 0; vectors stay as they are."""
+    if array.ndim == 1:
+        return array
+    return np.where(np.abs(array) < least * np.sqrt(np.mean(np.square(array))), np.float32(0), array)
 
 
 def file_rows(path: Path) -> dict[str, str]:
