@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from spacy.tokens import Doc, Span
 
 from spacy_lpcfg.components.constituents import Constituent
 from spacy_lpcfg.components.extensions import register_getters
 from spacy_lpcfg.components.surprisal import surprisal_of
-from spacy_lpcfg.components.tree_matcher import constituency_of
-from spacy_lpcfg.queries.complexity import Complexity, Record, complexity
+
+if TYPE_CHECKING:
+    from spacy_lpcfg.queries.complexity import Complexity, Record
 
 
 def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> Complexity:
@@ -18,6 +21,10 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
     with_surprisal (bool): Whether to tell surprisals, which are computed where they are not known yet.
     RAISES (ValueError): If it has no trees.
     """
+    # patterns of trees, which parsing does without
+    from spacy_lpcfg.components.tree_matcher import constituency_of
+    from spacy_lpcfg.queries.complexity import complexity
+
     roots = [*constituency_of(doclike)]
     bits = [_surprisals(root) for root in roots] if with_surprisal else []
     return complexity((root.tree for root in roots), surprisals=bits)

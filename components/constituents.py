@@ -51,6 +51,8 @@ from spacy_lpcfg.components.pipe_registry import find_pipe
 from spacy_lpcfg.components.sentences import DocSentences, given_tags_of, sentence_bounds, texts_of, words_of
 from spacy_lpcfg.components.settings import SetTags
 from spacy_lpcfg.components.tree_group import GIVEN_TAGS, KEY, SPELLINGS, TAGS, group_at, key_of, keys_of, set_group
+from spacy_lpcfg.evaluation.calibration import tree_probability
+from spacy_lpcfg.parsing.alternatives import DOUBTFUL, doubtful_brackets
 from spacy_lpcfg.pictures import tree_html, tree_svg, tree_text
 from spacy_lpcfg.trees import (
     NO_HEAD,
@@ -311,6 +313,24 @@ class _Sentence:
         _set_tags(alone, given_tags_of(self.doc, self.key)[first:end])
         return alone
 
+    def posteriors(self) -> dict[_Bracket, float]:
+        """Probabilities of the brackets that the sentence may have, by the component that wrote the tree.
+
+        RAISES (ValueError): If there is no such component
+        """
+        pipe = find_pipe(self.doc, self.key)
+        if pipe is None:
+            raise ValueError(
+                f"The component that writes doc.spans[{self.key!r}] is not there to be asked: keep its pipeline, "
+                "which shares the Doc's vocabulary, as long as you ask for alternatives."
+            )
+        posteriors = pipe.posteriors(self.unparsed())[0]
+        return posteriors.brackets if posteriors else {}
+
+    def span(self, start: int, end: int, label: str) -> Span:
+        """The Span of a bracket."""
+        return Span(self.doc, self.words[start], self.words[end - 1] + 1, label)
+
     def tree(self, start: int = 0, end: int | None = None) -> Tree:
         """The tree over the words of [start, end), a constituent."""
         end = len(self.words) if end is None else end
@@ -396,6 +416,30 @@ class TokenDependency(NamedTuple):
     label: str
 
 
+class Rival(NamedTuple):
+    """A bracket that no tree with an uncertain one has: it crosses it, or has another label over the same words.
+
+    span (Span): The words, with the label.
+    probability (float): Posterior probability of the bracket.
+    """
+
+    span: Span
+    probability: float
+
+
+class UncertainSpan(NamedTuple):
+    """A bracket of a tree that may be wrong.
+
+    span (Span): The words, with the label.
+    probability (float): Posterior probability of the bracket.
+    rivals (tuple of Rival): The likely ones, the likeliest first; none if the bracket may only be missing.
+    """
+
+    span: Span
+    probability: float
+    rivals: tuple[Rival, ...]
+
+
 @dataclass(frozen=True, repr=False)
 class Constituent:
     """A node of a tree on a Doc: a range of words with the labels of all brackets over just it.
@@ -445,6 +489,17 @@ class Constituent:
 
     @property
     def probability(self) -> float | None:
+        """Probability that the node is right; None where nothing is known.
+
+        Of a root it is the probability that all brackets of the sentence are right, their product (see
+        `tree_probability`), and of any other node `label_probability`.
+        """
+        is_root = self._range == (0, len(self._sentence.words))
+        scores = self._sentence.scores
+        return tree_probability(scores) if is_root and scores else self.label_probability
+
+    @property
+    def label_probability(self) -> float | None:
         """Posterior probability of the `label` over these words; None where nothing is known."""
         start, end = self._range
         chain = self._sentence.chains[self._range]
@@ -462,17 +517,34 @@ class Constituent:
         that wrote the tree, and that shares the Doc's vocabulary, parses the sentence again for it.
         RAISES (ValueError): If there is no such component
         """
-        sentence = self._sentence
-        pipe = find_pipe(sentence.doc, sentence.key)
-        if pipe is None:
-            raise ValueError(
-                f"The component that writes doc.spans[{sentence.key!r}] is not there to be asked: keep its pipeline, "
-                "which shares the Doc's vocabulary, as long as you ask for alternatives."
-            )
-        posteriors = pipe.posteriors(sentence.unparsed())[0]
-        found = posteriors.brackets.items() if posteriors else ()
+        found = self._sentence.posteriors().items()
         of_words = [(label, p) for (start, end, label), p in found if (start, end) == self._range]
         return dict(sorted(of_words, key=lambda each: -each[1]))
+
+    def uncertain(self, threshold: float = DOUBTFUL) -> list[UncertainSpan]:
+        """Brackets of this node and below that may be wrong, in the order of the tree, with their rivals.
+
+        The component that wrote the tree parses the sentence again for it, as for `alternatives`.
+
+        threshold (float): Brackets with a lower probability are uncertain.
+        RAISES (ValueError): If the tree has no probabilities, or if its component is not there
+        """
+        sentence, (first, last) = self._sentence, self._range
+        if sentence.scores is None:
+            raise ValueError(
+                f"The trees of doc.spans[{sentence.key!r}] have no probabilities: ask trees that a component such as "
+                "'lpcfg_parser' wrote."
+            )
+        scored = list(zip(sentence.brackets, sentence.scores, strict=True))
+        return [
+            UncertainSpan(
+                sentence.span(*each.bracket),
+                each.probability,
+                tuple(Rival(sentence.span(*rival), p) for rival, p in each.rivals.items()),
+            )
+            for each in doubtful_brackets(scored, sentence.posteriors(), threshold=threshold)
+            if first <= each.bracket[0] and each.bracket[1] <= last
+        ]
 
     @property
     def parent(self) -> Constituent | None:

@@ -123,7 +123,7 @@ class ISBNParser(ParsingPipe[ISBN]):
     limits (Limits): time and memory are proportional to the words of a piece and to the beam, and so there is no
         `max_memory`, which has to be None
 
-    The other settings are those of `ParsingPipe`. The temperature of networks is 1.
+    The other settings are those of `ParsingPipe`.
     """
 
     decoding: Decoding

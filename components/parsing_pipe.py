@@ -24,7 +24,7 @@ from spacy_lpcfg.components.sentences import DocSentences, find_sentences
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.surprisal import register_surprisal, set_surprisal
 from spacy_lpcfg.components.unknown_words import UnknownWords
-from spacy_lpcfg.evaluation.calibration import tempered
+from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
 from spacy_lpcfg.parsing.decodings import Decoding
@@ -35,7 +35,6 @@ from spacy_lpcfg.parsing.query import Query, Tags
 from spacy_lpcfg.parsing.result import Analysis, Distribution, Parse, Posteriors, StateVectors
 from spacy_lpcfg.parsing.segmentation import Limits, SegmentingParser
 from spacy_lpcfg.trees import Tree, escape_tokens
-from spacy_lpcfg.trees.tree import Span
 
 register_surprisal()
 register_phrases()
@@ -157,7 +156,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     @property
     def learned_temperature(self) -> float:
         """That of what was learned; 1 before training."""
-        return 1.0
+        return 1.0 if self.learned is None else self.learned.temperature
 
     @property
     def score_temperature(self) -> float:
@@ -255,26 +254,28 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     def _parse(self, parser: TextParser, query: Query) -> Parse:
         parse = parser.parser.parse(query)
-        return replace(parse, span_scores=self._tempered(parse.span_scores))
+        tag_scores = tempered(parse.tag_scores, self.output.tag_temperature).astype(np.float32)
+        return replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
         """Scores of brackets, float32 (n,), divided by the temperature."""
         temperature = self.score_temperature
         return scores if temperature == 1 else tempered(scores, temperature).astype(np.float32)
 
-    def _tempered_brackets(self, brackets: dict[Span, float]) -> dict[Span, float]:
-        scores = np.array([*brackets.values()], dtype=np.float32)
-        return dict(zip(brackets, self._tempered(scores).tolist(), strict=True))
+    def _tempered_posteriors(self, posteriors: Posteriors) -> Posteriors:
+        scores = self._tempered(np.array([*posteriors.brackets.values()], dtype=np.float32))
+        brackets = dict(zip(posteriors.brackets, scores.tolist(), strict=True))
+        tags = [tempered_tags(of_word, self.output.tag_temperature) for of_word in posteriors.tags]
+        return replace(posteriors, brackets=brackets, tags=tags)
 
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
         """Probabilities of all brackets and tags that pruning left, from 0 to 1; also what `threshold` leaves out.
 
-        Those of brackets are tempered as the scores on the Doc are.
+        They are tempered as the scores on the Doc are.
         """
-        found = self._ask(doc, lambda parser, query: parser.posteriors(query))
-        return [each and replace(each, brackets=self._tempered_brackets(each.brackets)) for each in found]
+        return self._ask(doc, lambda parser, query: self._tempered_posteriors(parser.posteriors(query)))
 
     def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
         """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).

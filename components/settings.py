@@ -5,6 +5,7 @@ from typing import Literal
 
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.checks import FLAG, SHARE, Check, number
+from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE
 from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.storage.validation import is_temperature
@@ -13,7 +14,7 @@ SetTags = bool | Literal["missing"]
 _SET_TAGS = Check(
     "'missing', true or false", lambda value: isinstance(value, bool) or (isinstance(value, str) and value == "missing")
 )
-_TEMPERATURE = number("above 0 and finite", is_temperature).optional
+_TEMPERATURE = number("above 0 and finite", is_temperature)
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Output:
     threshold (float): score below which a span is left out; 0 keeps all
     temperature (float or None): the log-odds of the spans' scores are divided by it, for scores that are right as often
         as they say (`spacy-lpcfg calibrate` finds it); 1 for the posteriors as they are, None for the model's own
+    tag_temperature (float): likewise of the tags' scores; models are too sure of tags in texts that are unlike those
+        they learned from, which the default makes up for
     RAISES (ValueError): If one of them is something else
     """
 
@@ -33,12 +36,14 @@ class Output:
     surprisal: bool = False
     threshold: float = 0.0
     temperature: float | None = None
+    tag_temperature: float = TAG_TEMPERATURE
 
     def __post_init__(self) -> None:
         _SET_TAGS(set_tags=self.set_tags)
         FLAG(surprisal=self.surprisal)
         SHARE(threshold=self.threshold)
-        _TEMPERATURE(temperature=self.temperature)
+        _TEMPERATURE.optional(temperature=self.temperature)
+        _TEMPERATURE(tag_temperature=self.tag_temperature)
 
 
 def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:

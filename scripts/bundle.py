@@ -6,7 +6,8 @@ NAME is that of the model, such as en or en-fast; MODEL is a folder that spacy.l
 TREES are files of gold trees that it did not learn from, the first of the treebank that it learned from; of others,
 such as the same trees before they were mended, there is F1 alone. Writes spacy_lpcfg/models/NAME.model, where networks
 and span layers keep N bits of the fractions of their weights (4; 23 keep all), and networks of a combination search
-lattices of another width, in vertices, and depth, in nats. Writes the table of the model card NAME.md too: how it was
+lattices of another width, in vertices, and depth, in nats. The temperature that `spacy-lpcfg calibrate` has saved as a
+setting becomes that of the model. Writes the table of the model card NAME.md too: how it was
 learned, its size, checksum, load time and memory, and scores on the words of TREES as EVALB has them with COLLINS.prm.
 Times are CPU seconds, taken in a process of its own.
 """
@@ -79,6 +80,8 @@ def main() -> None:
     if parser is None or parser.grammar is None:
         arguments.error(f"{args.model} has no lpcfg_parser that has learned, but {nlp.pipe_names}")
     parser.grammar = lighter(parser.grammar, args.bits)
+    if parser.output.temperature is not None:
+        parser.grammar = replace(parser.grammar, temperature=parser.output.temperature)
     if args.lattice and isinstance(parser.grammar, Combined):
         width, nats = args.lattice
         parser.grammar = replace(parser.grammar, lattice=LatticeSettings(width=int(width), nats=float(nats)))

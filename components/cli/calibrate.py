@@ -1,4 +1,4 @@
-"""`spacy-lpcfg calibrate`: whether a parser is right as often as its scores say, and the temperature that mends it."""
+"""`spacy-lpcfg calibrate`: whether a parser is right as often as its scores say, and temperatures that mend it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +19,16 @@ from spacy_lpcfg.components.cli.pipelines import (
 from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of, read_treebank
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from spacy_lpcfg.evaluation.calibration import Reliability
+    from spacy_lpcfg.parsing.protocol import SentenceParser
+    from spacy_lpcfg.parsing.result import Parse
+    from spacy_lpcfg.trees import Tree
 
 
 _FITTED = "fitted to these trees"
+_UNCHANGED = {"temperature": 1.0, "tag_temperature": 1.0}
 
 
 @reporting_errors
@@ -30,49 +36,104 @@ def calibrate(
     model: ParserModel,
     trees: Annotated[
         list[Path],
-        typer.Argument(metavar="TREES...", exists=True, dir_okay=False, help="Trees that it did not learn from."),
+        typer.Argument(
+            metavar="TREES...",
+            exists=True,
+            dir_okay=False,
+            help="Trees that it did not learn from; each file is a domain.",
+        ),
     ],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperature found."),
+        typer.Option("--output", "-o", file_okay=False, help="Folder for the pipeline with the temperatures found."),
     ] = None,
     component: Component = None,
     dialect: Dialect = None,
     skip_bad: SkipBad = False,
     force: Force = False,
 ) -> None:
-    """Tell whether brackets are right as often as their scores say.
+    """Tell whether brackets, tags and whole trees are right as often as their scores say.
 
-    The words of the trees are parsed. The expected calibration error is the mean distance of the brackets' scores and
-    the share of them that is right, in tenths of probability. The log-odds of all scores are then divided by the one
-    temperature that makes the error least on these trees: trees stay as they are. On others the error will be a little
-    larger. What is saved has it as the setting of the component, which overrules that of the model.
+    The words of the trees are parsed. The expected calibration error is the mean distance of the scores and the share
+    that is right, in tenths of probability. The log-odds of the scores of brackets are then divided by the one
+    temperature that makes the error least on these trees, and those of tags by another: trees stay as they are. On
+    other texts the error will be larger. Of several files each is a domain, such as news or dialogue, and the sum of
+    their squared errors is made least. What is saved has the temperatures as settings of the component, which overrule
+    those of the model.
 
     \b
     Example:
-        spacy-lpcfg calibrate model/ dev.mrg --output calibrated/
+        spacy-lpcfg calibrate model/ news.mrg dialogue.mrg --output calibrated/
     """
-    from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes, reliability, tempered
-    from spacy_lpcfg.trees import clean
+    import numpy as np
+
+    from spacy_lpcfg.evaluation.calibration import (
+        fit_shared_temperature,
+        outcomes,
+        reliability,
+        tag_outcomes,
+        tempered,
+    )
 
     if output is not None:
         output = check_folder(output, inputs=[model, *trees], force=force)
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
-    golds = [tree for tree in map(clean, read_treebank(trees, skip_bad, name_of(dialect))) if tree is not None]
     parser = pipe.ready_parser().parser
-    scores, right = outcomes([parser.parse(gold.words) for gold in progress(golds, "sentences")], golds)
-    temperature = fit_temperature(scores, right)
-    of_component = pipe.score_temperature
+    domains = [_parsed(parser, read_treebank([path], skip_bad, name_of(dialect))) for path in trees]
+    brackets, tags = ([ask(*domain) for domain in domains] for ask in (outcomes, tag_outcomes))
+    fitted = {"temperature": fit_shared_temperature(brackets), "tag_temperature": fit_shared_temperature(tags)}
+    of_component = {"temperature": pipe.score_temperature, "tag_temperature": pipe.output.tag_temperature}
     if output is not None:
-        nlp.get_pipe_config(pipe.name)["output"]["temperature"] = temperature
-        pipe.output = replace(pipe.output, temperature=temperature)
+        nlp.get_pipe_config(pipe.name)["output"].update(fitted)
+        pipe.output = replace(pipe.output, **fitted)
         save_pipeline(nlp, output, force=force)
         log(f"saved to {output}")
-    for name, value in (("as they are", 1.0), ("of the component", of_component), (_FITTED, temperature)):
-        found = reliability(tempered(scores, value), right)
-        print(f"temperature {value:5.3f}, {name}: expected calibration error {100 * found.expected_error:.2f}%")
-    _print_table(reliability(tempered(scores, temperature), right))
+    for name, values in (("as they are", _UNCHANGED), ("of the component", of_component), (_FITTED, fitted)):
+        errors = _errors(domains, **values)
+        print(f"temperatures {values['temperature']:5.3f} and of tags {values['tag_temperature']:5.3f}, {name}:")
+        for path, of_domain in zip(trees, errors, strict=True):
+            print(f"    {path.name}: expected calibration error of " + _shown(of_domain))
+        if len(trees) > 1:
+            print("    mean: expected calibration error of " + _shown(np.mean(errors, axis=0)))
+    scores, right = map(np.concatenate, zip(*brackets, strict=True))
+    _print_table(reliability(tempered(scores, fitted["temperature"]), right))
+
+
+def _parsed(parser: "SentenceParser", treebank: "Iterable[Tree]") -> "tuple[list[Parse], list[Tree]]":
+    """What a parser makes of the words of trees, and the trees as scoring sees them."""
+    from spacy_lpcfg.trees import clean
+
+    golds = [tree for tree in map(clean, treebank) if tree is not None]
+    return [parser.parse(gold.words) for gold in progress(golds, "sentences")], golds
+
+
+def _errors(
+    domains: "Sequence[tuple[list[Parse], list[Tree]]]", *, temperature: float, tag_temperature: float
+) -> list[tuple[float, float, float]]:
+    """Expected calibration errors of the brackets, tags and whole trees of each domain, in percent."""
+    from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tag_outcomes, tempered, tree_outcomes
+
+    errors = []
+    for parses, golds in domains:
+        parses = [
+            replace(
+                parse,
+                span_scores=tempered(parse.span_scores, temperature),
+                tag_scores=tempered(parse.tag_scores, tag_temperature),
+            )
+            for parse in parses
+        ]
+        of_brackets, of_tags, of_trees = (
+            100 * reliability(*ask(parses, golds)).expected_error for ask in (outcomes, tag_outcomes, tree_outcomes)
+        )
+        errors.append((of_brackets, of_tags, of_trees))
+    return errors
+
+
+def _shown(errors: "Sequence[float]") -> str:
+    brackets, tags, trees = errors
+    return f"brackets {brackets:.2f}%, tags {tags:.2f}%, whole trees {trees:.2f}%"
 
 
 def _print_table(found: "Reliability") -> None:

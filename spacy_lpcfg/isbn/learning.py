@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from spacy_lpcfg.checks import check_whole
+from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.network import FEED_FORWARD, ISBN, check_approximation, start_network
 from spacy_lpcfg.isbn.normalizers import fit_normalizers
@@ -33,7 +34,7 @@ from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.training import Epoch, Trainer
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary, take_vocabulary
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep
-from spacy_lpcfg.trees.transforms import normalize, strip_root
+from spacy_lpcfg.trees.transforms import clean, normalize, strip_root
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
@@ -224,6 +225,46 @@ class ISBNLearner(Variants):
         for name in ("learn_rate", "weight_decay"):
             if (getattr(self, name) or 0) < 0:
                 raise ValueError(f"Expected {name} of at least 0, got {getattr(self, name)}.")
+
+
+def fit_calibrated(
+    learner: ISBNLearner,
+    trees: Iterable[Tree],
+    *,
+    held_out: Iterable[Tree] | None = None,
+    on_step: OnStep | None = None,
+) -> ISBN:
+    """Learn networks, and fit the temperature of their posteriors to trees that they did not learn from.
+
+    A beam holds too few trees to tell how likely a bracket is, so that the posteriors of networks are too sure.
+
+    trees (iterable of Tree): As for `ISBNLearner.fit`.
+    held_out (iterable of Tree or None): As for `ISBNLearner.fit`. The temperature is fitted to the first 200 of them.
+        Without them, one of 50 trees is left out of learning, but not more than 200. With fewer than 500 trees that
+        would be too few, and the temperature is 1.
+    """
+    kept, golds = list(trees), list(held_out or ())
+    if golds:
+        isbn = learner.fit(kept, held_out=golds, on_step=on_step)
+    elif len(kept) < _ONE_OF * _FEWEST:
+        return learner.fit(kept, on_step=on_step)
+    else:
+        step = max(_ONE_OF, -(-len(kept) // _MOST))
+        golds = kept[step - 1 :: step]
+        del kept[step - 1 :: step]
+        isbn = learner.fit(kept, on_step=on_step)
+    return replace(isbn, temperature=_temperature(isbn, golds[:_MOST], functions=learner.functions))
+
+
+def _temperature(isbn: ISBN, trees: Iterable[Tree], *, functions: bool) -> float:
+    """Return the temperature of least calibration error on trees, from their words; 1 if they have no brackets."""
+    golds = [tree for tree in (clean(tree, functions=functions) for tree in trees) if tree is not None]
+    parser = isbn.parser()
+    scores, right = outcomes([parser.parse(gold.words) for gold in golds], golds)
+    return fit_temperature(scores, right) if len(scores) else 1.0
+
+
+_ONE_OF, _FEWEST, _MOST = 50, 10, 200  # trees that are left out for the temperature
 
 
 def normalized_trees(trees: Iterable[Tree], *, functions: bool = False) -> tuple[list[Tree], str]:

@@ -18,7 +18,7 @@ from spacy_lpcfg.parsing.decodings import OF_NETWORK, Decoding
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
 from spacy_lpcfg.storage.reader import check_room
-from spacy_lpcfg.storage.validation import are_texts, is_array
+from spacy_lpcfg.storage.validation import are_texts, is_array, is_temperature
 from spacy_lpcfg.words.classes import WordClasses
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
@@ -121,7 +121,9 @@ class ISBN(ParsingModel):
         distributions of each decision.
     meta (dict): how it was learned.
     normalizers (float32, (n_tags, 1 + number of states), or None): of `fit_normalizers`.
-    RAISES (ISBNError): If the sizes of the networks or the normalisers do not fit.
+    temperature (float): divisor of the log-odds of posteriors, see `fit_calibrated`.
+    RAISES (ISBNError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
+        and above 0.
     """
 
     vocabulary: NetworkVocabulary
@@ -129,12 +131,12 @@ class ISBN(ParsingModel):
     networks: tuple[Network, ...]
     meta: dict[str, Any] = field(default_factory=dict)
     normalizers: np.ndarray | None = None
+    temperature: float = 1.0
 
     parser_class = "spacy_lpcfg.isbn.parser:IncrementalParser"
     is_network = True
     own_tree = "most-probable"
     decodings: ClassVar[tuple[Decoding, ...]] = OF_NETWORK
-    temperature: ClassVar[float] = 1.0
 
     def __post_init__(self) -> None:
         vocabulary, relations = self.vocabulary, self.relations
@@ -151,6 +153,8 @@ class ISBN(ParsingModel):
         shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
         if self.normalizers is not None and self.normalizers.shape != shape:
             raise ISBNError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")
+        if not is_temperature(self.temperature):
+            raise ISBNError(f"Expected a temperature above 0 that is finite, got {shown(self.temperature)}.")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -193,7 +197,8 @@ class ISBN(ParsingModel):
             values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
         if self.normalizers is not None:
             values |= {"normalizers": self.normalizers}
-        return pack(_KIND, _FORMAT, {**values, "meta": srsly.json_dumps(self.meta)})
+        settings = {"temperature": float(self.temperature), "meta": srsly.json_dumps(self.meta)}
+        return pack(_KIND, _FORMAT, {**values, **settings})
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ISBN:
@@ -212,7 +217,8 @@ class ISBN(ParsingModel):
             refuse_others(values, _names(len(networks)))
             normalizers = values.get("normalizers")
             check_normalizers(normalizers, len(vocabulary.tags), sum(network.n_states for network in networks))
-            found = cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers)
+            temperature = values.get("temperature", 1.0)
+            found = cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers, temperature)
             check_room(found.parser_bytes, what="A parser by this isbn")
             return found
         except KeyError as error:
@@ -252,7 +258,7 @@ def _meta(text: Any) -> dict[str, Any]:
 
 def _names(n_networks: int) -> Iterator[str]:
     """The names of all parts of a model."""
-    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "normalizers")
+    yield from (*_VOCABULARY, "latent", "decisions", "approximations", "meta", "normalizers", "temperature")
     yield from (f"rare_{name}" for name in _RARE)
     yield from (f"classes_{name}" for name in _CLASSES)
     yield from (f"{name}_{i}" for name in PARAMETERS for i in range(n_networks))

@@ -76,9 +76,10 @@ class NetworkVocabulary:
 
     def __post_init__(self) -> None:
         outcomes: dict[str, dict[int, int]] = {}
+        first_word = self.first_word
         for tag, (start, end) in enumerate(pairwise(self.word_offsets.tolist())):
             for outcome in range(start + 1, end):
-                outcomes.setdefault(self.words[outcome - self.first_word], {})[tag] = outcome
+                outcomes.setdefault(self.words[outcome - first_word], {})[tag] = outcome
         rows = {name: self.n_outcomes + i for i, name in enumerate(self.signatures)}
         object.__setattr__(self, "_unknown", self.word_offsets[:-1].tolist())
         object.__setattr__(self, "_tags", {tag: i for i, tag in enumerate(self.tags)})

@@ -9,14 +9,13 @@ from libcpp.vector cimport vector
 
 cdef enum:
     PUNCTUATION = -1
-    UNKNOWN = -2
 
 cdef struct Child:         # of a row, and the row before it
     int32_t candidate      # of the children that are brackets; -1 for a word
     int32_t before         # in the arena; -1 for none
 
-cdef struct State:         # of a row of children that begins some local trees
-    int32_t node
+cdef struct State:         # of a row of children
+    int32_t node           # of the trie; or ~(the last child), for a row that is scored by pairs
     double value
     int32_t last           # in the arena; -1 for no children yet
 
@@ -33,26 +32,50 @@ cdef struct Candidate:     # a bracket, and the best tree that it is at the top 
 
 
 cdef class RuleScores:
-    """The local trees of a treebank as a trie from parent to children, each with a score.
+    """The scores of local trees: of those that a treebank has in a trie from parent to children, of others by pairs.
+
+    The score of a local tree that is not in the trie is the sum over neighbouring children under its label, the edge
+    before the first child and after the last included. Symbols are numbered from 0; after them come an id for all
+    unknown ones and one for the edge.
 
     rules (int32, (n,)), offsets (int32, (n_rules + 1,)): ids of parent and children, as in `LocalTrees`.
-    scores (float64, (n_rules,)): of each; unseen (float): of all others.
+    scores (float64, (n_rules,)): of each; none is below the sum over its pairs.
+    pairs (int32, (n_pairs, 3)), pair_scores (float64, (n_pairs,)): label, child before, and child, with their score.
+    contexts, children (float64, (n_symbols + 1, n_symbols + 2)): of label and child before, and of label and child: the
+        score of any other pair is the sum of the two.
     """
 
     cdef unordered_map[int64_t, int32_t] edges
     cdef vector[double] ends
-    cdef double unseen
+    cdef unordered_map[int64_t, double] pairs
+    cdef const double[:, ::1] contexts, children
+    cdef int32_t unknown, edge
 
-    def __init__(self, const int32_t[::1] rules, const int32_t[::1] offsets, const double[::1] scores, double unseen):
+    def __init__(
+        self,
+        const int32_t[::1] rules,
+        const int32_t[::1] offsets,
+        const double[::1] scores,
+        const int32_t[:, ::1] pairs,
+        const double[::1] pair_scores,
+        const double[:, ::1] contexts,
+        const double[:, ::1] children,
+    ):
         cdef Py_ssize_t i, j
         cdef int32_t node
-        self.unseen = unseen
+        self.unknown, self.edge = <int32_t>contexts.shape[0] - 1, <int32_t>contexts.shape[0]
+        self.contexts, self.children = contexts, children
         self.ends.push_back(-INFINITY)
         for i in range(scores.shape[0]):
             node = 0
             for j in range(offsets[i], offsets[i + 1]):
                 node = self.grow(node, rules[j])
             self.ends[node] = scores[i]
+        for i in range(pair_scores.shape[0]):
+            self.pairs[self.key(pairs[i, 0], pairs[i, 1], pairs[i, 2])] = pair_scores[i]
+
+    cdef int64_t key(self, int32_t label, int32_t before, int32_t child) noexcept nogil:
+        return (<int64_t>label * (self.edge + 1) + before) * (self.edge + 1) + child
 
     cdef int32_t grow(self, int32_t node, int32_t symbol):
         cdef int64_t key = (<int64_t>node << 32) | symbol
@@ -65,25 +88,30 @@ cdef class RuleScores:
 
     cdef int32_t child(self, int32_t node, int32_t symbol) noexcept nogil:
         """The node below another by a symbol; -1 if there is none."""
-        if symbol < 0:
-            return -1
         cdef unordered_map[int64_t, int32_t].iterator edge = self.edges.find((<int64_t>node << 32) | symbol)
         return -1 if edge == self.edges.end() else dereference(edge).second
+
+    cdef double pair(self, int32_t label, int32_t before, int32_t child) noexcept nogil:
+        """The score of neighbouring children under a label."""
+        cdef unordered_map[int64_t, double].iterator found = self.pairs.find(self.key(label, before, child))
+        if found != self.pairs.end():
+            return dereference(found).second
+        return self.contexts[label, before] + self.children[label, child]
 
     cdef double unary(self, int32_t parent, int32_t symbol) noexcept nogil:
         cdef int32_t node = self.child(0, parent)
         if node >= 0:
             node = self.child(node, symbol)
-        if node < 0 or self.ends[node] == -INFINITY:
-            return self.unseen
-        return self.ends[node]
+        if node >= 0 and self.ends[node] != -INFINITY:
+            return self.ends[node]
+        return self.pair(parent, self.edge, symbol) + self.pair(parent, symbol, self.edge)
 
     def best_brackets(self, const int32_t[:, ::1] brackets, const double[::1] gains, const int32_t[::1] words):
         """Return the brackets of the best tree, in pre-order, as indices.
 
         brackets (int32, (n, 3)): start, end and symbol of each that may be in the tree, narrower ones first, those over
             the same words side by side; the last ones over all words. gains (float64, (n,)): what each is worth.
-        words (int32, (n_words,)): the symbol of the tag of each word, or PUNCTUATION, or UNKNOWN.
+        words (int32, (n_words,)): the symbol of the tag of each word, -1 for punctuation.
         """
         cdef _Chart chart = _Chart(self, words)
         cdef Py_ssize_t i = 0, j, n = brackets.shape[0]
@@ -109,7 +137,6 @@ cdef class _Chart:
     cdef vector[vector[int32_t]] beginning   # candidates of the spans so far, by their first word
     cdef vector[Child] arena
     cdef vector[vector[State]] states        # of the row in the making, by position
-    cdef int32_t first, end                  # candidates of the span in the making
 
     def __cinit__(self, RuleScores rules, const int32_t[::1] words):
         self.rules, self.words = rules, words
@@ -118,21 +145,13 @@ cdef class _Chart:
 
     cdef void fill(self, int32_t first, int32_t end):
         """Find the best tree below each label of a span."""
-        cdef int32_t i, node, start = self.candidates[first].start, last
-        cdef double value
-        cdef double unseen = self.row(-1, start, self.candidates[first].end, &last) + self.rules.unseen
-        cdef int32_t of_unseen = last
+        cdef int32_t i
         for i in range(first, end):
-            node = self.rules.child(0, self.candidates[i].symbol)
-            value = -INFINITY if node < 0 else self.row(node, start, self.candidates[first].end, &last)
-            if value < unseen:
-                value, last = unseen, of_unseen
-            self.candidates[i].alone = self.candidates[i].gain + value
-            self.candidates[i].last = last
+            self.row(&self.candidates[i])
         for i in range(first, end):
             self.stack(i, first, end)
         for i in range(first, end):
-            self.beginning[start].push_back(i)
+            self.beginning[self.candidates[first].start].push_back(i)
 
     cdef void stack(self, int32_t i, int32_t first, int32_t end):
         """Find the best labels, up to three, over the same words with a label at the top."""
@@ -155,50 +174,57 @@ cdef class _Chart:
         if value + self.candidates[k].alone > top.best:
             top.best, top.second, top.third = value + self.candidates[k].alone, j, k
 
-    cdef double row(self, int32_t root, int32_t start, int32_t end, int32_t* last):
-        """Find the best row of children of a span, of a local tree below a node of the trie, or of any one for -1.
-
-        RETURNS (double): its value, with that of the local tree; punctuation alone makes none. -inf if there is no row.
-        """
-        cdef int32_t p
-        cdef double best = -INFINITY, value
+    cdef void row(self, Candidate* parent):
+        """Find the best row of children of a bracket, with the score of its local tree, if it is not all punctuation."""
+        cdef int32_t p, root = self.rules.child(0, parent.symbol)
+        cdef double value
         cdef State state
-        for p in range(start, end + 1):
+        for p in range(parent.start, parent.end + 1):
             self.states[p].clear()
-        state.node, state.value, state.last = root, 0, -1
-        self.states[start].push_back(state)
-        for p in range(start, end):
+        state.value, state.last = 0, -1
+        state.node = ~self.rules.edge
+        self.states[parent.start].push_back(state)
+        if root >= 0:
+            state.node = root
+            self.states[parent.start].push_back(state)
+        for p in range(parent.start, parent.end):
             if not self.states[p].empty():
-                self.step(p, start, end, root < 0)
-        last[0] = -1
-        for state in self.states[end]:
-            value = state.value + (0 if state.node == root else self.rules.ends[state.node])
-            if value > best:
-                best, last[0] = value, state.last
-        return best
+                self.step(p, parent)
+        parent.alone = -INFINITY
+        for state in self.states[parent.end]:
+            value = parent.gain + state.value
+            if state.node >= 0 and state.node != root:
+                value += self.rules.ends[state.node]
+            elif state.node < 0 and state.node != ~self.rules.edge:
+                value += self.rules.pair(parent.symbol, ~state.node, self.rules.edge)
+            if value > parent.alone:
+                parent.alone, parent.last = value, state.last
 
-    cdef void step(self, int32_t p, int32_t start, int32_t end, bint is_free):
+    cdef void step(self, int32_t p, Candidate* parent):
         """Add the children that begin at a position to the rows that end there."""
         cdef int32_t i
         cdef Candidate* child
-        self.extend(p, p + 1, self.words[p], 0, -1, is_free)
+        self.extend(p, p + 1, parent.symbol, self.words[p], 0, -1)
         for i in self.beginning[p]:
             child = &self.candidates[i]
-            if child.end <= end and not (p == start and child.end == end):
-                self.extend(p, child.end, child.symbol, child.best, i, is_free)
+            if child.end <= parent.end and not (p == parent.start and child.end == parent.end):
+                self.extend(p, child.end, parent.symbol, child.symbol, child.best, i)
 
-    cdef void extend(self, int32_t p, int32_t end, int32_t symbol, double gain, int32_t candidate, bint is_free):
-        """Add a child to the rows that end at `p`."""
+    cdef void extend(self, int32_t p, int32_t end, int32_t label, int32_t symbol, double gain, int32_t candidate):
+        """Add a child to the rows below a label that end at `p`."""
         cdef State state
         cdef Child child
         cdef size_t i
         for i in range(self.states[p].size()):
             state = self.states[p][i]
             if symbol != PUNCTUATION:
-                if not is_free:
+                if state.node >= 0:
                     state.node = self.rules.child(state.node, symbol)
                     if state.node < 0:
                         continue
+                else:
+                    state.value += self.rules.pair(label, ~state.node, symbol)
+                    state.node = ~symbol
                 if candidate >= 0:
                     child.candidate, child.before = candidate, state.last
                     self.arena.push_back(child)
@@ -207,7 +233,7 @@ cdef class _Chart:
             self.keep(end, state)
 
     cdef void keep(self, int32_t p, State state):
-        """Keep the best row that ends at `p` in each node of the trie."""
+        """Keep the best row that ends at `p` in each node of the trie, and after each child."""
         cdef size_t i
         for i in range(self.states[p].size()):
             if self.states[p][i].node == state.node:

@@ -1,9 +1,9 @@
-"""Alternative trees of a sentence: the likeliest of different brackets, and how one tree differs from another."""
+"""Alternatives to the tree of a sentence: other trees, how two trees differ, and the rivals of doubtful brackets."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from spacy_lpcfg.parsing.distribution import MAX_N_BEST
@@ -12,6 +12,10 @@ from spacy_lpcfg.trees.tree import Span, Tree
 
 _FACTOR = 4  # times as many trees are asked for as are wanted, if too many differ in tags alone
 _MAX_WORDS = 4  # of a span that are all shown
+DOUBTFUL = 0.8
+"""Probability below which a bracket is doubtful, unless another threshold is given."""
+LIKELY_RIVAL = 0.05
+"""Least probability of a rival."""
 
 
 class TreeDifference(NamedTuple):
@@ -23,6 +27,46 @@ class TreeDifference(NamedTuple):
 
     added: list[Span]
     missing: list[Span]
+
+
+class DoubtfulBracket(NamedTuple):
+    """A bracket that may be wrong, and what may stand in its place.
+
+    bracket (Span): As (start, end, label).
+    probability (float): Posterior probability of the bracket.
+    rivals (dict of Span to float): Probabilities of the brackets that no tree with this bracket has, because they cross
+        it, and of those with another label over the same words; the likeliest first. It is empty if the bracket may
+        only be missing.
+    """
+
+    bracket: Span
+    probability: float
+    rivals: dict[Span, float]
+
+
+def doubtful_brackets(
+    scores: Sequence[tuple[Span, float]], posteriors: Mapping[Span, float], *, threshold: float = DOUBTFUL
+) -> list[DoubtfulBracket]:
+    """Return the brackets of a tree with a probability below a threshold, in the order of the tree, with their rivals.
+
+    scores (sequence of (Span, float)): All brackets of the tree with their probabilities.
+    posteriors (mapping of Span to float): Probabilities of the brackets that the sentence may have. Those of at least
+        `LIKELY_RIVAL` that are not in the tree may be rivals.
+    """
+    tree = {bracket for bracket, _ in scores}
+    others = [(each, p) for each, p in posteriors.items() if p >= LIKELY_RIVAL and each not in tree]
+    others.sort(key=lambda other: -other[1])
+    return [
+        DoubtfulBracket(bracket, p, {other: q for other, q in others if _are_rivals(bracket, other)})
+        for bracket, p in scores
+        if p < threshold
+    ]
+
+
+def _are_rivals(first: Span, second: Span) -> bool:
+    """Whether two brackets cross, or are over the same words."""
+    (start, end, _), (other_start, other_end, _) = sorted([first, second])
+    return (start, end) == (other_start, other_end) or start < other_start < end < other_end
 
 
 def best_bracketings(n_best: Callable[[int], list[Analysis]], n: int) -> list[Analysis]:

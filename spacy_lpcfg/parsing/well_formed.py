@@ -1,13 +1,14 @@
 """The tree of least expected loss that looks like the trees of the treebank.
 
 Minimum Bayes risk takes every bracket that is likely enough by itself. Where models disagree, what is left may be a
-skeleton that no treebank has, such as a verb phrase without a verb. So each local tree is scored too, by the logarithm
-of its relative frequency in the treebank: of all trees over likely brackets the one is chosen that maximises
+skeleton that no treebank has, such as a verb phrase without a verb. So each local tree is scored too: of all trees over
+likely brackets the one is chosen that maximises
 
-    sum over brackets of (posterior - cost)  +  WEIGHT * sum over local trees of ln P(children | parent)
+    sum over brackets of (posterior - cost)  +  WEIGHT * sum over local trees of ln P(children | label)
 
-where P of a local tree that the treebank does not have is e^UNSEEN. The recurrence runs over the likely brackets, the
-narrow ones first; the children of each are read along the treebank's local trees, which form a trie.
+where P is the relative frequency in the treebank, smoothed by neighbouring children (`local_tree_scores`). The
+recurrence runs over the likely brackets, the narrow ones first; the children of each are read along the treebank's
+local trees, which form a trie, and beside that by the last child alone, for local trees that the treebank lacks.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spacy_lpcfg.parsing._well_formed import RuleScores
+from spacy_lpcfg.parsing.local_tree_scores import rule_scores
 from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, Posteriors
@@ -24,8 +25,7 @@ from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.trees.transforms import basic_category
 from spacy_lpcfg.trees.tree import Span
 
-WEIGHT = 0.01  # of a nat, beside the expected number of right brackets
-UNSEEN = -30.0  # nats
+WEIGHT = 0.05  # of a nat, beside the expected number of right brackets
 _LEAST = 0.03  # posterior of a bracket that is looked at
 _CERTAIN = 1e6  # what a bracket is worth that constraints require
 
@@ -40,11 +40,9 @@ class WellFormedDecoder:
     def __init__(self, local_trees: LocalTrees, *, cost: float) -> None:
         self._ids = {symbol: i for i, symbol in enumerate(local_trees.symbols)}
         self._ids_of_words = {**self._ids, **dict.fromkeys(local_trees.punctuation, _PUNCTUATION)}
+        self._unknown = len(self._ids)
         self._cost = cost
-        parents = local_trees.rules[local_trees.offsets[:-1]]
-        totals = np.bincount(parents, local_trees.counts, len(local_trees.symbols))
-        log_p = np.log(local_trees.counts / totals[parents])
-        self._rules = RuleScores(local_trees.rules, local_trees.offsets, WEIGHT * log_p, WEIGHT * UNSEEN)
+        self._rules = rule_scores(local_trees, WEIGHT)
 
     def brackets(self, posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
         """Return the brackets of the best tree, in pre-order.
@@ -61,14 +59,14 @@ class WellFormedDecoder:
         for span in required:
             gains[likely.index(span)] = _CERTAIN
         tags = [max(of_word, key=of_word.__getitem__) for of_word in posteriors.tags]
-        words = np.array([self._ids_of_words.get(tag, _UNKNOWN) for tag in tags], dtype=np.int32)
+        words = np.array([self._ids_of_words.get(tag, self._unknown) for tag in tags], dtype=np.int32)
         return [likely[i] for i in self._rules.best_brackets(bounds, gains, words)]
 
     def _id(self, label: str) -> int:
-        return self._ids.get(basic_category(label), _UNKNOWN)
+        return self._ids.get(basic_category(label), self._unknown)
 
 
-_PUNCTUATION, _UNKNOWN = -1, -2
+_PUNCTUATION = -1
 
 
 class WellFormedParser(BackedParser):

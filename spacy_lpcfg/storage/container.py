@@ -174,15 +174,35 @@ def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
     RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version, or that ask for more
         memory than one may.
     """
-    budget = MemoryBudget()
+    budget, deepest = (data.budget, data.deepest) if isinstance(data, _Nested) else (MemoryBudget(), _DEEPEST)
     header = _header(kind, data, budget)
     if header["kind"] != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
         raise _of_another_version(kind, header["version"], version)
     encoded = _body(header, budget)
-    _take_memory(encoded, budget, _DEEPEST)
-    return {name: _decode(name, value) for name, value in encoded.items()}
+    _take_memory(encoded, budget)
+    return {name: _decode(name, value, budget, deepest) for name, value in encoded.items()}
+
+
+class _Nested(bytes):
+    """The bytes of a model within another: `unpack` takes the memory that they ask for from that of the whole.
+
+    budget (MemoryBudget): The memory that is left for the whole.
+    deepest (int): How many more levels of models may be within this one.
+    """
+
+    budget: MemoryBudget
+    deepest: int
+
+    @classmethod
+    def of(cls, name: str, data: memoryview, budget: MemoryBudget, deepest: int) -> _Nested:
+        """Copy the bytes of a part. RAISES (StorageError): If models are within models too deep."""
+        if deepest < 0:
+            raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
+        nested = cls(data)
+        nested.budget, nested.deepest = budget, deepest
+        return nested
 
 
 def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
@@ -250,10 +270,10 @@ def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
     return StorageError(f"This {kind} has format {found}, and {reads}: {remedy}.")
 
 
-def _take_memory(encoded: dict[str, Any], budget: MemoryBudget, deepest: int) -> None:
-    """Take what encoded values ask for when they are decoded, down to the arrays of the models among them.
+def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
+    """Take the memory that the decoded values need, before any of them is decoded.
 
-    RAISES (StorageError): If there is not so much, if an array is none, or if models are within models any deeper.
+    RAISES (StorageError): If so much is not left, or if a map is no array.
     """
     for name, value in encoded.items():
         if isinstance(value, dict):
@@ -261,16 +281,13 @@ def _take_memory(encoded: dict[str, Any], budget: MemoryBudget, deepest: int) ->
             budget.take(_size(shape) * dtype.itemsize)
         elif isinstance(value, memoryview):
             budget.take(len(value))
-            if deepest == 0:
-                raise StorageError(f"The model {shown(name)} is within more models than this spacy-lpcfg knows of.")
-            _take_memory(ContainerReader(_header("model", value, budget)["body"], budget).read(), budget, deepest - 1)
 
 
-def _decode(name: str, value: Any) -> Any:
+def _decode(name: str, value: Any, budget: MemoryBudget, deepest: int) -> Any:
     if isinstance(value, list):
         return tuple(value)
     if isinstance(value, memoryview):
-        return bytes(value)
+        return _Nested.of(name, value, budget, deepest - 1)
     if not isinstance(value, dict):
         return value
     dtype, shape = _form(name, value)

@@ -159,16 +159,20 @@ class ContainerReader:
     def _short_texts(self, n: int) -> list[str]:
         """The texts that come next, at most n, if they are short: a loop of its own, as models have many words."""
         window, at = bytes(self._data[self._at : self._at + _WINDOW]), 0
-        texts: list[str] = []
+        size, texts = len(window), list[str]()
         try:
-            while len(texts) < n and at + 1 < len(window):
+            while n and at + 1 < size:
                 head = window[at]
-                start = at + 2 if head == _SHORT_TEXT else at + 1
-                end = start + (window[at + 1] if head == _SHORT_TEXT else head & 31)
-                if end > len(window) or not (0xA0 <= head < 0xC0 or head == _SHORT_TEXT):
+                if head == _SHORT_TEXT:
+                    start, end = at + 2, at + 2 + window[at + 1]
+                elif 0xA0 <= head < 0xC0:
+                    start, end = at + 1, at + 1 + (head & 31)
+                else:
+                    break
+                if end > size:
                     break
                 texts.append(window[start:end].decode())
-                at = end
+                at, n = end, n - 1
         except UnicodeDecodeError as error:
             raise StorageError(f"A text is not UTF-8: {error}.") from error
         self._budget.take(4 * at)

@@ -207,11 +207,13 @@ def test_scores_are_calibrated(nlp, tmp_path):
     arguments = ["calibrate", str(tmp_path / "model"), str(dev), "--output", str(tmp_path / "calibrated")]
     result = CliRunner().invoke(lpcfg_cli, arguments)
     assert result.exit_code == 0, result.output
-    as_they_are, _, fitted = re.findall(r"error ([0-9.]+)%", result.output)
-    assert float(fitted) <= float(as_they_are)
+    pattern = r"dev.mrg: expected calibration error of brackets ([0-9.]+)%, tags ([0-9.]+)%, whole trees [0-9.]+%"
+    as_they_are, _, fitted = re.findall(pattern, result.output)
+    assert all(float(after) <= float(before) for before, after in zip(as_they_are, fitted, strict=True))
     again = spacy.load(tmp_path / "calibrated")
-    temperature = again.get_pipe("lpcfg_parser").output.temperature
-    assert f"temperature {temperature:5.3f}, fitted to these trees" in result.output
+    output = again.get_pipe("lpcfg_parser").output
+    temperature, of_tags = output.temperature, output.tag_temperature
+    assert f"temperatures {temperature:5.3f} and of tags {of_tags:5.3f}, fitted to these trees" in result.output
     docs = nlp(TEXT), again(TEXT)
     before, after = (doc.spans["constituents"] for doc in docs)
     assert [(span.start, span.end, span.label_) for span in before] == [

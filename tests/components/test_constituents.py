@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import trees as random_trees
@@ -169,8 +170,46 @@ def test_constituents_carry_scores_of_parses():
     assert group.attrs["log_probabilities"].tolist() == [-3.0, -3.0]
     assert group.attrs["status"] == ["parsed", "glued"]
     root = doc._.constituency[0]
-    assert root.probability == pytest.approx(0.9)
-    assert root.children[1].probability == pytest.approx(0.7)
+    assert root.label_probability == pytest.approx(0.9)
+    assert root.children[1].probability == root.children[1].label_probability == pytest.approx(0.7)
+
+
+def test_probability_of_a_root_is_that_of_the_whole_tree():
+    doc = Doc(VOCAB, words=["It", "works", " ", "Go", "Oh", "a", "b"], sent_starts=[1, 0, 0, 1, 1, 1, 0])
+    texts = "(S (NP (PRP It)) (VP (VBZ works)))", "(VP (VB Go))", "(UH Oh)", "(S (X a) (X b))"
+    scores = [0.9, 0.8, 0.7], [0.6], [], [0.0]
+    set_parses(doc, [parse_of(text, of_text) for text, of_text in zip(texts, scores, strict=True)])
+    expected = pytest.approx([0.9 * 0.8 * 0.7, 0.6, 0.5, 0.0])  # that of a bare word is that of its tag
+    assert [root.probability for root in doc._.constituency] == expected
+    for again in (Doc(VOCAB).from_bytes(doc.to_bytes()), pickle.loads(pickle.dumps(doc)), Doc.from_docs([doc, doc])):
+        assert [root.probability for root in again._.constituency][:4] == expected
+    set_parses(doc, [parse_of(text, of_text) for text, of_text in zip(texts, scores, strict=True)], threshold=0.75)
+    assert doc._.constituency[0].probability == pytest.approx(0.9 * 0.8)  # of what is left of the tree
+    assert doc._.constituency[3].probability is None
+
+
+def test_uncertain_brackets_have_rivals_that_their_component_tells():
+    nlp = spacy.blank("en")
+    pipe = nlp.add_pipe("lpcfg_parser", config={"pretrained": "en-fast"})
+    words = ["They", "cooked", "the", "beans", "in", "the", "pot", "on", "the", "stove", "."]
+    doc = nlp(Doc(nlp.vocab, words=words))
+    (posteriors,) = pipe.posteriors(Doc(nlp.vocab, words=words))
+    root, scores = doc._.constituency[0], doc.spans[KEY].attrs["scores"].tolist()
+    found = root.uncertain(1.1)
+    assert [(each.span, each.span.label_, each.probability) for each in found] == [
+        (span, span.label_, score) for span, score in zip(doc.spans[KEY], scores, strict=True)
+    ]
+    rivals = [rival for each in found for rival in each.rivals]
+    assert ("the beans in the pot", "NP") in [(span.text, span.label_) for span, _ in rivals]
+    for span, p in rivals:
+        assert posteriors.brackets[span.start, span.end, span.label_] == pytest.approx(p, abs=1e-6)
+    least = min(scores)
+    assert [each.probability for each in root.uncertain(least + 1e-6)] == [least]
+    assert root.uncertain(0.0) == []
+    with pytest.raises(ValueError, match="is not there to be asked"):
+        Doc(Vocab()).from_bytes(doc.to_bytes())._.constituency[0].uncertain()
+    with pytest.raises(ValueError, match="have no probabilities"):
+        doc_of(FLIES)._.constituency[0].uncertain()
 
 
 def test_constituents_below_the_threshold_are_left_out():
@@ -183,7 +222,8 @@ def test_constituents_below_the_threshold_are_left_out():
     ]
     assert str(trees(doc)[0]) == "( (NP (DT The) (NN time)) (VBZ is) (ADVP (RB now)))"
     root = doc._.constituency[0]
-    assert (root.labels, root.label, root.probability) == ((), "", None)
+    assert (root.labels, root.label, root.label_probability) == ((), "", None)
+    assert root.probability == pytest.approx(0.9 * 0.8)
     assert root.children[1].probability == 0.5  # of the tag
 
 

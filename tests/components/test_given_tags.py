@@ -181,7 +181,7 @@ def test_given_tags_are_those_of_the_alternatives_of_a_node(nlp, tags):
     """They are asked of a Doc of the sentence alone, in which the parser's own tags are not to be given."""
     for node in nlp(doc_of(nlp, tags))._.constituency[0].nodes():
         if node.labels:
-            assert node.alternatives[node.label] == pytest.approx(node.probability, abs=1e-5)
+            assert node.alternatives[node.label] == pytest.approx(node.label_probability, abs=1e-5)
 
 
 def test_given_tags_by_another_parser_are_given_unless_told(nlp):

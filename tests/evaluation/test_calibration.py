@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes, reliability, tempered
+from spacy_lpcfg.evaluation.calibration import (
+    fit_shared_temperature,
+    fit_temperature,
+    outcomes,
+    reliability,
+    tag_outcomes,
+    tempered,
+    tempered_tags,
+    tree_outcomes,
+)
 from spacy_lpcfg.parsing.result import PARSED, Parse
 from spacy_lpcfg.trees import Tree
 
@@ -54,3 +63,32 @@ def test_outcomes_of_parses():
     assert right.tolist() == [True, False, True, False]
     with pytest.raises(ValueError, match="same words"):
         outcomes([parse], [])
+
+
+def test_shared_temperature_counts_domains_alike():
+    domains = [drawn(1.0, n=300_000), drawn(2.0, n=30_000, seed=1)]
+    shared = fit_shared_temperature(domains)
+    assert 1.2 < shared < 1.8
+    assert fit_temperature(*map(np.concatenate, zip(*domains, strict=True))) < shared
+    with pytest.raises(ValueError, match="Expected brackets"):
+        fit_shared_temperature([*domains, (np.zeros(0), np.zeros(0, dtype=bool))])
+
+
+def test_tags_share_what_the_likeliest_one_leaves():
+    tempered_by = tempered_tags({"NN": 0.9, "JJ": 0.08, "VB": 0.02}, 2.0)
+    assert tempered_by == pytest.approx({"NN": 0.75, "JJ": 0.2, "VB": 0.05})
+    assert tempered_tags({"NN": 1.0}, 2.0) == {"NN": 1.0}
+
+
+def test_outcomes_of_tags_and_whole_trees():
+    gold = Tree.from_spans(["It", "works"], ["PRP", "VBZ"], [(0, 2, "S"), (0, 1, "NP")])
+    right = Parse(gold.words, ["PRP", "NN"], gold.spans(), np.array([0.8, 0.5]), np.array([0.9, 0.6]), 0.0, PARSED)
+    wrong = Parse(gold.words, gold.tags, [(0, 2, "S")], np.array([0.7]), np.array([1.0, 0.3]), 0.0, PARSED)
+    bare = Parse(["Go"], ["VB"], [], np.zeros(0), np.array([0.9]), 0.0, PARSED)
+    parses, golds = [right, wrong, bare], [gold, gold, Tree.from_spans(["Go"], ["VB"], [])]
+    scores, are_right = tree_outcomes(parses, golds)
+    assert scores == pytest.approx([0.4, 0.7])
+    assert are_right.tolist() == [True, False]
+    scores, are_right = tag_outcomes(parses, golds)
+    assert scores == pytest.approx([0.9, 0.6, 1.0, 0.3, 0.9])
+    assert are_right.tolist() == [True, False, True, True, True]

@@ -8,7 +8,7 @@ from oracles.isbn_reference import random_events, random_parameters
 
 from spacy_lpcfg.isbn import APPROXIMATIONS, ISBN, Network
 from spacy_lpcfg.isbn._adam import AdamTable, Schedule
-from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch
+from spacy_lpcfg.isbn.learning import ISBNLearner, LearningEpoch, fit_calibrated
 from spacy_lpcfg.isbn.likelihood import log_likelihoods
 from spacy_lpcfg.isbn.training import Epoch, Trainer, Training
 from spacy_lpcfg.trees import Tree, parse_trees
@@ -225,3 +225,22 @@ def test_learner_refuses_what_cannot_be():
     for name, value in wrong.items():
         with pytest.raises(ValueError, match=name):
             replace(QUICK, **{name: value}).fit(TREES)
+
+
+def test_temperature_is_fitted_to_trees_that_nothing_is_learned_from(monkeypatch):
+    """Held-out trees, or those that are left out of learning; with too few trees it is 1."""
+    seen = []
+    monkeypatch.setattr(
+        "spacy_lpcfg.isbn.learning.fit_temperature", lambda scores, right: seen.append(len(right)) or 2.5
+    )
+    calibrated = fit_calibrated(QUICK, TREES, held_out=TREES[1:3])
+    learned = QUICK.fit(TREES, held_out=TREES[1:3])
+    assert (calibrated.temperature, learned.temperature) == (2.5, 1.0)
+    assert replace(calibrated, temperature=1.0).to_bytes() == learned.to_bytes()
+    assert fit_calibrated(QUICK, TREES).to_bytes() == QUICK.fit(TREES).to_bytes()
+    assert len(seen) == 1
+    many = replace(QUICK, n_epochs=1)
+    calibrated = fit_calibrated(many, TREES * 125)
+    assert (calibrated.temperature, calibrated.meta["n_trees"]) == (2.5, 490)
+    assert len(seen) == 2
+    assert ISBN.from_bytes(calibrated.to_bytes()).temperature == 2.5

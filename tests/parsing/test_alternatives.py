@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from spacy_lpcfg.parsing.alternatives import best_bracketings, show_span, tree_difference
+from spacy_lpcfg.parsing.alternatives import best_bracketings, doubtful_brackets, show_span, tree_difference
 from spacy_lpcfg.parsing.result import Analysis
 from spacy_lpcfg.trees import parse_trees
 
@@ -41,3 +41,16 @@ def test_alternatives_show_the_words_of_a_span():
     words = ["the", "old", "ferry", "on", "the", "lake"]
     assert show_span(words, (0, 4, "NP")) == "NP(the old ferry on)"
     assert show_span(words, (0, 6, "NP")) == "NP(the old ... lake)"
+
+
+def test_doubtful_brackets_have_rivals_that_stand_in_no_tree_with_them():
+    scores = [((0, 5, "S"), 0.99), ((0, 1, "NP"), 0.79), ((1, 5, "VP"), 0.8), ((2, 5, "NP"), 0.6)]
+    likely = {(0, 1, "ADVP"): 0.1, (0, 1, "INTJ"): 0.04, (1, 3, "VP"): 0.3, (2, 4, "NP"): 0.05, (2, 5, "S"): 0.2}
+    doubtful = doubtful_brackets(scores, {**dict(scores), **likely, (3, 5, "NP"): 0.3})
+    assert doubtful == [
+        ((0, 1, "NP"), 0.79, {(0, 1, "ADVP"): 0.1}),
+        ((2, 5, "NP"), 0.6, {(1, 3, "VP"): 0.3, (2, 5, "S"): 0.2}),
+    ]
+    assert list(doubtful[1].rivals) == [(1, 3, "VP"), (2, 5, "S")]
+    assert doubtful_brackets(scores, {}, threshold=0.6) == []
+    assert doubtful_brackets(scores, {}, threshold=0.7) == [((2, 5, "NP"), 0.6, {})]

@@ -1,7 +1,8 @@
 """Well-formed trees against enumeration: all trees over a few brackets, each scored by the formula."""
 
-from itertools import permutations, product
-from math import log
+from collections import Counter
+from itertools import pairwise, permutations, product
+from math import log, prod
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +13,10 @@ from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.local_tree_scores import DISCOUNT, PRIOR
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
-from spacy_lpcfg.parsing.well_formed import UNSEEN, WEIGHT, WellFormedDecoder
+from spacy_lpcfg.parsing.well_formed import WEIGHT, WellFormedDecoder
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.local_trees import LocalTrees, local_trees
 
@@ -49,13 +51,38 @@ def all_trees(brackets, tags):
             yield Tree.from_spans(WORDS, tags, [(*bounds, label) for bounds in order for label in chains[bounds]])
 
 
+def probability(rule, counts):
+    """The formula of `local_tree_scores`, by brute force."""
+
+    def smoothed(events, event, below):
+        """An event by its count among others, and by the probability that less context gives it."""
+        lost = sum(min(n, DISCOUNT) for n in events.values())
+        return (max(events.get(event, 0) - DISCOUNT, 0) + (lost + 1) * below) / (sum(events.values()) + 1)
+
+    label, edge = rule[0], "edge"
+    rows = {other: n for other, n in counts.items() if other[0] == label}
+    pairs = [(pair, n) for row, n in rows.items() for pair in pairwise((edge, *row[1:], edge))]
+    children = Counter()
+    for (_, child), n in pairs:
+        children[child] += n
+    n_outcomes = len({symbol for other in counts for symbol in other}) + 2
+    by_pairs = []
+    for before, child in pairwise((edge, *rule[1:], edge)):
+        after = Counter()
+        for pair, n in pairs:
+            if pair[0] == before:
+                after[pair[1]] += n
+        by_child = (children[child] + PRIOR) / (children.total() + PRIOR * n_outcomes)
+        by_pairs.append(smoothed(after, child, by_child))
+    return smoothed(rows, rule, prod(by_pairs))
+
+
 def value_of(tree, posteriors, counts):
     """The formula of the module's docstring."""
-    totals = {parent: sum(n for rule, n in counts.items() if rule[0] == parent) for parent in LABELS}
-    value = sum(posteriors[span] - COST for span in tree.spans())
-    for rule in local_trees(tree, PUNCTUATION):
-        value += WEIGHT * (log(counts[rule] / totals[rule[0]]) if rule in counts else UNSEEN)
-    return value
+    rules = local_trees(tree, PUNCTUATION)
+    return sum(posteriors[span] - COST for span in tree.spans()) + WEIGHT * sum(
+        log(probability(rule, counts)) for rule in rules
+    )
 
 
 @settings(max_examples=150)
@@ -67,7 +94,6 @@ def value_of(tree, posteriors, counts):
 def test_well_formed_brackets_are_the_best_of_all_trees(posteriors, counts, tags):
     posteriors.setdefault((0, N_WORDS, "X"), 0.2)
     counts.setdefault(("X", "a"), 1)
-    counts |= {(label, "b"): 1 for label in LABELS}  # a parent that the treebank lacks has no local trees to compare
     decoder = WellFormedDecoder(LocalTrees.of(counts, PUNCTUATION), cost=COST)
     brackets = decoder.brackets(Posteriors(posteriors, [{tag: 1.0} for tag in tags]))
     tree = Tree.from_spans(WORDS, tags, brackets)
@@ -88,12 +114,11 @@ def test_well_formed_skeletons_are_filled_in():
     assert local.punctuation == (".",)
     brackets = {(0, 4, "S"): 1.0, (0, 1, "NP"): 0.9, (1, 3, "VP"): 0.38, (2, 3, "NP"): 0.38}
     posteriors = Posteriors(brackets, [{"NN": 1.0}, {"VBD": 0.6, "NN": 0.4}, {"NN": 1.0}, {".": 1.0}])
-    (tree,) = parse_trees("(S (NP (NN cat)) (VBD saw) (NN dog) (. .))")
-    assert local.unseen(tree) == [("S", "NP", "VBD", "NN")]
-    assert WellFormedDecoder(local, cost=0.42).brackets(posteriors) == tree.spans()  # VP -> VBD NP is as unseen
-    with_object = LocalTrees.of({**local.as_dict, ("VP", "VBD", "NP"): 1}, local.punctuation)
+    (skeleton,) = parse_trees("(S (NP (NN cat)) (VBD saw) (NN dog) (. .))")
+    assert skeleton.spans() == [span for span, p in brackets.items() if p > COST]
     (full,) = parse_trees("(S (NP (NN cat)) (VP (VBD saw) (NP (NN dog))) (. .))")
-    assert WellFormedDecoder(with_object, cost=0.42).brackets(posteriors) == full.spans()
+    assert local.unseen(full) == [("VP", "VBD", "NP")]  # whose neighbours the treebank has: VBD NP PP
+    assert WellFormedDecoder(local, cost=COST).brackets(posteriors) == full.spans()
 
 
 @pytest.fixture(scope="module")

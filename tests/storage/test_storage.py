@@ -23,6 +23,7 @@ import srsly
 from stored_models import KINDS, model
 
 from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.isbn import ISBNError
 from spacy_lpcfg.storage.container import StorageError, compressed, kind_of, pack, read_meta, unpack
 from spacy_lpcfg.storage.reader import LIMIT_NAME, ContainerReader, MemoryBudget
 
@@ -189,7 +190,7 @@ def test_storage_names_what_lacks(kind):
                 KINDS[kind].read(pack(kind_of(data), version_of(data), others))
 
 
-@pytest.mark.parametrize("kind", ["grammar", "ensemble", "combined"])
+@pytest.mark.parametrize("kind", ["grammar", "ensemble", "combined", "isbn"])
 def test_storage_keeps_the_temperature(kind):
     """In older files there is none, which is 1; numbers of numpy are numbers."""
     read, data = KINDS[kind].read, model(kind).to_bytes()
@@ -201,7 +202,7 @@ def test_storage_keeps_the_temperature(kind):
     for bad in (0, -1.0, math.nan, math.inf, "1.5", None):
         with pytest.raises(ValueError, match="temperature"):
             replace(model(kind), temperature=bad)
-        with pytest.raises(GrammarError, match="temperature"):
+        with pytest.raises((GrammarError, ISBNError), match="temperature"):
             read(repacked(data, temperature=bad))
 
 
@@ -404,6 +405,20 @@ def test_storage_limit_may_be_another(monkeypatch, tmp_path):
     monkeypatch.setenv(LIMIT_NAME, "much")
     with pytest.raises(ValueError, match="Expected SPACY_LPCFG_MAX_BYTES to be a number of bytes, got 'much'"):
         read(data)
+
+
+def test_storage_members_share_the_memory_of_the_whole(monkeypatch):
+    """Each member may be read alone within a limit that all of them together exceed."""
+    n_bytes = 10**6
+    member = pack("grammar", 4, {"symbols": np.zeros(n_bytes, np.uint8)})
+    whole = unpack("combined", 3, pack("combined", 3, {f"member_{i}": member for i in range(3)}))
+    monkeypatch.setenv(LIMIT_NAME, str(6 * n_bytes))
+    first, second, third = unpack("combined", 3, pack("combined", 3, whole)).values()
+    for data in (first, second):
+        assert len(unpack("grammar", 4, data)["symbols"]) == n_bytes
+    with pytest.raises(StorageError, match="6,000,000 are allowed"):
+        unpack("grammar", 4, third)
+    assert len(unpack("grammar", 4, member)["symbols"]) == n_bytes
 
 
 def test_storage_says_how_many_symbols_are_too_many(monkeypatch):
