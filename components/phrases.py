@@ -106,7 +106,7 @@ def _indexed(doclike: Doc | Span) -> IndexedDocs:
 def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhrase:
     span = docs.span(node)
     phrase = kind(span.doc, span.start, span.end, span.label)
-    phrase.probability = node.label_probability
+    phrase.probability = node.probability
     phrase.head = docs.span(node.head)[0]
     phrase.depth = sum(above.label not in ROOT_LABELS for above in node.ancestors())
     return phrase
