@@ -2,11 +2,12 @@
 
     python scripts/masc.py MASC FOLDER
 
-MASC is a folder with a file of trees a document, `*.mrg`. Writes FOLDER/train.mrg and FOLDER/dev.mrg, a tree a line,
-of which the second has a tenth of the documents, of every genre. Documents of the Wall Street Journal are left out, as
-other treebanks measure on them. What stands for no word (CODE, SU) and what speakers took back (EDITED) is cut out;
-NML is dissolved, and the preposition "to" is an IN, as in GUM and the English Web Treebank. Trees that hold words which
-were damaged on the way are left out.
+MASC is a folder, or a zip file of folders, with a file of trees a document, `*.mrg`. Writes FOLDER/train.mrg and
+FOLDER/dev.mrg, a tree a line, of which the second has a tenth of the documents, of every genre. Documents of the Wall
+Street Journal are left out, as other treebanks measure on them. What stands for no word (CODE, SU) and what speakers
+took back (EDITED) is cut out. NML is dissolved, and the preposition "to" is an IN, as in GUM and the English Web
+Treebank. Tags that GUM's trees do not have, such as that of hyphens, become those that it has. Trees that hold words
+which were damaged on the way are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from zipfile import ZipFile
 
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import Tree, normalize, parse_trees
@@ -35,8 +37,9 @@ DEV = frozenset(
         "sw2071-UTF16-ms98-a-trans",  # telephone
     )
 )
+ENDING = ".mrg"
 NO_WORDS = frozenset(("CODE", "SU", "XX"))
-TAGS = {"-LSB-": "-LRB-", "-RSB-": "-RRB-"}
+TAGS = {"-LSB-": "-LRB-", "-RSB-": "-RRB-", "HYPH": ":", "NFP": ":", "AFX": "JJ", "NNS-4": "NNS"}
 TAKEN_BACK, PARTS_OF_NAMES = "EDITED", "NML"
 DAMAGED = re.compile(r"RSQUO|LSQUO|LDQUO|RDQUO|\$\$|&\w+;|\ufffd")
 
@@ -46,21 +49,32 @@ def main() -> None:
     arguments.add_argument("masc", type=Path, metavar="MASC")
     arguments.add_argument("folder", type=Path, metavar="FOLDER")
     args = arguments.parse_args()
-    documents = {path.name.split(".mrg")[0]: path for path in sorted(args.masc.glob("*.mrg*"))}
-    kept = {name: path for name, path in documents.items() if not name.startswith("wsj_")}
-    if not kept.keys() >= DEV:
+    documents = {name: text for name, text in sorted(read(args.masc)) if not name.startswith("wsj_")}
+    if not documents.keys() >= DEV:
         arguments.error(f"expected MASC's files of trees, such as {min(DEV)}.mrg, got {args.masc}")
     args.folder.mkdir(parents=True, exist_ok=True)
     for part in ("train", "dev"):
-        names = [name for name in kept if (name in DEV) == (part == "dev")]
-        trees = [tree for name in names for tree in cleaned(read(kept[name]))]
+        names = [name for name in documents if (name in DEV) == (part == "dev")]
+        trees = [tree for name in names for tree in cleaned(parse(documents[name]))]
         write_atomically(args.folder / f"{part}.mrg", "".join(f"{tree}\n" for tree in trees).encode())
         print(f"{part}: {len(trees):,} trees, {sum(map(len, trees)):,} tokens of {len(names)} documents")
 
 
-def read(path: Path) -> Iterator[Tree]:
-    """Yield the trees of a file but for broken ones; some files have no-break spaces between their brackets."""
-    return parse_trees(path.read_text("utf-8").replace("\xa0", " "), on_error=lambda _: None)
+def read(masc: Path) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each document of a folder or a zip file."""
+    if masc.is_dir():
+        for path in masc.glob(f"*{ENDING}*"):
+            yield path.name.split(ENDING)[0], path.read_text("utf-8")
+        return
+    with ZipFile(masc) as archive:
+        for path in map(PurePosixPath, archive.namelist()):
+            if ENDING in path.name:
+                yield path.name.split(ENDING)[0], archive.read(str(path)).decode()
+
+
+def parse(text: str) -> Iterator[Tree]:
+    """Yield the trees of a document but for broken ones; some documents have no-break spaces between their brackets."""
+    return parse_trees(text.replace("\xa0", " "), on_error=lambda _: None)
 
 
 def cleaned(trees: Iterator[Tree]) -> Iterator[Tree]:

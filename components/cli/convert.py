@@ -195,19 +195,18 @@ def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["
     """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
-    from spacy_lpcfg.trees import strip_root
     from spacy_lpcfg.trees.dependency_sentences import read_conllu
 
     pipe = find_parser(load_pipeline(by), None)
-    model = pipe.grammar if isinstance(pipe, LPCFGParser) else None
-    if model is None or not model.local_trees:
-        raise ValueError(f"Expected a model that knows the local trees of its treebank, got {by}: learn it again.")
+    if not isinstance(pipe, LPCFGParser) or pipe.grammar is None:
+        raise ValueError(f"Expected the model of an lpcfg_parser, got {by}.")
+    annotator = DependencyAnnotator(pipe.grammar)
     n_kept = n_unknown = n_none = 0
     sentences = (sentence for file in files for sentence in read_conllu(file))
-    for tree in DependencyAnnotator(model).trees(sentences, n_jobs=n_jobs):
+    for tree in annotator.trees(sentences, n_jobs=n_jobs):
         if tree is None:
             n_none += 1
-        elif model.local_trees.unseen(strip_root(tree)[1]):
+        elif annotator.unseen(tree):
             n_unknown += 1
         else:
             n_kept += 1

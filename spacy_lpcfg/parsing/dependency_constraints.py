@@ -17,7 +17,8 @@ from spacy_lpcfg.parsing.protocol import SentenceParser
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import PARSED
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence, subtree_spans
-from spacy_lpcfg.trees.transforms import escape_tokens
+from spacy_lpcfg.trees.local_trees import LocalTree
+from spacy_lpcfg.trees.transforms import escape_tokens, strip_root
 from spacy_lpcfg.trees.tree import Span, Tree
 
 _LOOSE = frozenset(
@@ -127,11 +128,16 @@ def _is_subject(relation: str) -> bool:
 class DependencyAnnotator:
     """Parses sentences so that their trees respect known dependencies.
 
-    model (ParsingModel): Parses under constraints.
+    model (ParsingModel): Parses under constraints, and tags the words whose tag its treebank does not have.
+    RAISES (ValueError): If the model does not know the local trees of its treebank, and so not its tags.
     """
 
     def __init__(self, model: ParsingModel) -> None:
+        if not model.local_trees:
+            raise ValueError("Expected a model that knows the local trees of its treebank; learn this one again.")
         self._words, self._root_label = model.words, model.root_label
+        self._local_trees = model.local_trees
+        self._tags = frozenset((*model.local_trees.symbols, *model.local_trees.punctuation))
         self._parser: SentenceParser = model.parser()
 
     def trees(self, sentences: Iterable[DependencySentence], *, n_jobs: int = 1) -> Iterator[Tree | None]:
@@ -145,8 +151,13 @@ class DependencyAnnotator:
             delayed(self._tree)(sentence) for sentence in sentences
         )
 
+    def unseen(self, tree: Tree) -> list[LocalTree]:
+        """Return the local trees of a tree, with or without its root, that the model's treebank never has."""
+        return self._local_trees.unseen(strip_root(tree)[1])
+
     def _tree(self, sentence: DependencySentence) -> Tree | None:
         words = escape_tokens(sentence.words, known=self._words)
+        tags = [tag if tag in self._tags else None for tag in sentence.tags]  # trees get no tag that is foreign to them
         constraints = dependency_constraints(sentence)
         unlabelled = tuple(dict.fromkeys((start, end, ANY) for start, end, _ in constraints.required))
         ladder = (
@@ -155,7 +166,7 @@ class DependencyAnnotator:
             Constraints(whole=constraints.whole),
         )
         for rung in ladder:
-            parse = self._parser.parse(Query(words, sentence.tags, constraints=rung))
+            parse = self._parser.parse(Query(words, tags, constraints=rung))
             if parse.status == PARSED:
                 return Tree(self._root_label, (parse.tree,)) if self._root_label else parse.tree
         return None

@@ -1,5 +1,7 @@
 """Constraints by dependencies: the brackets that they tell, and trees that have these."""
 
+from dataclasses import replace
+
 import pytest
 from paths import ROOT
 
@@ -8,6 +10,7 @@ from spacy_lpcfg.parsing.constraints import ANY
 from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator, dependency_constraints
 from spacy_lpcfg.trees import parse_trees, read_trees
 from spacy_lpcfg.trees.dependency_sentences import DependencySentence
+from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES
 
 PARTS = {
     "N": "NOUN",
@@ -75,3 +78,17 @@ def test_trees_respect_dependencies():
     assert dependency_constraints(known).allow(first.spans())
     assert first.tags == list(known.tags)
     assert second is None or second.words == [".", "left"]
+
+
+def test_trees_have_no_tags_that_are_foreign_to_the_treebank():
+    model = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    annotator = DependencyAnnotator(model)
+    text = "The/XYZ/2/det ferry/NN/3/nsubj left/VBD/0/root the/DT/5/det harbour/NN/3/obj ././3/punct"
+    (tree,) = annotator.trees([sentence(text)])
+    assert tree is not None
+    assert tree.tags == ["DT", "NN", "VBD", "DT", "NN", "."]
+    assert not annotator.unseen(tree)
+    (unknown,) = parse_trees("(ROOT (S (NP (DT The) (VBD left)) (NN ferry)))")
+    assert annotator.unseen(unknown) == [("S", "NP", "NN"), ("NP", "DT", "VBD")]
+    with pytest.raises(ValueError, match="knows the local trees"):
+        DependencyAnnotator(replace(model, local_trees=NO_LOCAL_TREES))

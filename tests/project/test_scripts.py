@@ -10,10 +10,12 @@ import zipfile
 from collections import Counter
 
 import pytest
+import spacy
 from paths import ROOT
 from spacy.util import load_config
 
 from spacy_lpcfg import load
+from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import read_trees
 
 SCRIPTS = ROOT / "scripts"
@@ -181,6 +183,60 @@ def test_scripts_penn_sample_refuses_other_files(tmp_path):
         archive.writestr("README", "nothing")
     assert "has no trees" in run("penn_sample.py", tmp_path / "empty.zip", tmp_path / "out", code=2)
     assert not (tmp_path / "out").exists()
+
+
+def test_scripts_masc_cleans_trees_and_keeps_documents_of_each_genre_aside(tmp_path):
+    dev = runpy.run_path(str(SCRIPTS / "masc.py"))["DEV"]
+    trees = {name: "( (S (NP (PRP It)) (VP (VBZ works))) )" for name in (*dev, "wsj_0001", "other")}
+    trees["other"] = """
+        ( (S (EDITED (NP (PRP I))) (NP (NML (NN post) (HYPH -) (NN war)) (NNS years)) (CODE x)
+             (VP (VBD came) (PP (TO to) (NP (DT an) (NN end))))) )
+        ( (S (NP (PRP It)) (VP (VBZ isRSQUOt))) )"""
+    with zipfile.ZipFile(tmp_path / "masc.zip", "w") as archive:
+        for name, text in trees.items():
+            archive.writestr(f"repository/Propbank/{name}.mrg", text)
+    output = run("masc.py", tmp_path / "masc.zip", tmp_path / "out")
+    assert output.splitlines() == [
+        "train: 1 trees, 8 tokens of 1 documents",
+        f"dev: {len(dev)} trees, {2 * len(dev)} tokens of {len(dev)} documents",
+    ]
+    assert (tmp_path / "out" / "train.mrg").read_text("utf-8") == (
+        "(ROOT (S (NP (NN post) (: -) (NN war) (NNS years)) (VP (VBD came) (PP (IN to) (NP (DT an) (NN end))))))\n"
+    )
+    (tmp_path / "none").mkdir()
+    assert "MASC's files of trees" in run("masc.py", tmp_path / "none", tmp_path / "out", code=2)
+
+
+CROSSING = "(ROOT (S (NP (DT The)) (VP (NN ferry) (VBD left) (NP (DT the) (NN harbour))) (. .)))"
+CORRECT = "(ROOT (S (NP (DT The) (NN ferry)) (VP (VBD left) (NP (DT the) (NN harbour))) (. .)))"
+DEPENDENCIES = """1\tThe\t_\tDET\tDT\t_\t2\tdet\t_\t_
+2\tferry\t_\tNOUN\tNN\t_\t3\tnsubj\t_\t_
+3\tleft\t_\tVERB\tVBD\t_\t0\troot\t_\t_
+4\tthe\t_\tDET\tDT\t_\t5\tdet\t_\t_
+5\tharbour\t_\tNOUN\tNN\t_\t3\tobj\t_\t_
+6\t.\t_\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+"""
+
+
+def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(tmp_path):
+    gum = tmp_path / "gum"
+    for folder in ("const", "dep"):
+        (gum / folder).mkdir(parents=True)
+    (gum / "splits.md").write_text(SPLITS, encoding="utf-8")
+    for name, tree in (("bio_four", CROSSING), ("court_five", CORRECT)):
+        (gum / "const" / f"GUM_{name}.ptb").write_text(tree, encoding="utf-8")
+        (gum / "dep" / f"GUM_{name}.conllu").write_text(DEPENDENCIES, encoding="utf-8")
+    assert "2 trees" not in run("consistent_gum.py", "halves", gum, tmp_path / "out")
+    assert (tmp_path / "out" / "even.mrg").read_text("utf-8") == CROSSING + "\n"
+    assert (tmp_path / "out" / "odd.mrg").read_text("utf-8") == CORRECT + "\n"
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    nlp.to_disk(tmp_path / "model")
+    output = run("consistent_gum.py", "mend", gum, tmp_path / "out", tmp_path / "model", tmp_path / "model")
+    assert "1 trees contradict their dependencies; 1 of them were replaced" in output
+    assert (tmp_path / "out" / "train.mrg").read_text("utf-8") == 2 * (CORRECT + "\n")
+    assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
 
 
 def test_scripts_raw_text_takes_sentences_in_the_order_of_files(tmp_path):

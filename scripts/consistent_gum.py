@@ -1,0 +1,112 @@
+"""Parse those sentences of GUM again whose trees contradict GUM's dependencies.
+
+    python scripts/consistent_gum.py halves GUM FOLDER [--genres free]
+    python scripts/consistent_gum.py mend GUM FOLDER EVEN ODD [--genres free]
+
+GUM is a copy of the repository github.com/amir-zeldes/gum. Its trees are those of a parser, in const/; its dependencies
+were made by hand, in dep/. Trees are mended as `spacy-lpcfg convert --mend gum` does.
+
+`halves` writes the trees of every other document of the training part to FOLDER/even.mrg, and the others to
+FOLDER/odd.mrg. A model is to be learned from each of them, and from other treebanks besides.
+
+`mend` writes all training trees to FOLDER/train.mrg. Where a tree crosses a subtree of the dependencies, the model that
+has not learned from its document (ODD for the first half, EVEN for the second) parses the sentence again, with its
+tags, so that the new tree respects the dependencies. The old tree stays if a local tree of the new one (a label over
+the labels of its children) is unknown to that model.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import spacy
+from gum import LEFT_OUT, split
+
+from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
+from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.storage.files import write_atomically
+from spacy_lpcfg.trees import Tree, normalize_rooted, read_trees, strip_root
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu, subtree_spans
+from spacy_lpcfg.trees.gum import mended_gum
+
+HALVES = ("even", "odd")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("step", choices=("halves", "mend"))
+    arguments.add_argument("gum", type=Path, metavar="GUM")
+    arguments.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments.add_argument("models", type=Path, nargs="*", metavar="EVEN ODD")
+    arguments.add_argument("--genres", choices=LEFT_OUT, default="all", help="which to read")
+    args = arguments.parse_args()
+    if len(args.models) != (2 if args.step == "mend" else 0):
+        arguments.error("expected the models EVEN and ODD for mend, and none for halves")
+    documents = [
+        name
+        for name in split((args.gum / "splits.md").read_text("utf-8"))["train"]
+        if name.split("_")[1] not in LEFT_OUT[args.genres]
+    ]
+    args.folder.mkdir(parents=True, exist_ok=True)
+    if args.step == "halves":
+        for i, half in enumerate(HALVES):
+            trees = [tree for name in documents[i::2] for tree, _ in sentences(args.gum, name)]
+            write(args.folder / f"{half}.mrg", trees)
+    else:
+        even, odd = (DependencyAnnotator(model_of(path)) for path in args.models)
+        strangers = [(odd, even)[i % 2] for i in range(len(documents))]
+        write(args.folder / "train.mrg", list(mended(args.gum, documents, strangers)))
+
+
+def model_of(folder: Path) -> ParsingModel:
+    """Return the model of a pipeline with a parser that has learned."""
+    model = spacy.load(folder).get_pipe("lpcfg_parser").grammar
+    if model is None:
+        raise ValueError(f"Expected an lpcfg_parser that has learned, got {folder}.")
+    return model
+
+
+def write(path: Path, trees: list[Tree]) -> None:
+    """Write trees to a file, one a line, and print how many."""
+    write_atomically(path, "".join(f"{tree}\n" for tree in trees).encode())
+    print(f"{path.name}: {len(trees):,} trees")
+
+
+def sentences(gum: Path, document: str) -> Iterator[tuple[Tree, DependencySentence]]:
+    """Yield the mended trees of a document, without functions, and the dependencies of the same sentences."""
+    trees = read_trees(gum / "const" / f"{document}.ptb")
+    for tree, sentence in zip(trees, read_conllu(gum / "dep" / f"{document}.conllu"), strict=True):
+        normalized = normalize_rooted(mended_gum(tree))
+        if normalized is not None:
+            yield normalized, sentence
+
+
+def mended(gum: Path, documents: list[str], annotators: list[DependencyAnnotator]) -> Iterator[Tree]:
+    """Yield the trees of documents; a new tree replaces one that contradicts its dependencies, where there is one."""
+    n_crossing = n_mended = 0
+    for name, annotator in zip(documents, annotators, strict=True):
+        for tree, sentence in sentences(gum, name):
+            if not contradicts(tree, sentence):
+                yield tree
+                continue
+            n_crossing += 1
+            (better,) = annotator.trees([sentence])
+            if better is None or annotator.unseen(better):
+                yield tree
+            else:
+                n_mended += 1
+                yield better
+    print(f"{n_crossing:,} trees contradict their dependencies; {n_mended:,} of them were replaced")
+
+
+def contradicts(tree: Tree, sentence: DependencySentence) -> bool:
+    """Return whether a bracket of a tree crosses a subtree of the dependencies."""
+    whole = tuple(span for span in subtree_spans(sentence) if span is not None)
+    return not Constraints(whole=whole).allow(strip_root(tree)[1].spans())
+
+
+if __name__ == "__main__":
+    main()
