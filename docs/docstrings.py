@@ -1,4 +1,4 @@
-"""The docstrings of the project as Markdown: what stands as `name (type, shape): text` becomes the items of lists."""
+"""An extension of griffe that turns docstrings into Markdown: lines `name (type, shape): text` become lists."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = re.compile(r"^[\w.]+(?:, [\w.]+)*")
 
 
 class Docstrings(Extension):
-    """Finds the components, and rewrites the docstring of every object that is loaded."""
+    """Find the components, and rewrite the docstring of every object that is loaded."""
 
     def on_package(self, *, pkg: Module, loader: GriffeLoader, **kwargs: Any) -> None:
         """Make the folder components/ a part of the package, as setup.cfg does when it is installed."""
@@ -25,7 +25,7 @@ class Docstrings(Extension):
 
 
 def markdown(text: str) -> str:
-    """A docstring with its items as lists; what else it has stays as it is."""
+    """Return a docstring with its arguments and results as a list, and all other lines unchanged."""
     lines: list[str] = []
     in_list = False
     for line in text.splitlines():

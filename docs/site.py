@@ -1,4 +1,4 @@
-"""What MkDocs does with pages besides: the model cards in their place, and formulas without a script or a network."""
+"""Hooks for MkDocs: put the model cards into their page, and turn formulas into MathML while the site is built."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1
 
 
 def on_page_read_source(page: Any, config: Any) -> str | None:
-    """The text of a page: of the English models the model cards, of others what stands in their files."""
+    """Return the model cards as the text of the page on the English models; None leaves other pages as they are."""
     return cards() if page.file.src_uri == "english.md" else None
 
 
 def cards() -> str:
-    """The model cards one after the other, with links between them as links within a page."""
+    """Return the model cards one after the other, with links between them as links within a page."""
     text = "\n".join((MODELS / f"{name}.md").read_text("utf-8") for name in CARDS)
     return text.replace("](en.md#", "](#").replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
-    """A page with its formulas as MathML, which browsers draw themselves."""
-    return _FORMULA.sub(lambda found: mathml(unescape(found[3]), is_block=found[2] == "["), html)
+    """Replace the formulas of a page by MathML, which browsers draw without a script."""
+    return _FORMULA.sub(lambda match: mathml(unescape(match[3]), is_block=match[2] == "["), html)
 
 
 def mathml(latex: str, *, is_block: bool = False) -> str:
-    """A formula as MathML.
+    """Convert a formula to MathML; a block may scroll by itself where the screen is narrow.
 
-    latex (str): without dollar signs.
-    RAISES (ValueError): For a command that is not known.
+    latex (str): The formula without dollar signs.
+    is_block (bool): Whether the formula stands on a line of its own.
+    RAISES (ValueError): If the formula has a command that latex2mathml does not know.
     """
-    found = convert(latex, display="block" if is_block else "inline")
-    if unknown := re.search(r"\\(\w+|.)", found):
+    formula = convert(latex, display="block" if is_block else "inline")
+    if unknown := re.search(r"\\(\w+|.)", formula):
         raise ValueError(f"Expected LaTeX that latex2mathml knows, but got {unknown[0]} in {latex!r}.")
-    return found
+    return f'<div class="formula">{formula}</div>' if is_block else formula

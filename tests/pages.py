@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
-WHOLE = [README, *(DOCS / f"{name}.md" for name in ("tutorial", "commands", "left-to-right", "brackets"))]
+WHOLE = [README, *(DOCS / f"{name}.md" for name in ("tutorial", "commands", "surprisal", "brackets"))]
 """Pages of which every block of bash is run, with these exceptions and values."""
 
 LEFT_OUT = {

@@ -246,13 +246,6 @@ def test_house_readme_has_the_commands_that_are_checked():
     assert [command for command in commands if "pip install -e" in command] == checked
 
 
-def test_house_contributing_names_files_that_exist():
-    named = re.findall(r"^\| (`.*?) \|", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
-    paths = [path for cell in named for path in re.findall(r"`([^`]+)`", cell)]
-    assert len(paths) > 6
-    assert [path for path in paths if not (ROOT / path).exists()] == []
-
-
 def test_house_readme_is_a_first_page():
     """Short, with code in sight, and nothing to fill in before it can be followed but the folder of a treebank."""
     assert len(README.splitlines()) <= 150
