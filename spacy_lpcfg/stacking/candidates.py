@@ -68,7 +68,7 @@ def _brackets(brackets: Collection[Span]) -> tuple[np.ndarray, np.ndarray]:
     if not brackets:
         return np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int32)
     starts, ends, labels = zip(*brackets, strict=True)
-    return np.array([starts, ends], dtype=np.int32).T.copy(), np.array(text_hash.each(labels), dtype=np.int32)
+    return np.array([starts, ends], dtype=np.int32).T.copy(), np.array(text_hash.map(labels), dtype=np.int32)
 
 
 def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
@@ -82,7 +82,7 @@ def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
 
 def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
     """The hash of each word's likeliest tag."""
-    return text_hash.each([max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags])
+    return text_hash.map([max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags])
 
 
 @remembered(_REMEMBERED)
