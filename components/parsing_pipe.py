@@ -262,7 +262,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of brackets, float32 (n,), divided by the temperature."""
+        """Scale scores of brackets, float32 (n,), by the temperature."""
         return tempered(scores, self.score_temperature).astype(np.float32)
 
     def _tempered_posteriors(self, posteriors: Posteriors) -> Posteriors:
