@@ -1,4 +1,4 @@
-"""How complex the sentences of a Doc are: `doc._.complexity`, and of a sentence `sent._.complexity`."""
+"""Syntactic complexity of Docs and sentences: `doc._.complexity` and `sent._.complexity`."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> Complexity:
-    """How complex the sentences of a Doc are, or the constituent that a Span is.
+    """Measure the syntactic complexity of the sentences of a Doc, or of the constituent that a Span is.
 
-    doclike (Doc or Span): With trees.
-    with_surprisal (bool): Whether to tell surprisals, which are computed where they are not known yet.
+    doclike (Doc or Span): A Doc with trees, or a Span of one.
+    with_surprisal (bool): Whether to include surprisal, which is computed if it is not known yet.
     RAISES (ValueError): If it has no trees.
     """
     # patterns of trees, which parsing does without
@@ -31,12 +31,12 @@ def sentence_complexity(doclike: Doc | Span, *, with_surprisal: bool = True) -> 
 
 
 def doc_complexity(doclike: Doc | Span) -> Record:
-    """Counts, indices, depths and surprisal of a Doc or a sentence, by their names in `queries.complexity`."""
+    """Return counts, indices, depths and surprisal of a Doc or a sentence, by their names in `queries.complexity`."""
     return sentence_complexity(doclike).document
 
 
 def _surprisals(root: Constituent) -> list[float]:
-    """Those of the words; none where the Doc has none, and nobody knows them."""
+    """Return the surprisals of the words; none if the Doc has none and no component can compute them."""
     try:
         return [surprisal_of(token) for token in root.leaves]
     except ValueError:

@@ -1,4 +1,4 @@
-"""What is known of the trees of a Doc beforehand: registered callables for the setting `constraints` of the parsers."""
+"""Constraints on the trees of a Doc: registered callables for the setting `constraints` of the parsers."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ ConstraintsOf: TypeAlias = Callable[[Doc], Constraints]
 
 
 def make_entities() -> ConstraintsOf:
-    """`spacy-lpcfg.entities.v1`: no bracket crosses an entity of `doc.ents`.
+    """Create `spacy-lpcfg.entities.v1`: constraints by which no bracket crosses an entity of `doc.ents`.
 
     An entity may still be a part of a flat phrase, as "Bill Clinton" in (NP former president Bill Clinton). A component
     that finds entities has to come before the parser.
@@ -22,32 +22,34 @@ def make_entities() -> ConstraintsOf:
 
 
 def entity_constraints(doc: Doc) -> Constraints:
-    """Keeps the entities of a Doc whole."""
+    """Return constraints that keep the entities of a Doc whole."""
     return Constraints(whole=tuple((ent.start, ent.end) for ent in doc.ents))
 
 
 def constraints_by_sentence(constraints: Constraints, bounds: Sequence[tuple[int, int]]) -> list[Constraints]:
-    """Constraints on a Doc as those on each of its sentences; spans that are not all within one are left out.
+    """Split constraints on a Doc by sentence; spans that are not inside one sentence are dropped.
 
-    bounds (sequence of (int, int)): start and end of each sentence, one after the other
+    constraints (Constraints): Constraints with positions in the Doc.
+    bounds (sequence of (int, int)): Start and end of each sentence, consecutive.
     """
     starts = [start for start, _ in bounds]
 
     def parted(spans: Sequence[Any]) -> list[tuple[Any, ...]]:
-        found: list[list[Any]] = [[] for _ in bounds]
+        spans_of: list[list[Any]] = [[] for _ in bounds]
         for span in spans:
             number = bisect_right(starts, span[0]) - 1
             if number >= 0 and span[1] <= bounds[number][1]:
-                found[number].append(span)
-        return [tuple(each) for each in found]
+                spans_of[number].append(span)
+        return [tuple(spans) for spans in spans_of]
 
-    return [Constraints(*each) for each in zip(*map(parted, vars(constraints).values()), strict=True)]
+    return [Constraints(*fields) for fields in zip(*map(parted, vars(constraints).values()), strict=True)]
 
 
 def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Constraints:
-    """Constraints on a Doc as those on a sentence; spans that are not all within it are left out.
+    """Convert constraints on a Doc to those on a sentence; spans that are not inside it are dropped.
 
-    positions (sequence of int): of the sentence's words in the Doc
+    constraints (Constraints): Constraints with positions in the Doc.
+    positions (sequence of int): Positions of the sentence's words in the Doc.
     """
 
     def place(start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -56,7 +58,7 @@ def constraints_within(constraints: Constraints, positions: Sequence[int]) -> Co
             yield first, last
 
     def labelled(spans: Sequence[tuple[int, int, str]]) -> tuple[tuple[int, int, str], ...]:
-        return tuple((*found, label) for start, end, label in spans for found in place(start, end))
+        return tuple((*span, label) for start, end, label in spans for span in place(start, end))
 
-    whole = tuple(found for span in constraints.whole for found in place(*span))
+    whole = tuple(mapped for span in constraints.whole for mapped in place(*span))
     return Constraints(labelled(constraints.required), labelled(constraints.forbidden), whole)

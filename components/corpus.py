@@ -1,4 +1,4 @@
-"""Treebanks as a spaCy corpus: bracketed files, or the DocBins made of them, become Examples."""
+"""Treebanks as spaCy corpora: Examples from bracketed files, or from DocBins with trees."""
 
 import gc
 import zlib
@@ -45,28 +45,27 @@ def make_treebank_reader(
     functions: bool = False,
     coarse_tags: bool = False,
 ) -> Callable[[Language], Iterator[Example]]:
-    """The reader `spacy-lpcfg.Treebank.v1`: an Example a tree.
+    """Create the corpus reader `spacy-lpcfg.Treebank.v1`, which yields an Example for each tree.
 
-    path (path or list of paths): files of trees, gzipped or not, `.spacy` files, folders of such, or patterns as in
-        `glob`
-    limit (int): most trees to read; 0 means all
-    skip_bad (bool): count broken trees and log their number, instead of raising TreebankError
-    gold_tags (bool): give the tags, fine and coarse, to the Docs to be parsed too, for a parser with `tags = "given"`
-        and for a bracketer
-    spans_key (str): where the trees lie in `Doc.spans`
-    dialect (str or None): one of `spacy_lpcfg.trees.DIALECTS`; None for that which the files look like
-    functions (bool): whether categories keep their functions, as NP-SBJ
-    coarse_tags (bool): whether tags are cut to parts of speech, as N-A to N
-    RETURNS (callable): `nlp -> iterator of Example`
+    path (path or list of paths): Files of trees, gzipped or not, `.spacy` files, folders of such, or `glob` patterns.
+    limit (int): Maximum number of trees to read; 0 for all.
+    skip_bad (bool): Whether to skip malformed trees and log their number, instead of raising TreebankError.
+    gold_tags (bool): Whether the Docs to be parsed have the gold tags, fine and coarse, for a parser with
+        `tags = "given"` and for a bracketer.
+    spans_key (str): Key of the trees in `Doc.spans`.
+    dialect (str or None): One of `spacy_lpcfg.trees.DIALECTS`; None to recognize it.
+    functions (bool): Whether categories keep their function labels, as NP-SBJ.
+    coarse_tags (bool): Whether tags are reduced to parts of speech, as N-A to N.
+    RETURNS (callable): `nlp -> iterator of Example`.
 
-    Of `.spacy` files trees are as `spacy-lpcfg convert` has made them.
+    Trees in `.spacy` files are used as `spacy-lpcfg convert` has written them.
     """
     form: dict[str, Any] = {"dialect": dialect, "functions": functions, "coarse_tags": coarse_tags}
     return Treebank(path, limit=limit, skip_bad=skip_bad, gold_tags=gold_tags, spans_key=spans_key, **form)
 
 
 class Treebank:
-    """A treebank that can be read again and again; settings as for `make_treebank_reader`."""
+    """A treebank corpus that can be read repeatedly; settings as for `make_treebank_reader`."""
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class Treebank:
                 yield Example(nlp.make_doc(reference.text), reference)
 
     def docs(self, vocab: Vocab) -> Iterator[Doc]:
-        """The Docs with their trees; one a tree, or as the `.spacy` file has them."""
+        """Yield Docs with trees: one for each tree, or as they are in a `.spacy` file."""
         if not self.paths:  # which a config may be checked without
             raise ValueError("The treebank has no path: set it, for example by --paths.train FILE.")
         errors: list[TreebankError] = []
@@ -140,7 +139,7 @@ class Treebank:
             logger.info("trees were read as %s: %s", dialect, changed)
 
     def _unparsed(self, reference: Doc) -> Doc:
-        """The words and sentences of a Doc, as a component sees them before it parses."""
+        """Return a Doc with the words and sentences of a reference Doc, as a component sees it before parsing."""
         return Doc(
             reference.vocab,
             words=[token.text for token in reference],
@@ -151,12 +150,15 @@ class Treebank:
 
 
 def refuse_broken(error: TreebankError) -> None:
-    """RAISES (TreebankError): The error, with how a config leaves out what is broken."""
+    """Raise the error of a malformed tree, with advice on how a config skips such trees.
+
+    RAISES (TreebankError): Always.
+    """
     raise TreebankError(f"{error.message} Or set skip_bad = true, which leaves it out.", error.path, error.line)
 
 
 def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
-    """A Doc with a sentence for each tree: words as in text, tags, sentence starts and spans.
+    """Create a Doc with a sentence for each tree: words as in text, tags, sentence starts and spans.
 
     vocab (Vocab): of the Doc
     trees (sequence of Tree): normalized trees over words in treebank form
@@ -173,12 +175,12 @@ def tree_to_doc(vocab: Vocab, trees: Sequence[Tree], key: str = KEY) -> Doc:
 
 
 def read_docs(path: str | Path, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of a `.spacy` file, one at a time; errors are those of `docs_of` and `read_file`."""
+    """Yield the Docs of a `.spacy` file; errors are those of `docs_of` and `read_file`."""
     yield from docs_of(read_file(path), str(path), vocab)
 
 
 def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
-    """The Docs of the bytes of a DocBin, one at a time.
+    """Yield the Docs of a serialized DocBin.
 
     name (str): what to call it in errors
     RAISES (ValueError): If it is none, or damaged, or takes more memory than is allowed
@@ -196,7 +198,7 @@ def docs_of(data: bytes, name: str, vocab: Vocab) -> Iterator[Doc]:
 
 
 def _check_memory(data: bytes) -> None:
-    """Count what the bytes of a DocBin take when they are read, before they are.
+    """Count the memory that the bytes of a DocBin will take when they are read.
     RAISES (TooLargeError): If that is too much
     RAISES (StorageError, zlib.error): If they are no DocBin
     """
@@ -207,7 +209,7 @@ def _check_memory(data: bytes) -> None:
     lengths = np.frombuffer(values["lengths"], dtype=np.int32)
     budget.take(_DOC * len(lengths) + _TOKEN * int(lengths.max(initial=0)) + _STRING * len(values["strings"]))
     for name in ("span_groups", "user_data"):
-        budget.take(_BYTE * max((len(each or b"") for each in values.get(name, ())), default=0))
+        budget.take(_BYTE * max((len(entry or b"") for entry in values.get(name, ())), default=0))
 
 
 _COPIES = 3  # of what was compressed, that there are at once
@@ -216,7 +218,7 @@ _BYTE = 72  # bytes that each byte of msgpack may take: an empty map takes so mu
 
 
 def _check(doc: Doc) -> None:
-    """Look at all words, tags and spans: spaCy finds damage in them no sooner, and raises errors of many kinds."""
+    """Access all words, tags and spans, so that damage, which spaCy detects lazily, is found."""
     for token in doc:
         _ = token.text, token.tag_, token.pos_
     for group in doc.spans.values():

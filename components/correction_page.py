@@ -1,4 +1,4 @@
-"""The page of `spacy-lpcfg serve --correct`: a tree as boxes, changed by clicks and keys."""
+"""The HTML page of `spacy-lpcfg serve --correct`: a tree as boxes, edited by clicks and keys."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ goes to the field for a label, <kbd>Esc</kbd> back to the tree.</p>
 
 
 def correction_page(labels: Sequence[str], n_sentences: int, first: int, token: str, nonce: str) -> str:
-    """The page.
+    """Return the HTML of the page.
 
     labels (sequence of str): that brackets may have
     first (int): number of the sentence that is shown first

@@ -1,4 +1,4 @@
-"""The server of `spacy-lpcfg serve --correct`: the page, and what its script asks, with the page's token only."""
+"""The HTTP server of `spacy-lpcfg serve --correct`: the page and the requests of its script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_DIGITS = len(str(_MAX_BYTES))  # Python refuses to read numbers of thousand
 
 
 class CorrectionServer(DemoServer):
-    """Answers on 127.0.0.1 until `shutdown`, no page but its own, and nothing without the token that this page has.
+    """A server on 127.0.0.1 that only answers its own page, whose requests carry a secret token.
 
     port (int): 0 for any that is free
     corrections (Corrections): what is shown, and written to its file
@@ -47,7 +47,7 @@ class CorrectionServer(DemoServer):
 
 
 class _Handler(DemoHandler):
-    """A request for the page, or of its script: an object of JSON by POST."""
+    """A handler of requests for the page, and of JSON requests (POST) of its script."""
 
     server: CorrectionServer
 
@@ -87,11 +87,14 @@ class _Handler(DemoHandler):
 
 
 def _decisions(body: bytes) -> tuple[int, list[Span], list[Span]]:
-    """RAISES (ValueError): For what is no number of a sentence and two lists of brackets."""
+    """Parse a request into the number of a sentence and its required and forbidden brackets.
+
+    RAISES (ValueError): If the request has another form.
+    """
     try:
         value = json.loads(body)
         number = value["number"]
-        required, forbidden = ([_bracket(*each) for each in value[name]] for name in ("required", "forbidden"))
+        required, forbidden = ([_bracket(*bracket) for bracket in value[name]] for name in ("required", "forbidden"))
         if type(number) is not int:
             raise TypeError
     except (ValueError, KeyError, TypeError, RecursionError) as error:

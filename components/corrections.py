@@ -1,4 +1,4 @@
-"""Trees of a file, corrected one after the other: what `spacy-lpcfg serve --correct` shows and writes."""
+"""Interactive correction of parsed trees, the model behind `spacy-lpcfg serve --correct`."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ class Corrections:
         self._decisions: dict[int, tuple[Sequence[Span], Sequence[Span]]] = {}
 
     def close(self) -> None:
-        """Leave the file to others."""
+        """Release the file."""
         self._file.close()
 
     @property
     def first_open(self) -> int:
-        """The number of the first sentence that was not saved; 0 if all were."""
+        """The number of the first sentence that has not been saved; 0 if all have."""
         return next((i for i, each in enumerate(self.sentences) if each.place not in self.saved), 0)
 
     def opened(self, number: int) -> dict[str, Any]:
-        """The tree of a sentence as it was saved, or else as the model has it, with the decisions that make it.
+        """Return the tree of a sentence as saved, or else as parsed, with the decisions that lead to it.
 
         number (int): Of `sentences`.
         RAISES (ValueError): If there is no such sentence.
@@ -95,7 +95,7 @@ class Corrections:
         return {**self.parsed(number, required, forbidden), "required": [*required], "forbidden": [*forbidden]}
 
     def parsed(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
-        """The tree of a sentence with what was decided, as the page has it.
+        """Parse a sentence under the decisions of the page.
 
         number (int): Of `sentences`.
         required, forbidden (sequence of (start, end, label)): Brackets that it has, and that it does not have.
@@ -113,7 +113,7 @@ class Corrections:
         }
 
     def save(self, number: int, required: Sequence[Span] = (), forbidden: Sequence[Span] = ()) -> dict[str, Any]:
-        """Write the tree, and all that were saved before; arguments as those of `parsed`.
+        """Save a tree: write it and all trees that were saved before; arguments as for `parsed`.
 
         RAISES (ValueError): As `parsed`, and if the file is not as this object left it. (OSError): If it cannot be
             written. Then the tree does not count as saved.
@@ -152,7 +152,7 @@ class Corrections:
         self._file.write(gzip.compress(data, mtime=0) if self._file.path.suffix == ".gz" else data)
 
     def _saved_before(self) -> dict[int, Tree]:
-        """The trees in the file by the places of their sentences, which have the same words."""
+        """Read the trees in the file, by the places of their sentences, which must have the same words."""
         spell = self.component.ready_parser().spell
         places: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for each in sorted(self.sentences, key=lambda each: -each.place):
@@ -169,7 +169,9 @@ class Corrections:
         return saved
 
     def _decisions_for(self, number: int, tree: Tree) -> tuple[list[Span], list[Span]]:
-        """Decisions by which the parser has a tree: its brackets are required, and what comes besides is forbidden."""
+        """Return decisions by which the parser produces a tree: its brackets are required, additional ones
+        forbidden.
+        """
         required = [span for span in tree.spans() if span[2] not in ROOT_LABELS]
         forbidden: list[Span] = []
         for _ in range(_MOST_ROUNDS):
@@ -185,12 +187,12 @@ _MOST_ROUNDS = 20  # of parses that find what else the parser would add to a sav
 
 
 def _plain(words: Sequence[str]) -> tuple[str, ...]:
-    """Words as in a text, however a treebank spells them."""
+    """Return words as in text, whatever their treebank spelling."""
     return tuple(map(unescape_token, words))
 
 
 def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
-    """Of each sentence; -1 where the model does not know it."""
+    """Return the entropy of each sentence; -1 if the model cannot compute it."""
     try:
         found = component.entropies(doc)
     except ValueError:  # a spectral grammar, for example, has none
@@ -199,7 +201,10 @@ def _entropies(component: ParsingPipe, doc: Doc) -> list[float]:
 
 
 def _check_is_tree(brackets: Sequence[Span]) -> None:
-    """RAISES (ValueError): If brackets cross, or there are too many over the same words."""
+    """Check that brackets form a tree.
+
+    RAISES (ValueError): If brackets cross, or there are too many over the same words.
+    """
     if crossing := find_crossing(bracket[:2] for bracket in brackets):
         raise ValueError(f"Expected brackets that do not cross, got ones over {crossing[0]} and {crossing[1]}.")
     for (start, end), n in Counter(bracket[:2] for bracket in brackets).items():
@@ -208,7 +213,7 @@ def _check_is_tree(brackets: Sequence[Span]) -> None:
 
 
 def _as_decided(own: Sequence[Span], required: Sequence[Span], forbidden: Set[Span]) -> list[Span]:
-    """Brackets of a tree that is not as it was decided, made so: what is in the way is left out."""
+    """Edit brackets of a tree to satisfy decisions: add required ones, drop those that conflict."""
     spans = {span[:2] for span in required}
     fit = [
         span

@@ -1,4 +1,4 @@
-"""The page of `spacy-lpcfg serve`: a field for text, and pictures of what a pipeline makes of it."""
+"""The HTML page of `spacy-lpcfg serve`: a text field, and pictures of the parsed text."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ del { opacity: .6 }
 
 
 class DemoPage:
-    """Makes the page of a text.
+    """A function from a text to an HTML page of its trees.
 
     nlp (Language): the pipeline
     component (ModelPipe): that of its components which parses
@@ -67,7 +67,7 @@ class DemoPage:
         self.examples = _examples(nlp.lang or "")
 
     def __call__(self, text: str) -> str:
-        """The page, with a section for each of the first `MAX_SENTENCES` sentences that have words.
+        """Return the page of a text, with a section for each of the first `MAX_SENTENCES` non-empty sentences.
 
         text (str): at most `MAX_CHARACTERS` characters and `MAX_WORDS` tokens; nothing for an example
         RAISES (ValueError): For more text than that.
@@ -84,9 +84,11 @@ class DemoPage:
         doc = self.nlp.make_doc(" ".join(text.split()))
         _check_size(len(doc), MAX_WORDS, "words")
         doc = self.nlp(doc)
-        found = list(sentences(doc, self.component.spans_key)) if len(doc) else []
-        drawn = found[:MAX_SENTENCES]
-        message = f"These are the first {len(drawn)} of {len(found)} sentences." if len(found) > len(drawn) else ""
+        non_empty = list(sentences(doc, self.component.spans_key)) if len(doc) else []
+        drawn = non_empty[:MAX_SENTENCES]
+        message = (
+            f"These are the first {len(drawn)} of {len(non_empty)} sentences." if len(non_empty) > len(drawn) else ""
+        )
         return page(text, self._sections(doc, drawn), message, self.examples)
 
     def _sections(self, doc: Doc, drawn: Sequence[PicturedSentence]) -> Iterator[tuple[str, str]]:
@@ -103,7 +105,7 @@ class DemoPage:
             yield sentence.text, "\n".join(html)
 
     def _answers(self, question: str, doc: Doc, *arguments: Any, **settings: Any) -> Sequence[Any]:
-        """An answer for each sentence; a message where the component has none."""
+        """Return the component's answer for each sentence, or a message if it has none."""
         try:
             return ask(self.component, question, doc, *arguments, **settings)
         except ValueError as error:
@@ -116,7 +118,7 @@ def page(
     message: str = "",
     examples: Sequence[str] = (),
 ) -> str:
-    """The page with a text in its field.
+    """Return the HTML page with a text in its field.
 
     text (str): as it was typed
     sections (iterable of (str, str)): captions in plain text and what stands under them in HTML
@@ -133,7 +135,7 @@ def page(
 
 
 def _examples(language: str) -> list[str]:
-    """Sentences to begin with: our own in English, else those that spaCy has of a language, if it has some."""
+    """Return example sentences: our own in English, else those of spaCy for the language, if it has some."""
     if language == "en":
         return list(_ENGLISH)
     try:
@@ -152,7 +154,7 @@ def _message(text: str) -> str:
 
 
 def _or_message(draw: Callable[..., str], *arguments: Any) -> str:
-    """A picture, or why there is none."""
+    """Return a picture, or the message of the error that prevents it."""
     try:
         return draw(*arguments)
     except ValueError as error:
@@ -167,7 +169,7 @@ def _part(draw: Callable[..., str], sentence: PicturedSentence, answer: Any) -> 
 
 
 def _alternatives(sentence: PicturedSentence, analyses: Sequence[Analysis]) -> str:
-    """Each tree, folded up below its probability and what it has and lacks beside the likeliest one."""
+    """Return the HTML of alternative trees, each folded, with its probability and its differences to the best one."""
     if not analyses:
         raise ValueError("The model itself has no tree for this sentence: the one above is a makeshift.")
     return "\n".join(

@@ -1,4 +1,4 @@
-"""A page on this machine alone: the server of `spacy-lpcfg serve`."""
+"""The local HTTP server of `spacy-lpcfg serve`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 class DemoServer(ThreadingHTTPServer):
-    """Answers on 127.0.0.1 until `shutdown`, and no request that a page of another origin makes.
+    """A server on 127.0.0.1 that refuses requests from pages of other origins.
 
     port (int): 0 for any that is free; `server_address` tells which
     answer (callable): the page of a text, or a ValueError that says what is wrong; one thread at a time calls it
@@ -58,7 +58,7 @@ class DemoServer(ThreadingHTTPServer):
         self._connections = BoundedSemaphore(_MOST_CONNECTIONS)
 
     def server_bind(self) -> None:
-        """As an HTTPServer does it, but without asking a name server what this machine is called."""
+        """Bind the socket as HTTPServer does, but without a name server look-up of the host name."""
         TCPServer.server_bind(self)
         self.server_name, self.server_port = HOST, self.server_address[1]
 
@@ -68,12 +68,12 @@ class DemoServer(ThreadingHTTPServer):
 
     @property
     def hosts(self) -> set[str]:
-        """What a request of the page itself is addressed to; browsers leave out the port 80."""
+        """Values of the header Host for which requests are answered; browsers omit port 80."""
         names = {HOST, "localhost"}
         return {f"{name}:{self.server_port}" for name in names} | (names if self.server_port == 80 else set())
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Begin with a connection in a thread of its own, as soon as there is room for one."""
+        """Handle a connection in a new thread, as soon as fewer than the maximum are open."""
         self._connections.acquire()
         try:
             super().process_request(request, client_address)
@@ -88,13 +88,13 @@ class DemoServer(ThreadingHTTPServer):
             self._connections.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Browsers that have gone are no news; what else goes wrong with a connection is in the log."""
+        """Log errors of a connection, except for disconnected browsers."""
         if not isinstance(sys.exc_info()[1], OSError):
             logger.exception("no answer to %s", client_address)
 
 
 class _InTime(RawIOBase):
-    """What comes over a connection up to a deadline, and a TimeoutError after it, however little is missing."""
+    """A reader of a connection with a deadline, after which reading raises TimeoutError."""
 
     def __init__(self, connection: socket, seconds: float) -> None:
         self._connection = connection
@@ -112,7 +112,7 @@ class _InTime(RawIOBase):
 
 
 class DemoHandler(BaseHTTPRequestHandler):
-    """A request for the page; its text is the field `text` of the query."""
+    """A handler of requests for the page; the text is the field `text` of the query."""
 
     server: Any
 
@@ -135,17 +135,18 @@ class DemoHandler(BaseHTTPRequestHandler):
             self._send(*self._answer(parse_qs(query, errors="replace").get("text", [""])[0]))
 
     def _is_own(self) -> bool:
-        """Whether no other site made the request: not by a link or a picture, nor by a name that points here.
+        """Return whether the request comes from the page itself, and not from another site by a link, image or host
+        name.
 
         Browsers tell in `Sec-Fetch-Site` whose page made a request; older ones tell it of some, in `Origin`.
         """
-        own = {
+        accepted = {
             "Host": self.server.hosts,
             "Origin": {f"http://{host}" for host in self.server.hosts},
             "Sec-Fetch-Site": _OWN_SITE,
         }
-        told = {name: self.headers.get_all(name, []) for name in own}
-        return bool(told["Host"]) and all(own[name].issuperset(values) for name, values in told.items())
+        told = {name: self.headers.get_all(name, []) for name in accepted}
+        return bool(told["Host"]) and all(accepted[name].issuperset(values) for name, values in told.items())
 
     def _answer(self, text: str) -> tuple[HTTPStatus, str]:
         if not self.server.texts.acquire(blocking=False):
@@ -172,4 +173,4 @@ class DemoHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Requests are no news; what goes wrong is on the page and in the log."""
+        """Do not log requests: errors are on the page and in the log."""

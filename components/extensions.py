@@ -1,4 +1,4 @@
-"""Extension attributes: registered under their names where these are free, and under names of our own where not."""
+"""Registration of extension attributes, with a prefix if a name is already taken."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def register_getters(of_class: Mapping[type[Doc] | type[Span] | type[Token], Get
         if not _register(kind, name, getter)
     ]
     if taken:
-        own = [name.replace("._.", f"._.{PREFIX}") for name in taken]
-        warnings.warn(_TAKEN.format(", ".join(taken), ", ".join(own)), stacklevel=3)
+        prefixed = [name.replace("._.", f"._.{PREFIX}") for name in taken]
+        warnings.warn(_TAKEN.format(", ".join(taken), ", ".join(prefixed)), stacklevel=3)
 
 
 def _register(kind: Any, name: str, getter: Callable[[Any], Any]) -> bool:
-    """Whether the getter has the name, or was registered before under its own."""
+    """Register a getter; return whether it got the name itself, and not the prefixed one."""
     for each in (name, PREFIX + name):
         if not kind.has_extension(each):
             kind.set_extension(each, getter=getter)

@@ -1,4 +1,4 @@
-"""The trainable component `isbn_parser`: constituency trees from left to right, by incremental sigmoid belief networks.
+"""The trainable component `isbn_parser`: left-to-right constituency parsing by incremental sigmoid belief networks.
 
 `initialize` takes the vocabulary of labels, tags and words of the whole training corpus, and draws random parameters;
 `update` learns them from the trees of every batch by their gradients, with the optimizer of `spacy train`. A trained
@@ -79,7 +79,7 @@ def make_isbn_parser(
     output: Output,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "ISBNParser":
-    """The factory `isbn_parser`; settings as for `ISBNParser`."""
+    """Create the component `isbn_parser`; settings as for `ISBNParser`."""
     return ISBNParser(
         nlp.vocab,
         model,
@@ -97,7 +97,7 @@ def make_isbn_parser(
 
 
 class Derived(NamedTuple):
-    """The derivations of a Doc's trees, the words that these have, and how many trees have none."""
+    """The derivations of a Doc's trees, the number of their words, and the number of trees without a derivation."""
 
     events: DecisionEvents
     n_words: int
@@ -105,7 +105,7 @@ class Derived(NamedTuple):
 
 
 class ISBNParser(ParsingPipe[ISBN]):
-    """Parses each sentence of a Doc from left to right; see `constituents.py` for what it writes.
+    """A component that parses each sentence of a Doc by a network; see `constituents.py` for what it writes.
 
     The scores of spans and tags are shares of the probability of all trees that the beam holds at the end of a
     sentence, and the log-probability of the sentence is the logarithm of its sum: a lower bound, which rises with the
@@ -175,7 +175,7 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     @property
     def isbn(self) -> ISBN | None:
-        """The networks and what they know; None before training. A copy: parameters are those of the model."""
+        """The networks with their vocabulary; None before training. A copy: parameters are those of the model."""
         return isbn_of(self.model)
 
     @isbn.setter
@@ -194,12 +194,12 @@ class ISBNParser(ParsingPipe[ISBN]):
 
     @property
     def settings(self) -> BeamSettings:
-        """How it searches."""
+        """Settings of the search."""
         return replace(self.pruning, decoding=self.decoding)
 
     @property
     def parser(self) -> TextParser | None:
-        """The parser by the networks within its limits; None before training."""
+        """The parser by the networks, within the limits of the component; None before training."""
         settings, limits = self.settings, self.limits
         return shim_of(self.model).parser((settings, limits), partial(self._make_parser, settings, limits))
 
@@ -219,7 +219,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         labels: list[str] | None = None,
         isbn: Callable[[], ISBN] | None = None,
     ) -> None:
-        """Take the vocabulary of the reference trees, and begin with random parameters; or take ready networks.
+        """Collect the vocabulary of the reference trees and draw random parameters; or take learned networks.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings
@@ -252,7 +252,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from the trees of a batch: gradients of their mean negative log-likelihood are added up.
+        """Learn from the trees of a batch: add up the gradients of their mean negative log-likelihood.
 
         drop (float): share of the means of earlier latent units that are left out
         sgd (Optimizer): takes a step with the gradients, unless it is None or False
@@ -277,13 +277,13 @@ class ISBNParser(ParsingPipe[ISBN]):
         return losses
 
     def _gold_events(self, examples: Sequence[Example]) -> tuple[DecisionEvents, int]:
-        """The derivations of the reference trees, and how many words they have."""
+        """Return the derivations of the reference trees, and the number of their words."""
         self.check_learned(None)
         shim = shim_of(self.model)
         derived = [shim.events(eg.reference, partial(self._derive, eg)) for eg in examples]
-        if any(each.n_left_out for each in derived):
+        if any(of_doc.n_left_out for of_doc in derived):
             self.warn_once(_UNKNOWN)
-        return DecisionEvents.join([each.events for each in derived]), sum(each.n_words for each in derived)
+        return DecisionEvents.join([of_doc.events for of_doc in derived]), sum(of_doc.n_words for of_doc in derived)
 
     def _derive(self, eg: Example) -> Derived:
         outline = shim_of(self.model).known()

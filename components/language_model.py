@@ -40,7 +40,7 @@ _NOT_LEARNED = (
 
 @runtime_checkable
 class SentenceLearner(Protocol):
-    """What makes a language model of sentences."""
+    """A learner of language models from sentences."""
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel: ...
 
@@ -52,12 +52,12 @@ class SentenceLearner(Protocol):
     default_score_weights={"token_probability": 1.0, "perplexity": None},
 )
 def make_language_model(nlp: Language, name: str, learner: SentenceLearner, spans_key: str) -> "LanguageModelPipe":
-    """The factory `language_model`; settings as for `LanguageModelPipe`."""
+    """Create the component `language_model`; settings as for `LanguageModelPipe`."""
     return LanguageModelPipe(nlp.vocab, language_model_holder(), name, learner=learner, spans_key=spans_key)
 
 
 def read_language_model(path: Path) -> Callable[[], LanguageModel]:
-    """The reader `spacy-lpcfg.read_language_model.v1`.
+    """Create the reader `spacy-lpcfg.read_language_model.v1`, which loads a language model.
 
     path (Path): a file written by `LanguageModel.to_disk`, or a folder that `spacy-lpcfg learn lm` saved
     RETURNS (callable): gives the language model; raises LanguageModelError for anything else
@@ -67,7 +67,7 @@ def read_language_model(path: Path) -> Callable[[], LanguageModel]:
 
 
 class LanguageModelShim(ModelShim[LanguageModel]):
-    """A LanguageModel, if there is one yet."""
+    """A thinc Shim that holds a LanguageModel, if one has been learned."""
 
     @staticmethod
     def read(data: bytes) -> LanguageModel:
@@ -75,12 +75,12 @@ class LanguageModelShim(ModelShim[LanguageModel]):
 
 
 def language_model_holder() -> Model:
-    """A thinc Model that holds a language model, for spaCy to save; it computes nothing."""
+    """Create a thinc Model that holds a language model for serialization; it computes nothing."""
     return holder("language_model", LanguageModelShim(None))
 
 
 class DocSurprisal(NamedTuple):
-    """What `predict` finds out about a Doc.
+    """The prediction for a Doc.
 
     starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
     attrs (dict): "surprisal", float64 (n_tokens,), and "end_surprisal", float64 (n_sentences,)
@@ -91,7 +91,7 @@ class DocSurprisal(NamedTuple):
 
 
 class LanguageModelPipe(ModelPipe[LanguageModel]):
-    """Writes the surprisal of the tokens of each sentence, and of its end, to `doc.spans[key].attrs`.
+    """A component that writes the surprisal of tokens and sentence ends to `doc.spans[key].attrs`.
 
     vocab (Vocab): of the pipeline
     model (Model): as made by `language_model_holder`
@@ -124,7 +124,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
     @property
     def cfg(self) -> Any:
-        """Nothing: all settings are in the pipeline's config."""
+        """Empty, since all settings are in the pipeline's config."""
         raise AttributeError(f"{self.name!r} has no cfg: its settings are in nlp.config.")
 
     @property
@@ -145,7 +145,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         nlp: Language | None = None,
         language_model: Callable[[], LanguageModel] | None = None,
     ) -> None:
-        """Learn from the words of the reference Docs, or take a ready language model.
+        """Learn a language model from the words of the reference Docs, or take a learned one.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings
@@ -171,7 +171,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
     # Surprisal
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Bits of each word of a sentence as a text has it, and of its end, float64 (n_words + 1,).
+        """Return the surprisal in bits of each word of a sentence as in text, and of its end, float64 (n_words + 1,).
 
         RAISES (ValueError): If nothing was learned yet
         """
@@ -179,7 +179,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         return model.surprisal(escape_tokens(words, known=model.vocabulary))
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
-        """Surprisal of the words of each sentence in bits, float64 (n_words + 1,); the last is that of its end.
+        """Return the surprisal in bits of the words of each sentence, and of its end, float64 (n_words + 1,).
 
         RETURNS (list): an item for each sentence, None for one without words; nothing on the Doc changes
         """
@@ -198,21 +198,21 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
         RAISES (ValueError): If nothing was learned yet; never because of a text
         """
         self._ready()
-        found = []
+        predictions = []
         for doc in docs:
             sentences = find_sentences(doc, self.spans_key)
             attrs = surprisal_attrs(len(doc), sentences.words, sentences.texts, self)
-            found.append(DocSurprisal(sentences.starts, attrs))
-        return found
+            predictions.append(DocSurprisal(sentences.starts, attrs))
+        return predictions
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocSurprisal]) -> None:
-        """Write the surprisals, and sentence boundaries where there were none."""
+        """Write surprisals, and sentence boundaries if the Doc had none."""
         for doc, (starts, attrs) in zip(docs, scores, strict=True):
             set_sentence_starts(doc, starts)
             set_group(doc, self.spans_key, [], attrs)
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
-        """The perplexity of the words of the reference Docs, and `token_probability`, the inverse of it.
+        """Compute the perplexity of the words of the reference Docs, and its inverse as `token_probability`.
 
         RETURNS (dict): both None for Docs without known words
         """
@@ -226,7 +226,7 @@ class LanguageModelPipe(ModelPipe[LanguageModel]):
 
 
 def _sentences(doc: Doc) -> Iterator[list[str]]:
-    """The words of the sentences of a Doc that have any."""
+    """Return the words of the non-empty sentences of a Doc."""
     for start, end in sentence_bounds(doc):
         words = words_of(doc, start, end)
         if words:

@@ -1,9 +1,9 @@
 """The trainable component `lpcfg_parser`: constituency trees by a grammar learned from a treebank.
 
-In a blank pipeline it has the model that comes with the package, if one does for the language.
+In a blank pipeline it uses the pretrained model of the package, if there is one for the language.
 Most learners learn in `initialize`, and `update` has nothing to do: one epoch of `spacy train` is
-enough. An online learner makes its start there, and learns from the trees of every batch in `update`.
-The grammar lies in a thinc Model, which spaCy saves, copies and averages as it does others.
+enough. An online learner starts there, and learns from the trees of every batch in `update`. A thinc
+Model holds the grammar, so that spaCy saves, copies and averages it like other models.
 """
 
 import sys
@@ -45,7 +45,7 @@ register_extensions()
 TagUse = Literal["model", "given", "prior"]
 _LIMITS = Limits(max_words=150, max_memory=ChartSettings.max_applications * APPLICATION_BYTES / 1e6)
 _TAG_WEIGHTS = {"model": 1.0, "given": 0.0, "prior": 0.03}
-"""`tag_weight` of `Parser.parse`; the prior doubts one tag in thirty, as one may doubt a good tagger."""
+"""`Query.tag_weight` for each use of given tags; a prior takes one tag in thirty to be wrong, as of good taggers."""
 _NO_START = (
     "{!r} learns nothing more: its learner begins in `initialize`, and a trained component has its "
     "grammar, but not the counts to go on from. Freeze it, or learn it anew."
@@ -92,7 +92,7 @@ def make_lpcfg_parser(
     output: Output,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "LPCFGParser":
-    """The factory `lpcfg_parser`; settings as for `LPCFGParser`.
+    """Create the component `lpcfg_parser`; settings as for `LPCFGParser`.
 
     pretrained (str or None): the model that the component begins with, one of `models.pretrained_names()`; None for
         that of the pipeline's language, if there is one. It is read when it is first needed
@@ -128,7 +128,7 @@ def _named_learner(name: str, lang: str) -> Learner:
 
 
 class GrammarState:
-    """A grammar, or what gives one when it is first needed, and the parsers by it.
+    """A grammar, or a function that loads it when it is first needed, with its parsers.
 
     make (callable): gives the grammar, or None for none yet
     is_pretrained (bool): whether the grammar is one that comes with the package
@@ -146,11 +146,11 @@ class GrammarState:
 
     @property
     def is_unread(self) -> bool:
-        """Whether the grammar is one that comes with the package, and was not needed yet."""
+        """Whether the grammar is a pretrained one that has not been loaded yet."""
         return self._is_pretrained and "grammar" not in self._made
 
     def parser(self, decoding: Decoding | None, pruning: ChartSettings, limits: Limits) -> TextParser | None:
-        """The parser with these settings, made when it is first needed; None without a grammar."""
+        """Return the parser with these settings, cached; None without a grammar."""
 
         def make() -> TextParser | None:
             grammar = self.grammar
@@ -163,7 +163,7 @@ class GrammarState:
 
 
 class GrammarShim(ModelShim[ParsingModel]):
-    """A grammar, if anything was learned yet.
+    """A thinc Shim that holds a grammar, if one has been learned.
 
     state (GrammarState): replaced as a whole with the grammar, so that no parser outlives its grammar
     """
@@ -193,14 +193,14 @@ class GrammarShim(ModelShim[ParsingModel]):
 
 
 def _within(pruning: ChartSettings, limits: Limits) -> ChartSettings:
-    """The settings of a chart that takes no more memory than the limits allow, if they have any."""
+    """Return chart settings that respect the memory limit, if there is one."""
     if limits.max_memory is None:
         return pruning
     return replace(pruning, max_applications=int(min(limits.max_memory * 1e6 / APPLICATION_BYTES, sys.maxsize)))
 
 
 def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
-    """A thinc Model that holds a grammar, for spaCy to save; it computes nothing.
+    """Create a thinc Model that holds a grammar for serialization; it computes nothing.
 
     make (callable): gives the grammar, when one is first needed; None for none yet
     """
@@ -208,7 +208,7 @@ def grammar_model(make: Callable[[], ParsingModel] | None = None) -> Model:
 
 
 class LPCFGParser(ParsingPipe[ParsingModel]):
-    """Parses each sentence of a Doc; see `constituents.py` for what it writes.
+    """A component that parses each sentence of a Doc by a grammar; see `constituents.py` for what it writes.
 
     vocab (Vocab): of the pipeline
     model (Model): as made by `grammar_model`
@@ -274,7 +274,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def learner(self) -> Learner | OnlineLearner:
-        """What makes the grammar of trees."""
+        """The learner of the grammar."""
         if self._learner is None:
             from spacy_lpcfg.components.learners import make_pivot  # with all learners, which parsing does without
 
@@ -287,7 +287,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def decoding(self) -> Decoding | None:
-        """How trees are chosen; None for the first of the grammar's."""
+        """The decoding; None for the first one that the grammar has."""
         return self._decoding
 
     @decoding.setter
@@ -301,7 +301,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def gold_key(self) -> str:  # type: ignore[override]
-        """Where the trees lie that are learned from: where they go."""
+        """Key of the trees to learn from, which is the key that the parser writes to."""
         return self.spans_key
 
     # The grammar
@@ -313,7 +313,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def grammar(self) -> ParsingModel | None:
-        """The grammar; None before training. One that is assigned is kept: an online learner goes on no more."""
+        """The grammar; None before training. Assigning a grammar ends online learning."""
         return self._state.grammar
 
     @grammar.setter
@@ -323,7 +323,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The categories of the grammar; none before one that comes with the package is first needed.
+        """The categories of the grammar; empty while a pretrained one has not been loaded.
 
         spaCy asks for them before it loads the grammar that a pipeline was saved with.
         """
@@ -338,12 +338,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def learned_temperature(self) -> float:
-        """That of the grammar."""
+        """The temperature that was learned with the grammar."""
         return self.grammar.temperature if self.grammar else 1.0
 
     @property
     def parser(self) -> TextParser | None:
-        """The parser by the grammar within its limits; None before training."""
+        """The parser by the grammar, within the limits of the component; None before training."""
         return self._state.parser(self.decoding, self.pruning, self.limits)
 
     # Learning
@@ -356,7 +356,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         labels: list[str] | None = None,
         grammar: Callable[[], ParsingModel] | None = None,
     ) -> None:
-        """Learn the grammar from the reference trees, or begin to, or take a ready one.
+        """Learn the grammar from the reference trees, start online learning, or take a learned grammar.
 
         get_examples (callable): gives the whole training corpus
         nlp (Language): the pipeline, for its training settings; its meta gets the steps of EM as "fit"
@@ -402,7 +402,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Learn from the trees of a batch, if the learner is an online one; else do nothing.
+        """Learn from the trees of a batch, if the learner is an online learner; otherwise do nothing.
 
         losses (dict): gets the negative log-likelihood of the batch per word added, in nats, or 0
 
@@ -434,7 +434,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @contextmanager
     def _decodable(self) -> Iterator[None]:
-        """Within, a grammar is loaded; if it has no such `decoding`, the grammar before it comes back."""
+        """Within the block a grammar is loaded; if it lacks the `decoding`, the old grammar is restored."""
         shim = self.model.shims[0]
         before = shim.state
         yield
@@ -451,5 +451,5 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
 
     @property
     def tag_weight(self) -> float:
-        """`tags` of the component says how far given tags are believed."""
+        """The weight of given tags, by the setting `tags`."""
         return _TAG_WEIGHTS[self.tags]

@@ -1,4 +1,4 @@
-"""What is made of a model when it is first needed, such as its parser, by one thread for all that share it."""
+"""Values that are computed from a model once, when first needed, and shared by threads, such as its parser."""
 
 import os
 from collections.abc import Callable, Hashable, Iterator
@@ -11,7 +11,7 @@ Made = TypeVar("Made")
 
 
 class ProcessLock:
-    """A lock of the threads of one process: a process that is forked has it anew, held by nobody."""
+    """A reentrant lock of the threads of one process, which is released in a forked process."""
 
     def __init__(self) -> None:
         self._renew()
@@ -22,7 +22,7 @@ class ProcessLock:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the lock, which the same thread may do again, within the block."""
+        """Hold the lock within the block; the same thread may nest this."""
         with self._lock:
             yield
 
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class MadeOnce:
-    """Values made of something that does not change; reading one that exists takes no lock.
+    """A cache of values that are computed once from an immutable state; reading takes no lock.
 
     Whoever changes what the values are made of takes another `MadeOnce`, too. A thread that is still making a value of
     the old state leaves it in the old one, where nobody looks for it.
@@ -54,7 +54,7 @@ class MadeOnce:
         return key in self._values
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """Return the value of a key, which `make` gives if there is none yet."""
+        """Return the cached value of a key, after computing it by `make` if necessary."""
         if key not in self._values:
             with self._lock.held():
                 if key not in self._values:

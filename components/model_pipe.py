@@ -1,4 +1,4 @@
-"""What the components that learn in `initialize` have in common: how what they learned is kept, and sentences found."""
+"""The base class of components that learn in `initialize`, and how they store what was learned."""
 
 import gc
 import warnings
@@ -25,13 +25,13 @@ _NOTHING, _FORMAT = "component that has learned nothing", 1
 
 
 class ModelShim(Shim, Generic[Kept]):
-    """What was learned, if anything was yet: the part of a thinc Model that is not thinc's."""
+    """A thinc Shim that holds a learned object, if there is one."""
 
     _model: Kept | None
 
     @staticmethod
     def read(data: bytes) -> Kept:
-        """The inverse of the `to_bytes` of what was learned."""
+        """Deserialize a learned object from its `to_bytes`."""
         raise NotImplementedError
 
     @property
@@ -50,19 +50,19 @@ class ModelShim(Shim, Generic[Kept]):
         return self
 
     def finish_update(self, optimizer: Any) -> None:
-        """There are no gradients."""
+        """Do nothing, since there are no gradients."""
 
     def to_device(self, device_type: str, device_id: int) -> None:
-        """What was learned stays on the CPU."""
+        """Do nothing, since learned objects stay on the CPU."""
 
 
 def bytes_of(learned: Stored | None) -> bytes:
-    """What was learned as bytes, or that nothing was yet."""
+    """Serialize a learned object, or the fact that there is none."""
     return pack(_NOTHING, _FORMAT, {}) if learned is None else learned.to_bytes()
 
 
 def read_learned(data: bytes, read: Callable[[bytes], Kept]) -> Kept | None:
-    """The inverse of `bytes_of`; `read` is that of the `to_bytes` of what was learned."""
+    """Deserialize the result of `bytes_of`; `read` deserializes a learned object."""
     if kind_of(data) != _NOTHING:
         return read(data)
     refuse_others(unpack(_NOTHING, _FORMAT, data), ())
@@ -70,7 +70,7 @@ def read_learned(data: bytes, read: Callable[[bytes], Kept]) -> Kept | None:
 
 
 class StoredModel(Model):
-    """A Model that is saved as what its shim holds is saved alone: with a checksum over all of it.
+    """A thinc Model that is serialized as the content of its shim, with a checksum.
 
     Its file appears when it is complete. What is loaded is checked before it takes the place of what there was.
     """
@@ -98,7 +98,7 @@ class StoredModel(Model):
 
 
 def holder(name: str, shim: ModelShim) -> Model:
-    """A thinc Model that holds what was learned, for spaCy to save, copy and average; it computes nothing.
+    """Create a thinc Model that holds a learned object for serialization, copying and averaging; it computes nothing.
 
     Its ops are those of the CPU, where a component works, whatever `spacy.prefer_gpu` chose for others.
     """
@@ -124,14 +124,14 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         self._warned: set[str] = set()
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """RAISES (ValueError): If the value is not what the setting expects; it stays as it was."""
+        """Set an attribute, after checking its value if it is a setting."""
         if name in self.checks:
             self.checks[name](**{name: value})
         super().__setattr__(name, value)
 
     @property
     def learned(self) -> Kept | None:
-        """What was learned; None before training."""
+        """The learned object; None before training."""
         return self.model.shims[0].learned
 
     def update(
@@ -142,7 +142,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
         sgd: Any = None,
         losses: dict[str, float] | None = None,
     ) -> dict[str, float]:
-        """Check the examples and begin the loss; for a component that learns in `initialize` alone, this is all."""
+        """Check the examples and initialize the loss; components that only learn in `initialize` need no more."""
         losses = {} if losses is None else losses
         losses.setdefault(self.name, 0.0)
         validate_examples(examples, f"{type(self).__name__}.update")
@@ -183,7 +183,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
     @contextmanager
     def _as_before(self) -> Iterator[None]:
-        """Within, settings that are loaded are undone if what follows them fails; the model is loaded last."""
+        """Restore the settings if loading in the block fails; the model is loaded last."""
         before, collects = deepcopy(getattr(self, "cfg", None)), gc.isenabled()
         try:
             yield
@@ -197,7 +197,7 @@ class ModelPipe(TrainablePipe, Generic[Kept]):
 
 
 def refuse_sample(nlp: Language | None, what: str) -> None:
-    """Refuse to learn from the sample that spaCy passes to `initialize` of a streamed corpus.
+    """Refuse to learn from the sample that spaCy passes to `initialize` if the corpus is streamed.
 
     what (str): what would be learned
     """

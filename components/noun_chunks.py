@@ -1,4 +1,4 @@
-"""`doc.noun_chunks` by the tree of a Doc that has no dependencies.
+"""`doc.noun_chunks` from the tree of a Doc without dependencies.
 
 spaCy asks `vocab.get_noun_chunks`, which is the language's own function over dependencies, if it has one. In its place
 comes one that asks it still, wherever a Doc has dependencies or no tree.
@@ -26,7 +26,7 @@ _POSSESSIVE = "POS"
 
 @dataclass(frozen=True)
 class NounChunks:
-    """The noun chunks of a Doc or Span; it can be pickled, as a Vocab is with it.
+    """A pickleable function that returns the noun chunks of a Doc or Span.
 
     of_dependencies (callable or None): the language's own function
     """
@@ -45,26 +45,26 @@ class NounChunks:
 
 
 def offer_noun_chunks(vocab: Vocab, doc: Any = None) -> None:
-    """Have Docs of a vocabulary take their noun chunks from their trees, where they have no dependencies.
+    """Make Docs of a vocabulary take noun chunks from their trees if they have no dependencies.
 
     doc (Doc or None): one that was made before
     """
     if not isinstance(vocab.get_noun_chunks, NounChunks):
-        own: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
-        vocab.get_noun_chunks = own
+        chunker: Any = NounChunks(cast("Callable[[Any], Chunks] | None", vocab.get_noun_chunks))
+        vocab.get_noun_chunks = chunker
     if doc is not None and not isinstance(doc.noun_chunks_iterator, NounChunks):
         doc.noun_chunks_iterator = NounChunks(doc.noun_chunks_iterator)
 
 
 def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
-    """Start and end of the noun phrases that have no others in them but possessors, in the order of the text.
+    """Return start and end of noun phrases that only contain possessors as noun phrases, in text order.
 
     key (str): of `doc.spans`, where the trees are
     """
     group = group_at(doc, key, 0, None)
     tags = group.attrs.get(TAGS) or [token.tag_ for token in doc]
-    found = {(span.start, span.end) for span in group if span.label_ in LABELS}
-    phrases = sorted(found, key=lambda phrase: (phrase[0], -phrase[1]))
+    bounds = {(span.start, span.end) for span in group if span.label_ in LABELS}
+    phrases = sorted(bounds, key=lambda phrase: (phrase[0], -phrase[1]))
     last = 0
     for i, (start, end) in enumerate(phrases):
         if end > last and all(tags[below - 1] == _POSSESSIVE for below in _ends_below(phrases, i)):
@@ -73,7 +73,7 @@ def base_phrases(doc: Doc, key: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends_below(phrases: list[tuple[int, int]], i: int) -> Iterator[int]:
-    """Where the phrases end that are within the i-th one and come after it."""
+    """Return the ends of the phrases inside the i-th one."""
     for start, end in islice(phrases, i + 1, None):
         if start >= phrases[i][1]:
             return

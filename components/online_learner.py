@@ -1,4 +1,4 @@
-"""The contract of learners that learn from every batch of `spacy train`."""
+"""The interface of learners that learn from every batch of `spacy train`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class OnlineFit(Protocol):
-    """A grammar that is being learned, a batch of trees at a time."""
+    """The state of a grammar in online learning."""
 
     def step(self, trees: Iterable[Tree]) -> float:
-        """Learn from a batch; its log-likelihood before."""
+        """Learn from a batch of trees; return their log-likelihood before the step."""
         ...
 
     def grammar(self) -> Grammar: ...
@@ -21,6 +21,6 @@ class OnlineFit(Protocol):
 
 @runtime_checkable
 class OnlineLearner(Protocol):
-    """A learner that is shown a whole treebank at the start, and then learns from batches of it."""
+    """A learner that gets the whole treebank at the start, and then learns from batches of it."""
 
     def online(self, trees: Iterable[Tree]) -> OnlineFit: ...

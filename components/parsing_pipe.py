@@ -1,4 +1,4 @@
-"""What the components that parse have in common: the trees they learn from, sentences, trees on Docs, probabilities."""
+"""The base class of parsing components: gold trees, sentences, trees on Docs, probabilities."""
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,7 +45,7 @@ ParserModel = TypeVar("ParserModel", bound=ParsingModel)
 
 
 class TextParser:
-    """A parser that takes words as they stand in a text, and spells them as its treebank did.
+    """A parser that accepts words as in text, and converts them to treebank spelling.
 
     parser (SentenceParser): takes words in the spelling of the treebank
     known (container of str): words of the treebank
@@ -56,25 +56,25 @@ class TextParser:
         self.known = known
 
     def spell(self, words: Sequence[str]) -> list[str]:
-        """The words in the spelling of the treebank."""
+        """Convert words to treebank spelling."""
         return escape_tokens(words, known=self.known)
 
     def parse(self, words: Sequence[str], tags: Tags | None = None) -> Parse:
-        """The tree of a sentence."""
+        """Parse a sentence."""
         return self.parser.parse(Query(self.spell(words), tags))
 
     def bounded(self, limits: Limits) -> "TextParser":
-        """One that parses longer sentences in pieces, see `SegmentingParser`."""
+        """Return a parser that parses longer sentences in pieces, see `SegmentingParser`."""
         bounded = SegmentingParser(self.parser, max_words=limits.max_words, max_seconds=limits.max_seconds)
         return TextParser(bounded, self.known)
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Bits of each word, and of the end, float64 (n_words + 1,)."""
+        """Return the surprisal in bits of each word, and of the end, float64 (n_words + 1,)."""
         return self.parser.surprisal(self.spell(words))
 
 
 class DocParse(NamedTuple):
-    """What `predict` finds out about a Doc.
+    """The prediction for a Doc.
 
     sentences (DocSentences): where its sentences and words are
     parses (list of Parse or None): one a sentence; None for one without words
@@ -85,7 +85,7 @@ class DocParse(NamedTuple):
 
 
 class ParsingPipe(ModelPipe[ParserModel]):
-    """Parses each sentence of a Doc; see `constituents.py` for what it writes.
+    """The base class of components that parse each sentence of a Doc; see `constituents.py` for what they write.
 
     what (str): what is learned
     command (str): the command of `spacy-lpcfg learn` that learns it
@@ -160,7 +160,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def score_temperature(self) -> float:
-        """What scores are divided by: the setting, or else what was learned."""
+        """The temperature of scores: the setting, or else the learned one."""
         return self.learned_temperature if self.output.temperature is None else self.output.temperature
 
     @property
@@ -182,7 +182,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
                 yield from (tree for tree in rooted_trees(eg.reference, self.gold_key) if tree)
 
     def check_learned(self, labels: Sequence[str] | None) -> None:
-        """Check that something was learned, and with no other categories than the given ones, if they are."""
+        """Check that a model was learned, and that it has no categories besides the given ones."""
         if self.learned is None:
             raise ValueError(
                 f"{self.name!r} found no trees to learn from: no reference Doc has "
@@ -206,19 +206,21 @@ class ParsingPipe(ModelPipe[ParserModel]):
         RAISES (ValueError): If nothing was learned yet; never because of a text
         """
         parser = self.ready_parser()
-        found = []
+        predictions = []
         for doc in docs:
             sentences = self._sentences(doc)
             self._unknown_words.count(chain.from_iterable(sentences.texts), parser.known, self.name, self.vocab.lang)
             queries = self._queries(parser, doc, sentences)
-            found.append(DocParse(sentences, [self._parse(parser, query) if query else None for query in queries]))
-        return found
+            predictions.append(
+                DocParse(sentences, [self._parse(parser, query) if query else None for query in queries])
+            )
+        return predictions
 
     def _sentences(self, doc: Doc) -> DocSentences:
         return find_sentences(doc, self.spans_key)
 
     def ready_parser(self) -> TextParser:
-        """The parser.
+        """Return the parser.
 
         RAISES (ValueError): If nothing was learned yet
         """
@@ -232,11 +234,11 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
     @property
     def tag_weight(self) -> float:
-        """How far given tags are believed, as in `Query`."""
+        """The weight of given tags, as in `Query`."""
         return 0.0
 
     def _queries(self, parser: TextParser, doc: Doc, sentences: DocSentences) -> Iterator[Query | None]:
-        """What the parser is asked of each sentence of a Doc; None for one without words."""
+        """Yield the query for each sentence of a Doc; None for a sentence without words."""
         of_sentences = None
         if self.constraints is not None:
             of_sentences = constraints_by_sentence(self.constraints(doc), sentences.bounds)
@@ -244,11 +246,13 @@ class ParsingPipe(ModelPipe[ParserModel]):
             if not positions:
                 yield None
                 continue
-            own = NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
-            yield Query(parser.spell(texts), self._tags(sentences, positions), self.tag_weight, own)
+            constraints = (
+                NO_CONSTRAINTS if of_sentences is None else constraints_within(of_sentences[number], positions)
+            )
+            yield Query(parser.spell(texts), self._tags(sentences, positions), self.tag_weight, constraints)
 
     def _tags(self, sentences: DocSentences, positions: Sequence[int]) -> Tags | None:
-        """The given tags of a sentence; None if there are none, or if they are not to be used."""
+        """Return the given tags of a sentence; None if there are none, or they are not to be used."""
         tags = [sentences.given_tags[i] or None for i in positions]
         return None if self.tags == "model" or not any(tags) else tags
 
@@ -258,7 +262,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return replace(parse, span_scores=self._tempered(parse.span_scores), tag_scores=tag_scores)
 
     def _tempered(self, scores: np.ndarray) -> np.ndarray:
-        """Scores of brackets, float32 (n,), divided by the temperature."""
+        """Scale scores of brackets, float32 (n,), by the temperature."""
         return tempered(scores, self.score_temperature).astype(np.float32)
 
     def _tempered_posteriors(self, posteriors: Posteriors) -> Posteriors:
@@ -270,14 +274,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Probabilities
 
     def posteriors(self, doc: Doc) -> list[Posteriors | None]:
-        """Probabilities of all brackets and tags that pruning left, from 0 to 1; also what `threshold` leaves out.
+        """Return the posterior probabilities of all brackets and tags that pruning left, ignoring `threshold`.
 
         They are tempered as the scores on the Doc are.
         """
         return self._ask(doc, lambda parser, query: self._tempered_posteriors(parser.posteriors(query)))
 
     def n_best(self, doc: Doc, n: int, *, tag_variants: bool = True) -> list[list[Analysis] | None]:
-        """The n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
+        """Return the n most probable trees of each sentence, best first, with P(tree | words) and ln P(tree, words).
 
         Fewer where the parser knows no more, none where it falls back on a tree that is not the model's. See
         `ForestDistribution.n_best` and `IncrementalParser.n_best` for what is exact. A belief network's probabilities
@@ -293,26 +297,26 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return self._ask(doc, lambda parser, query: best_bracketings(partial(parser.n_best, query), n))
 
     def samples(self, doc: Doc, n: int, *, seed: int = 0) -> list[list[Tree] | None]:
-        """n trees of each sentence, drawn independently from P(tree | words); none where there is no tree.
+        """Draw n trees of each sentence independently from P(tree | words); none if the model has no tree.
 
         Sentence number i is drawn by `seed` + i.
         RAISES (ValueError): If n is no whole number from 1 to `MAX_SAMPLES`, 100,000, or seed none of at least 0
         """
         check_samples(n, seed)
         seeds = count(seed)
-        found = zip(self._distributions(doc), seeds, strict=False)
-        return [each.samples(n, seed=own) if each else None for each, own in found]
+        seeded = zip(self._distributions(doc), seeds, strict=False)
+        return [distribution.samples(n, seed=own_seed) if distribution else None for distribution, own_seed in seeded]
 
     def entropies(self, doc: Doc) -> list[float | None]:
-        """Entropy of P(tree | words) of each sentence in bits; nan where there is no tree.
+        """Return the entropy of P(tree | words) of each sentence in bits; nan if the model has no tree.
 
         An upper bound for grammars of several states a symbol (`ForestDistribution.entropy`), exact but for pruning for
         others; for belief networks that of the trees in the beam.
         """
-        return [found.entropy() if found else None for found in self._distributions(doc)]
+        return [distribution.entropy() if distribution else None for distribution in self._distributions(doc)]
 
     def log_probabilities(self, doc: Doc, trees: Sequence[Tree | None] | None = None) -> list[float | None]:
-        """ln P(words) of each sentence in nats, or with trees ln P(tree, words).
+        """Return ln P(words) of each sentence in nats, or with trees ln P(tree, words).
 
         trees (sequence of Tree or None): one a sentence, with a leaf for each word; tags count, words are the Doc's
 
@@ -332,14 +336,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
         ]
 
     def surprisals(self, doc: Doc) -> list[np.ndarray | None]:
-        """Surprisal of the words of each sentence in bits, -log2 P(word | words before), float64 (n_words + 1,).
+        """Return the surprisal of the words of each sentence in bits, and of its end, float64 (n_words + 1,).
 
         The last is that of the sentence's end; all add up to -log2 P(words). Not for spectral grammars.
         """
         return self._ask(doc, lambda parser, query: parser.surprisal(query.words))
 
     def states(self, doc: Doc) -> list[list[StateVectors] | None]:
-        """Inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
+        """Return inside and outside vectors of the constituents and words of each sentence's tree, in pre-order.
 
         By a grammar of any kind; none where the tree is not the grammar's.
         """
@@ -349,7 +353,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
         return self._ask(doc, lambda parser, query: parser.distribution(query))
 
     def _ask(self, doc: Doc, question: Callable[[SentenceParser, Query], Found]) -> list[Found | None]:
-        """The parser's answer for each sentence of a Doc."""
+        """Return the parser's answer for each sentence of a Doc."""
         parser, queries = self._asked(doc)
         return [question(parser.parser, query) if query else None for query in queries]
 
@@ -360,14 +364,14 @@ class ParsingPipe(ModelPipe[ParserModel]):
     # Annotation
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocParse]) -> None:
-        """Write the trees, sentence boundaries where there were none, and the surprisal of tokens if it is set."""
+        """Write trees, sentence boundaries if there were none, and the surprisal of tokens if it is enabled."""
         register_pipe(self)
         output = self.output
-        for doc, found in zip(docs, scores, strict=True):
+        for doc, prediction in zip(docs, scores, strict=True):
             set_parses(
                 doc,
-                found.parses,
-                sentences=found.sentences,
+                prediction.parses,
+                sentences=prediction.sentences,
                 key=self.spans_key,
                 threshold=output.threshold,
                 set_tags=output.set_tags,
@@ -381,7 +385,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
 
 
 def _over(tree: Tree | None, words: Sequence[str]) -> Tree:
-    """The tree over the words as the parser spells them."""
+    """Replace the words of a tree by their treebank spelling."""
     if tree is None or len(tree) != len(words):
         n_leaves = "no tree" if tree is None else f"a tree of {len(tree)} leaves"
         raise ValueError(f"Expected a leaf for each of the sentence's {len(words)} words, got {n_leaves}.")

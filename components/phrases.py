@@ -1,4 +1,4 @@
-"""Phrases and clauses of Docs as Spans, and as tables: `doc._.phrases("NP")` and `doc._.clauses`."""
+"""Phrases and clauses of Docs as Spans and as tables: `doc._.phrases("NP")` and `doc._.clauses`."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Phrase(Span):
     columns: ClassVar[tuple[str, ...]] = ("text", "label", "start", "end", "probability", "head", "depth")
 
     def as_record(self) -> dict[str, Any]:
-        """What it is by the names of columns, with words as text."""
-        found = {name: getattr(self, "label_" if name == "label" else name) for name in self.columns}
-        return {name: value.text if isinstance(value, (Span, Token)) else value for name, value in found.items()}
+        """Return the values of all columns by name, with words as text."""
+        record = {name: getattr(self, "label_" if name == "label" else name) for name in self.columns}
+        return {name: value.text if isinstance(value, (Span, Token)) else value for name, value in record.items()}
 
 
 class ClausePhrase(Phrase):
-    """A clause as a Span; `spacy_lpcfg.queries.Clause` says what is one, and what these are.
+    """A clause as a Span, with the attributes of `spacy_lpcfg.queries.Clause`.
 
     verb (Token): Its main verb.
     subject (Phrase or None): Its subject.
@@ -59,15 +59,15 @@ AnyPhrase = TypeVar("AnyPhrase", bound=Phrase)
 
 
 class Phrases(tuple[AnyPhrase, ...]):
-    """Phrases in the order of the text, outer ones first."""
+    """A list of phrases in text order, outer ones first."""
 
     def as_table(self) -> list[dict[str, Any]]:
-        """A record for each, such as `pandas.DataFrame` takes."""
+        """Return a record for each phrase, for example for `pandas.DataFrame`."""
         return [phrase.as_record() for phrase in self]
 
 
 def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Phrases[Phrase]:
-    """The constituents with a label: `doc._.phrases("NP")`.
+    """Return the constituents with a label: `doc._.phrases("NP")`.
 
     doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is in it.
     label (str): A category, or several with | between them.
@@ -83,20 +83,20 @@ def doc_phrases(doclike: Doc | Span, label: str, *, maximal: bool = False) -> Ph
 
 
 def doc_clauses(doclike: Doc | Span) -> Phrases[ClausePhrase]:
-    """The clauses, in the order of the text: `doc._.clauses`.
+    """Return the clauses in text order: `doc._.clauses`.
 
     RAISES (ValueError): If there are no trees.
     """
     docs = _indexed(doclike)
-    found = []
-    for each in clauses(docs.index):
-        clause = _phrase(ClausePhrase, docs, each.node)
-        clause.verb = docs.span(each.verb)[0]
-        clause.subject = None if each.subject is None else _phrase(Phrase, docs, each.subject)
-        clause.is_finite, clause.is_subordinate = each.is_finite, each.is_subordinate
-        clause.is_relative = each.is_relative
-        found.append(clause)
-    return Phrases(found)
+    phrases_of_clauses = []
+    for clause_nodes in clauses(docs.index):
+        clause = _phrase(ClausePhrase, docs, clause_nodes.node)
+        clause.verb = docs.span(clause_nodes.verb)[0]
+        clause.subject = None if clause_nodes.subject is None else _phrase(Phrase, docs, clause_nodes.subject)
+        clause.is_finite, clause.is_subordinate = clause_nodes.is_finite, clause_nodes.is_subordinate
+        clause.is_relative = clause_nodes.is_relative
+        phrases_of_clauses.append(clause)
+    return Phrases(phrases_of_clauses)
 
 
 def _indexed(doclike: Doc | Span) -> IndexedDocs:
@@ -113,7 +113,10 @@ def _phrase(kind: type[AnyPhrase], docs: IndexedDocs, node: TreeNode) -> AnyPhra
 
 
 def _check_labels(doc: Doc, labels: Iterable[str]) -> None:
-    """RAISES (ValueError): For what is no label of the model that made the trees, if this is there to be asked."""
+    """Check labels against those of the model that parsed the Doc, if it is loaded.
+
+    RAISES (ValueError): If the model does not have a label.
+    """
     known = getattr(find_pipe(doc, key_of(doc)), "labels", ())
     unknown = [each for each in labels if each not in known]
     if known and unknown:

@@ -1,4 +1,4 @@
-"""Sentences of Docs, ready to be drawn."""
+"""Sentences of Docs, prepared for drawing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PicturedSentence(NamedTuple):
-    """A sentence of a Doc that has words.
+    """A non-empty sentence of a Doc with what is drawn of it.
 
     number (int): among all sentences of the Doc, from 0
     text (str): as it stands in the Doc
@@ -33,7 +33,7 @@ class PicturedSentence(NamedTuple):
 
 
 def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
-    """The sentences of a Doc that have words.
+    """Yield the non-empty sentences of a Doc.
 
     doc (Doc): parsed
     key (str): of `doc.spans`, where the trees are
@@ -46,7 +46,7 @@ def sentences(doc: Doc, key: str) -> Iterator[PicturedSentence]:
 
 
 def ask(component: ModelPipe, question: str, doc: Doc, *arguments: Any, **settings: Any) -> list[Any]:
-    """What a component answers of each sentence of a Doc.
+    """Return the answer of a component for each sentence of a Doc.
 
     component (ModelPipe): of a pipeline
     question (str): "posteriors", "n_best" or "surprisals", a method that takes a Doc, and the arguments and settings

@@ -1,4 +1,4 @@
-"""The components that are loaded, for a Doc to find the one that parsed it and ask it for more."""
+"""A registry of loaded components, by which a Doc finds the component that parsed it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from spacy_lpcfg.storage.container import Stored
 
 
 class SurprisalModel(Protocol):
-    """What expects the next word: a `LanguageModel`, or the `ready_parser()` of a parsing component."""
+    """A model with surprisal: a `LanguageModel`, or the `ready_parser()` of a parsing component."""
 
     def surprisal(self, words: Sequence[str]) -> np.ndarray:
-        """Bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
+        """Return the surprisal in bits of each word of a sentence, and of its end, float64 (n_words + 1,)."""
         ...
 
 
 class RegisteredPipe(Protocol):
-    """What a Doc asks of the component that parsed it; see `ParsingPipe`."""
+    """The interface that a Doc uses of the component that parsed it; see `ParsingPipe`."""
 
     vocab: Vocab
     spans_key: str
@@ -40,11 +40,11 @@ _PIPES: WeakValueDictionary[tuple[int, str], RegisteredPipe] = WeakValueDictiona
 
 
 def register_pipe(pipe: RegisteredPipe) -> None:
-    """Remember a component by its vocabulary and key, as long as it is there."""
+    """Register a component by its vocabulary and key, with a weak reference."""
     _PIPES[id(pipe.vocab), pipe.spans_key] = pipe
 
 
 def find_pipe(doc: Doc, key: str) -> RegisteredPipe | None:
-    """The trained component that writes trees to `doc.spans[key]` and shares the Doc's vocabulary, if there is one."""
+    """Return the trained component that writes to `doc.spans[key]` and shares the Doc's vocabulary, or None."""
     pipe = _PIPES.get((id(doc.vocab), key))
     return pipe if pipe is not None and pipe.vocab is doc.vocab and pipe.learned is not None else None

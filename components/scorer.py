@@ -21,7 +21,7 @@ _NAMES = ("p", "r", "f")
 
 
 def make_constituency_scorer(params: Path | None = None) -> Callable[..., dict[str, Any]]:
-    """The scorer `spacy-lpcfg.constituency_scorer.v1`.
+    """Create the scorer `spacy-lpcfg.constituency_scorer.v1`.
 
     params (path): an EVALB parameter file; without it, the settings of COLLINS.prm
     RETURNS (callable): `examples -> scores`; it can be pickled
@@ -38,7 +38,7 @@ def score_constituents(
     params: Params = COLLINS,
     **_: Any,
 ) -> dict[str, Any]:
-    """Compare predicted with gold trees by EVALB.
+    """Score predicted trees against gold trees by EVALB.
 
     Tokens need not be the same: the trees are compared over the pieces that the token boundaries
     of both make of the text. Neither need the sentences: what one side takes for one sentence and
@@ -54,17 +54,17 @@ def score_constituents(
     """
     pairs = _all_pairs(examples, gold_key or spans_key, spans_key)
     evaluation = evaluate([gold for gold, _ in pairs], [test for _, test in pairs], params)
-    found = evaluation.scores()
+    totals = evaluation.scores()
     scores: dict[str, Any] = {
-        name: found[name] / 100 if pairs else None
+        name: totals[name] / 100 if pairs else None
         for name in ("evalb_p", "evalb_r", "evalb_f", "complete_match", "tag_acc")
     }
     scores.update({f"spans_{spans_key}_{name}": scores[f"evalb_{name}"] for name in _NAMES})
     scores[f"spans_{spans_key}_per_type"] = (
         {label: _fractions(prf) for label, prf in evaluation.per_label().items()} if pairs else None
     )
-    scores["evalb_n_sentences"] = found["n_sentences"]
-    scores["evalb_n_error"] = found["n_error"]
+    scores["evalb_n_sentences"] = totals["n_sentences"]
+    scores["evalb_n_error"] = totals["n_error"]
     return scores
 
 
@@ -73,7 +73,7 @@ def _fractions(prf: PRF) -> dict[str, float]:
 
 
 def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
-    """The scorer `spacy-lpcfg.bracket_scorer.v1`.
+    """Create the scorer `spacy-lpcfg.bracket_scorer.v1`.
 
     gold_key (str): where the gold trees lie in `Doc.spans`
     RETURNS (callable): `examples -> scores`; it can be pickled
@@ -84,7 +84,7 @@ def make_bracket_scorer(gold_key: str = KEY) -> Callable[..., dict[str, Any]]:
 def score_unlabelled(
     examples: Iterable[Example], *, spans_key: str = "brackets", gold_key: str = KEY, **_: Any
 ) -> dict[str, Any]:
-    """Compare predicted brackets with those of gold trees, by `spacy_lpcfg.evaluation.unlabelled`.
+    """Score predicted brackets against gold trees by `spacy_lpcfg.evaluation.unlabelled`.
 
     Tokens and sentences need not be the same: see `score_constituents`. Punctuation is what the gold tags say it is.
 
@@ -96,15 +96,15 @@ def score_unlabelled(
         sentence's bracket as spans_<key>_p and so on. As a number: brackets_n_sentences, which have two words or more.
     """
     totals = unlabelled_totals(_unlabelled(*pair) for pair in _all_pairs(examples, gold_key, spans_key))
-    found: dict[str, Any] = {f"brackets_{name}": value for name, value in totals.as_dict().items()}
-    scores = {name: value / 100 for name, value in found.items() if not name.endswith(SCORES[0])}
+    values: dict[str, Any] = {f"brackets_{name}": value for name, value in totals.as_dict().items()}
+    scores = {name: value / 100 for name, value in values.items() if not name.endswith(SCORES[0])}
     scores.update({f"spans_{spans_key}_{name}": value for name, value in _fractions(totals.inner).items()})
     known = scores if totals.n_sentences else dict.fromkeys(scores)
     return {**known, f"brackets_{SCORES[0]}": totals.n_sentences}
 
 
 def _unlabelled(golds: Sequence[Tree], tests: Sequence[Tree]) -> UnlabelledScore:
-    """The score of a stretch, as if it were one sentence."""
+    """Score a stretch of text as one sentence."""
     tags = [tag for tree in golds for tag in tree.tags]
     words = [word for tree in golds for word in tree.words]
     keep = [not is_punctuation(tag, word) for tag, word in zip(tags, words, strict=True)]
@@ -121,7 +121,7 @@ def _all_pairs(examples: Iterable[Example], gold_key: str, test_key: str) -> lis
 
 
 def _pairs(eg: Example, gold_key: str, test_key: str) -> Iterator[tuple[list[Tree], list[Tree]]]:
-    """Gold and predicted trees of the shortest stretches that are whole sentences in both."""
+    """Return gold and predicted trees of the shortest stretches that consist of whole sentences on both sides."""
     gold, test = _Side(eg.reference, gold_key), _Side(eg.predicted, test_key)
     if gold.text != test.text:
         raise ValueError(
@@ -145,7 +145,7 @@ class _Side:
         self.sentence_ends = [self.word_ends[n - 1] for n in accumulate(map(len, self.trees))]
 
     def stretches(self, cuts: list[int], ends: set[int]) -> Iterator[list[Tree]]:
-        """The trees between the given ends of sentences, their words cut into pieces."""
+        """Return the trees between sentence ends, with words cut into pieces."""
         pieces = [self.text[start:end] for start, end in pairwise([0, *cuts])]
         firsts = [bisect_right(cuts, end) for end in [0, *self.word_ends]]
         words = (pieces[first:last] for first, last in pairwise(firsts))
@@ -158,12 +158,12 @@ class _Side:
 
 
 def _cut(tree: Tree, words: Iterator[list[str]]) -> list[Tree]:
-    """The tree with a leaf for each piece of a word; a root without a label is taken off."""
+    """Replace each word of a tree by leaves for its pieces; an unlabelled root is removed."""
 
     def build(node: Tree, below: list[list[Tree]]) -> list[Tree]:
         if node.is_leaf:
             return [Tree(node.label, word=piece) for piece in next(words)]
-        children = [child for part in below for child in part]
+        children = [child for pieces in below for child in pieces]
         return [Tree(node.label, children)] if node.label else children
 
     return tree.fold(build)

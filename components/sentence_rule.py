@@ -1,4 +1,4 @@
-"""Sentence boundaries by punctuation and line breaks, for a Doc whose boundaries nothing else has set."""
+"""Rule-based sentence boundaries by punctuation and line breaks, for a Doc that has none."""
 
 import re
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ _LONGEST_NAME_LINE = 3  # and of one that may be just a name
 
 
 class PunctuationSentencizer:
-    """Sets sentence boundaries by `sentence_starts`, unless the Doc has some."""
+    """A component that sets sentence boundaries by `sentence_starts`, unless the Doc has some."""
 
     def __call__(self, doc: Doc) -> Doc:
         if not doc.has_annotation("SENT_START"):
@@ -62,7 +62,7 @@ class PunctuationSentencizer:
 
 @Language.factory(FACTORY, assigns=["token.is_sent_start", "doc.sents"])
 def make_sentencizer(nlp: Language, name: str) -> PunctuationSentencizer:
-    """The factory `lpcfg_sentencizer`."""
+    """Create the component `lpcfg_sentencizer`."""
     return PunctuationSentencizer()
 
 

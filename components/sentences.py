@@ -1,4 +1,4 @@
-"""The sentences of a Doc and their words, as a parser reads them."""
+"""The sentences of a Doc and their words, as a parser sees them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MADE_BY = {Span: "use the span's Doc, span.doc", Token: "use the token's Doc, t
 
 
 class DocSentences(NamedTuple):
-    """The sentences of a Doc, which are read once.
+    """The sentences of a Doc with their words.
 
     starts (list of bool, or None): for each token whether it begins a sentence, if the Doc had no sentence boundaries
     bounds (list of (int, int)): start and end of each sentence
@@ -43,11 +43,13 @@ def find_sentences(doc: Doc, key: str) -> DocSentences:
     starts = None if doc.has_annotation("SENT_START") else sentence_starts(doc)
     bounds = sentence_bounds(doc) if starts is None else _bounds(starts)
     words = [words_of(doc, start, end) for start, end in bounds]
-    return DocSentences(starts, bounds, words, [texts_of(doc, each) for each in words], given_tags_of(doc, key))
+    return DocSentences(
+        starts, bounds, words, [texts_of(doc, positions) for positions in words], given_tags_of(doc, key)
+    )
 
 
 def sentence_bounds(doc: Doc) -> list[tuple[int, int]]:
-    """Start and end of each sentence; without sentence boundaries the Doc is one sentence.
+    """Return start and end of each sentence; a Doc without sentence boundaries is one sentence.
 
     RAISES (TypeError): For what is no Doc, such as a text
     """
@@ -68,13 +70,13 @@ def _bounds(starts: Sequence[bool]) -> list[tuple[int, int]]:
 
 
 def words_of(doc: Doc, start: int, end: int) -> list[int]:
-    """Positions in the Doc of the words, that is tokens other than whitespace, of [start, end)."""
+    """Return the positions in [start, end) of words, which are tokens other than white space."""
     texts = [token.text for token in doc[start:end]]
     return [start + i for i, text in enumerate(texts) if text and not text.isspace()]
 
 
 def given_tags_of(doc: Doc, key: str) -> list[str]:
-    """The tag that each token has from others than the parser that wrote `doc.spans[key]`; "" where there is none.
+    """Return each token's tag unless the parser of `doc.spans[key]` has set it; "" if there is none.
 
     Where `token.tag_` is the tag of the tree, the tree's attrs tell what was there before it.
     """
@@ -87,5 +89,5 @@ def given_tags_of(doc: Doc, key: str) -> list[str]:
 
 
 def texts_of(doc: Doc, words: Sequence[int]) -> list[str]:
-    """Texts of the words, with an underscore for white space inside a word, as in treebanks."""
+    """Return the texts of words, with an underscore for white space inside a word, as in treebanks."""
     return [_SPACE.sub("_", doc[i].text) for i in words]

@@ -1,4 +1,4 @@
-"""The settings of the parsing components that belong together: each group is a registered object, checked when made."""
+"""Groups of settings of the parsing components, as registered objects that are checked when created."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -19,7 +19,7 @@ _TEMPERATURE = number("above 0 and finite", is_temperature)
 
 @dataclass(frozen=True)
 class Output:
-    """What a parsing component writes to a Doc: the setting `output`, in a config `spacy-lpcfg.Output.v1`.
+    """Settings of what a parsing component writes to a Doc, `output`, in a config `spacy-lpcfg.Output.v1`.
 
     set_tags ("missing" or bool): which tags of the trees are written to `token.tag_` too: "missing": those of tokens
         without a tag; True: all, also over the tags of others, whose `pos_` and `lemma_` stay as they were; False: none
@@ -47,7 +47,7 @@ class Output:
 
 
 def make_limits(max_words: int, max_seconds: float | None = None, max_memory: float | None = None) -> Limits:
-    """`spacy-lpcfg.Limits.v1`: the setting `limits`; see `spacy_lpcfg.parsing.segmentation.Limits`.
+    """Create `spacy-lpcfg.Limits.v1`, the setting `limits`; see `spacy_lpcfg.parsing.segmentation.Limits`.
 
     RAISES (ValueError): If a limit is no number, or too small
     """
@@ -65,7 +65,7 @@ def make_pruning(
     cascade: float = ChartSettings.cascade,
     prefix_threshold: float = ChartSettings.prefix_threshold,
 ) -> ChartSettings:
-    """`spacy-lpcfg.Pruning.v1`: the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
+    """Create `spacy-lpcfg.Pruning.v1`, the setting `pruning` of `lpcfg_parser`; see `spacy_lpcfg.chart.ChartSettings`.
 
     RAISES (ValueError): If a share or a probability is not from 0 to 1
     """
@@ -85,12 +85,12 @@ def make_pruning(
 def make_lattice(
     guide: str = LatticeSettings.guide, width: int = LatticeSettings.width, nats: float = LatticeSettings.nats
 ) -> LatticeSettings:
-    """`spacy-lpcfg.Lattice.v1`: the setting `lattice` of `spacy-lpcfg.Combined.v1`; see `LatticeSettings`."""
+    """Create `spacy-lpcfg.Lattice.v1`, the setting `lattice` of `spacy-lpcfg.Combined.v1`; see `LatticeSettings`."""
     return LatticeSettings(guide, width, nats)
 
 
 def make_beam(beam: int = BeamSettings.beam, branching: int = BeamSettings.branching) -> BeamSettings:
-    """`spacy-lpcfg.Beam.v1`: the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
+    """Create `spacy-lpcfg.Beam.v1`, the setting `pruning` of `isbn_parser`; see `spacy_lpcfg.isbn.BeamSettings`.
 
     RAISES (ValueError): If a number is not whole, or not from 1 to 100,000,000
     """

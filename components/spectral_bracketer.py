@@ -1,4 +1,4 @@
-"""The trainable component `spectral_bracketer`: brackets without labels, learned from tagged text without a treebank.
+"""The trainable component `spectral_bracketer`: unlabelled brackets, learned from tagged text without a treebank.
 
 All is learned in `initialize`, from a stream of Docs or of files, and `update` has nothing to do: one epoch of
 `spacy train` is enough. The brackets lie on a Doc as the parser's trees do (see `constituents.py`), under a key of
@@ -48,7 +48,7 @@ Sentences = Callable[[], Iterable[TaggedSentence]]
 
 @runtime_checkable
 class BracketLearner(Protocol):
-    """What makes a bracketer of tagged text."""
+    """A learner of bracketers from tagged text."""
 
     def fit(
         self, sentences: Sentences, *, seed: int = 0, progress: Callable[[str, int], None] | None = None
@@ -83,7 +83,7 @@ def make_spectral_bracketer(
     max_words: int,
     scorer: Callable[..., dict[str, Any]] | None,
 ) -> "SpectralBracketerPipe":
-    """The factory `spectral_bracketer`; settings as for `SpectralBracketerPipe`."""
+    """Create the component `spectral_bracketer`; settings as for `SpectralBracketerPipe`."""
     return SpectralBracketerPipe(
         nlp.vocab,
         bracketer_model(),
@@ -98,7 +98,7 @@ def make_spectral_bracketer(
 
 
 class BracketerShim(ModelShim[Bracketer]):
-    """A Bracketer, if there is one yet."""
+    """A thinc Shim that holds a Bracketer, if one has been learned."""
 
     @staticmethod
     def read(data: bytes) -> Bracketer:
@@ -106,12 +106,12 @@ class BracketerShim(ModelShim[Bracketer]):
 
 
 def bracketer_model() -> Model:
-    """A thinc Model that holds a bracketer, for spaCy to save; it computes nothing."""
+    """Create a thinc Model that holds a bracketer for serialization; it computes nothing."""
     return holder("bracketer", BracketerShim(None))
 
 
 class DocBrackets(NamedTuple):
-    """What `predict` finds out about a Doc.
+    """The prediction for a Doc.
 
     sent_starts (list of bool, or None): for each token, where the Doc had no sentence boundaries
     sentences (list of DocSentence): with the words' positions in the Doc
@@ -126,7 +126,7 @@ class DocBrackets(NamedTuple):
 
 
 class Saved(dict[str, Any]):
-    """What spaCy saves of the component beside its model; what it loads is put in by `update`."""
+    """The state that spaCy saves of the component besides its model; loading calls `update`."""
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Take new values.
@@ -142,7 +142,7 @@ class Saved(dict[str, Any]):
 
 
 class SpectralBracketerPipe(ModelPipe[Bracketer]):
-    """Brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
+    """A component that brackets each sentence of a tagged Doc; see `set_brackets` for what it writes.
 
     vocab (Vocab): of the pipeline
     model (Model): as made by `bracketer_model`
@@ -209,7 +209,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The one label that brackets have."""
+        """The only label of brackets."""
         return (LABEL,)
 
     # Learning
@@ -224,7 +224,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         sentences: Sentences | None = None,
         bracketer: Callable[[], Bracketer] | None = None,
     ) -> None:
-        """Learn from the tags of the reference Docs, or of a text, or take a ready bracketer.
+        """Learn from the tags of the reference Docs, or of a text, or take a learned bracketer.
 
         get_examples (callable): gives the whole training corpus; it is gone through several times
         nlp (Language): the pipeline, for its training settings
@@ -267,7 +267,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         logger.info("%s: learned a bracketer", self.name)
 
     def _learner(self) -> BracketLearner:
-        """The learner, with the vectors of the vocabulary if it is to use them."""
+        """The learner, with the vectors of the vocabulary if it uses them."""
         from spacy_lpcfg.bracketing.learner import SpectralBracketer  # with scipy.sparse, which bracketing does without
         from spacy_lpcfg.components.learners import VocabVectors
 
@@ -277,7 +277,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         return learner
 
     def _has_words(self, text: Sentences) -> bool:
-        """Whether there is a text to learn from; one without tags is none for a component that has learned already."""
+        """Return whether there is a text to learn from; if the component has learned already, it needs tags too."""
         try:
             return any(sentence.words for sentence in text())
         except Untagged:
@@ -289,7 +289,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _text(self, get_examples: Callable[[], Iterable[Example]]) -> Iterator[TaggedSentence]:
         for eg in get_examples():
             sentences = self._sentences(eg.reference, sentence_bounds(eg.reference))
-            yield from (each.tagged for each in sentences if each.positions)
+            yield from (sentence.tagged for sentence in sentences if sentence.positions)
 
     # Bracketing
 
@@ -303,15 +303,15 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         """
         if self.bracketer is None:
             raise ValueError(_NOT_LEARNED.format(self.name))
-        found = []
+        read_docs = []
         for doc in docs:
             read = find_sentences(doc, self.spans_key)
-            found.append((read.starts, self._sentences(doc, read.bounds)))
-        tagged = [each.tagged for _, sentences in found for each in self._retagged(sentences)]
+            read_docs.append((read.starts, self._sentences(doc, read.bounds)))
+        tagged = [sentence.tagged for _, sentences in read_docs for sentence in self._retagged(sentences)]
         brackets = iter(self.bracketer.bracket_all(tagged, max_words=self.max_words))
         return [
-            DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(each) for each in sents])
-            for starts, sents in found
+            DocBrackets(starts, sents, [next(brackets) for _ in sents], [self._status(sentence) for sentence in sents])
+            for starts, sents in read_docs
         ]
 
     def _status(self, sentence: DocSentence) -> str:
@@ -322,7 +322,7 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
         return SEGMENTED if is_cut else PARSED
 
     def bracket(self, words: Sequence[str], tags: Sequence[str]) -> Brackets:
-        """The brackets of a sentence outside of any Doc.
+        """Return the brackets of a sentence outside of any Doc.
 
         words, tags (sequence of str): with punctuation; tags are those of the text that was learned from
         RETURNS (Brackets): spans over the words, in pre-order, and a score for each
@@ -342,14 +342,16 @@ class SpectralBracketerPipe(ModelPipe[Bracketer]):
     def _retagged(self, sentences: list[DocSentence]) -> list[DocSentence]:
         if not self.mapping:
             return sentences
-        return [DocSentence(each.positions, _with(each.tagged, self.mapping)) for each in sentences]
+        return [DocSentence(sentence.positions, _with(sentence.tagged, self.mapping)) for sentence in sentences]
 
     def set_annotations(self, docs: Iterable[Doc], scores: Sequence[DocBrackets]) -> None:
-        """Write the brackets, and sentence boundaries where there were none."""
-        for doc, found in zip(docs, scores, strict=True):
-            set_sentence_starts(doc, found.sent_starts)
-            set_brackets(doc, found.sentences, found.brackets, key=self.spans_key, set_tags=self.attr != "tag")
-            doc.spans[self.spans_key].attrs["status"] = found.status
+        """Write brackets, and sentence boundaries if there were none."""
+        for doc, prediction in zip(docs, scores, strict=True):
+            set_sentence_starts(doc, prediction.sent_starts)
+            set_brackets(
+                doc, prediction.sentences, prediction.brackets, key=self.spans_key, set_tags=self.attr != "tag"
+            )
+            doc.spans[self.spans_key].attrs["status"] = prediction.status
 
     def score(self, examples: Iterable[Example], **kwargs: Any) -> dict[str, Any]:
         """Score the predicted brackets with the component's scorer."""
@@ -377,8 +379,8 @@ def set_brackets(
     label = doc.vocab.strings.add(LABEL)
     spans = [
         Span(doc, positions[start], positions[end - 1] + 1, label)
-        for (positions, _), (found, _) in zip(sentences, brackets, strict=True)
-        for start, end in found
+        for (positions, _), (word_spans, _) in zip(sentences, brackets, strict=True)
+        for start, end in word_spans
     ]
     attrs: dict[str, Any] = {
         "format": FORMAT,
@@ -395,7 +397,7 @@ def set_brackets(
 
 
 class _StepLog:
-    """Logs the steps of learning as they begin."""
+    """A progress callback that logs the steps of learning as they begin."""
 
     def __init__(self, name: str) -> None:
         self._name = name

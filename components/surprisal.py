@@ -1,4 +1,4 @@
-"""Surprisal of the tokens of a Doc, in bits: under a language model, by a proper grammar, or by a belief network.
+"""Surprisal of the tokens of a Doc, in bits: under a language model, a proper grammar, or a belief network.
 
 `token._.surprisal` is -log2 of the probability of a token after those before it in its sentence: by the pipeline's
 `language_model`, if it has one, or else by the component that wrote the Doc's trees. It is in
@@ -25,7 +25,7 @@ _SURPRISAL, _END = "surprisal", "end_surprisal"
 
 
 def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
-    """-log2 of the probability of every token after those before it in its sentence.
+    """Return the surprisal of every token given those before it in its sentence.
 
     doc (Doc): with sentence boundaries, or else one sentence. Its tokenizer has to split words as those of the text
         that the model was learned from are.
@@ -37,26 +37,26 @@ def token_surprisal(doc: Doc, model: SurprisalModel) -> np.ndarray:
 
 
 def doc_surprisal(doc: Doc, model: SurprisalModel) -> tuple[np.ndarray, np.ndarray]:
-    """The surprisal of every token, as `token_surprisal`, and of the end of every sentence.
+    """Return the surprisal of every token, as `token_surprisal`, and of the end of every sentence.
 
     RETURNS (float64, (n_tokens,)), (float64, (n_sentences,)): bits; nan for a sentence without words.
     """
     words = [words_of(doc, start, end) for start, end in sentence_bounds(doc)]
-    attrs = surprisal_attrs(len(doc), words, [texts_of(doc, each) for each in words], model)
+    attrs = surprisal_attrs(len(doc), words, [texts_of(doc, positions) for positions in words], model)
     return attrs[_SURPRISAL], attrs[_END]
 
 
 def surprisal_attrs(
     n_tokens: int, words: Sequence[Sequence[int]], texts: Sequence[Sequence[str]], model: SurprisalModel
 ) -> dict[str, np.ndarray]:
-    """The attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
+    """Compute the attrs "surprisal" and "end_surprisal" of a Doc, as `doc_surprisal` returns them.
 
     words (sequence of sequence of int): positions of the words of each sentence; texts: the words
     """
     tokens, ends = np.full(n_tokens, np.nan), np.full(len(words), np.nan)
-    for i, (positions, own) in enumerate(zip(words, texts, strict=True)):
+    for i, (positions, sentence) in enumerate(zip(words, texts, strict=True)):
         if positions:
-            bits = model.surprisal(own)
+            bits = model.surprisal(sentence)
             tokens[positions], ends[i] = bits[:-1], bits[-1]
     return {_SURPRISAL: tokens, _END: ends}
 
@@ -76,7 +76,7 @@ def register_surprisal() -> None:
 
 
 def surprisal_of(token: Token) -> float:
-    """The surprisal of a token in bits; nan for white space.
+    """Return the surprisal of a token in bits; nan for white space.
     RAISES (ValueError): If the Doc has none, and no component that shares its vocabulary wrote its trees
     """
     doc = token.doc
@@ -94,7 +94,7 @@ def surprisal_of(token: Token) -> float:
 
 
 def _was_written(doc: Doc, key: str) -> bool:
-    """Write the surprisal by the component of a key; whether there is one that has surprisals."""
+    """Write the surprisal by the component of a key, if there is one with surprisal; return whether there was."""
     pipe = find_pipe(doc, key)
     if pipe is None:
         return False
@@ -107,10 +107,10 @@ def _was_written(doc: Doc, key: str) -> bool:
 
 def _surprisal_at(token: Token, key: str) -> np.ndarray:
     doc = token.doc
-    found = group_at(doc, key, token.i, token.i + 1).attrs[_SURPRISAL]
-    if len(found) != len(doc):
+    bits = group_at(doc, key, token.i, token.i + 1).attrs[_SURPRISAL]
+    if len(bits) != len(doc):
         raise ValueError(
-            f"doc.spans[{key!r}] needs {len(doc)} numbers of surprisal, but its attrs have {len(found)}: tokens "
+            f"doc.spans[{key!r}] needs {len(doc)} numbers of surprisal, but its attrs have {len(bits)}: tokens "
             "changed after parsing. Parse the text again."
         )
-    return found
+    return bits

@@ -35,7 +35,7 @@ SUFFIXES = (".tagged", ".tagged.gz", _BINARY)
 
 
 class Untagged(ValueError):
-    """A Doc without the tags that brackets are learned from and found by."""
+    """Raised for a Doc without the tags that bracketing needs."""
 
 
 class DocSentence(NamedTuple):
@@ -50,7 +50,7 @@ class DocSentence(NamedTuple):
 
 
 def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> list[DocSentence]:
-    """The words and tags of the sentences of a Doc.
+    """Return the words and tags of the sentences of a Doc.
 
     doc (Doc): with tags; a word that has none gets the tag ""
     bounds (iterable of (int, int)): start and end of each sentence
@@ -61,15 +61,15 @@ def doc_sentences(doc: Doc, bounds: Iterable[tuple[int, int]], attr: Attr) -> li
     texts = [token.text for token in doc]
     is_word = [bool(text) and not text.isspace() for text in texts]
     ids = doc.to_array(attr.upper()).tolist() if len(doc) else []
-    if any(is_word) and not any(tag for tag, kept in zip(ids, is_word, strict=True) if kept):
+    if any(is_word) and not any(tag for tag, counts in zip(ids, is_word, strict=True) if counts):
         raise Untagged(_untagged(doc, attr))
     names = {tag: doc.vocab.strings[tag] if tag else "" for tag in set(ids)}
-    found = []
+    sentences = []
     for start, end in bounds:
         positions = [i for i in range(start, end) if is_word[i]]
         words, tags = tuple(texts[i] for i in positions), tuple(names[ids[i]] for i in positions)
-        found.append(DocSentence(positions, TaggedSentence(words, tags)))
-    return found
+        sentences.append(DocSentence(positions, TaggedSentence(words, tags)))
+    return sentences
 
 
 def _untagged(doc: Doc, attr: Attr) -> str:
@@ -96,7 +96,7 @@ def read_sentences(
     on_error: Callable[[TreebankError], None] | None = None,
     dialect: str | None = None,
 ) -> Iterator[TaggedSentence]:
-    """The tagged sentences of files, one at a time.
+    """Yield the tagged sentences of files.
 
     paths (path or sequence of paths): bracketed files, lines of `word/tag`, either gzipped or not, or `.spacy` files;
         folders, of which all treebanks and files in `SUFFIXES` below them count, sorted; patterns as for `glob`, sorted
@@ -113,20 +113,22 @@ def read_sentences(
             continue
         for doc in read_docs(path, Vocab()):
             try:
-                yield from (each.tagged for each in doc_sentences(doc, sentence_bounds(doc), attr) if each.positions)
+                yield from (
+                    sentence.tagged for sentence in doc_sentences(doc, sentence_bounds(doc), attr) if sentence.positions
+                )
             except Untagged as error:
                 raise Untagged(f"{path}: {error}") from error
 
 
 def required(path: Paths | None) -> Paths:
-    """The path of a corpus, which its config may be checked without; RAISES (ValueError): If there is none."""
+    """Return the path of a corpus, which a config may leave open when it is checked."""
     if not path:
         raise ValueError("The tagged text has no path: set it, for example by --paths.train FILE.")
     return path
 
 
 def make_sentence_reader(path: str | Path | list[str] | list[Path] | None, attr: Attr = "tag") -> "SentenceReader":
-    """The reader `spacy-lpcfg.tagged_sentences.v1`; settings are those of `SentenceReader`."""
+    """Create the reader `spacy-lpcfg.tagged_sentences.v1`; settings are those of `SentenceReader`."""
     return SentenceReader(path, attr)
 
 
@@ -145,7 +147,7 @@ class SentenceReader:
 
 
 def read_tag_map(path: str | Path) -> dict[str, str]:
-    """The reader `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
+    """Read `spacy-lpcfg.tag_map.v1`: universal tags of the tags of a treebank.
 
     path (path): a file with a tag and one of `UNIVERSAL` on each line, apart by blanks
     RAISES (TreebankError): For anything else; it names file and line
@@ -167,12 +169,12 @@ def read_tag_map(path: str | Path) -> dict[str, str]:
 def make_tagged_text_reader(
     path: str | Path | list[str] | list[Path] | None, limit: int = 0, skip_bad: bool = False
 ) -> "TaggedText":
-    """The reader `spacy-lpcfg.TaggedText.v1`; settings are those of `TaggedText`."""
+    """Create the reader `spacy-lpcfg.TaggedText.v1`; settings are those of `TaggedText`."""
     return TaggedText(path, limit=limit, skip_bad=skip_bad)
 
 
 class TaggedText:
-    """A corpus of tagged sentences, of which nothing but words and tags is read.
+    """A corpus of tagged sentences; only words and tags are read.
 
     path (path or list of paths): files, see `read_sentences`
     limit (int): most sentences to read; 0 means all
@@ -213,7 +215,7 @@ class TaggedText:
 
 
 def tagged_doc(vocab: Vocab, sentence: TaggedSentence) -> Doc:
-    """A Doc of one sentence, with its tags and their universal tags."""
+    """Create a Doc of one sentence, with its tags and their universal tags."""
     words, tags = sentence
     return Doc(
         vocab,

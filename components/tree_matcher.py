@@ -1,4 +1,4 @@
-"""Patterns of trees asked of Docs, with the habits of spaCy's DependencyMatcher."""
+"""Tree patterns matched in Docs, with the interface of spaCy's DependencyMatcher."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DocTreeMatch(NamedTuple):
 
 
 class TreeMatcher:
-    """Finds patterns in the trees of Docs.
+    """A matcher of tree patterns in the trees of Docs.
 
     vocab (Vocab): Of the Docs.
     rules (HeadRules or None): For relations such as <#; None for those of the vocab's language.
@@ -51,7 +51,7 @@ class TreeMatcher:
         self._callbacks: dict[str, OnMatch | None] = {}
 
     def add(self, key: str, patterns: Sequence[str], *, on_match: OnMatch | None = None) -> None:
-        """Add patterns, or more of them, as one key.
+        """Add patterns under a key, to those that it already has.
 
         key (str): What matches are called.
         patterns (list of str): In Tregex's language.
@@ -66,14 +66,17 @@ class TreeMatcher:
         self._callbacks[key] = on_match
 
     def remove(self, key: str) -> None:
-        """RAISES (ValueError): For a key that was not added."""
+        """Remove the patterns of a key.
+
+        RAISES (ValueError): If the key was not added.
+        """
         if key not in self:
             raise ValueError(f"Expected a key that was added, one of {sorted(self._patterns)}, got {shown(key)}.")
         del self._patterns[key], self._callbacks[key]
 
     def get(self, key: str) -> tuple[OnMatch | None, list[str]] | None:
-        """What a key was added with, or None."""
-        return (self._callbacks[key], [each.text for each in self._patterns[key]]) if key in self else None
+        """Return the callback and the patterns of a key, or None."""
+        return (self._callbacks[key], [pattern.text for pattern in self._patterns[key]]) if key in self else None
 
     def __len__(self) -> int:
         """The number of keys."""
@@ -83,13 +86,13 @@ class TreeMatcher:
         return key in self._patterns
 
     def __call__(self, doclike: Doc | Span) -> list[DocTreeMatch]:
-        """The matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
+        """Return the matches, key by key and pattern by pattern, each in the order of the trees and their nodes.
 
         doclike (Doc or Span): With trees; of a Span, which has to be a constituent such as a sentence, what is below.
         RAISES (ValueError): If it has no trees, the Span is no constituent, or a regular expression takes too long.
         """
         docs = IndexedDocs([doclike], self.rules or rules_of_language(self.vocab.lang), self.spans_key)
-        found = [
+        matches = [
             DocTreeMatch(
                 key, docs.span(match.node), {n: docs.span(i) for n, i in match.names.items()}, match.probability
             )
@@ -98,21 +101,21 @@ class TreeMatcher:
             for match in docs.index.search(pattern)
         ]
         doc = doclike if isinstance(doclike, Doc) else doclike.doc
-        for i, match in enumerate(found):
+        for i, match in enumerate(matches):
             on_match = self._callbacks[match.key]
             if on_match is not None:
-                on_match(self, doc, i, found)
-        return found
+                on_match(self, doc, i, matches)
+        return matches
 
     # Saving
 
     def to_bytes(self) -> bytes:
-        """The patterns by their keys; callbacks and head rules are not saved."""
-        patterns = {key: [each.text for each in own] for key, own in self._patterns.items()}
+        """Serialize the patterns by key; callbacks and head rules are not saved."""
+        patterns = {key: [pattern.text for pattern in added] for key, added in self._patterns.items()}
         return srsly.msgpack_dumps({"patterns": patterns, "spans_key": self.spans_key})
 
     def from_bytes(self, data: bytes) -> TreeMatcher:
-        """Take the patterns that were saved in place of those that are there.
+        """Replace the patterns by those that were saved.
 
         RAISES (ValueError): For bytes that are no saved matcher.
         """
@@ -139,7 +142,7 @@ def _unpickled(vocab: Vocab, data: bytes, callbacks: dict[str, OnMatch | None], 
 
 
 class IndexedDocs:
-    """The trees of Docs in an index, and where they stand; it refuses what `TreeMatcher` refuses.
+    """An index of the trees of Docs, with the positions of nodes; errors are those of `TreeMatcher`.
 
     docs (iterable of Doc or Span): With trees.
     rules (HeadRules): Of their language.
@@ -152,20 +155,20 @@ class IndexedDocs:
         self.index = TreeIndex.from_trees(trees, rules, scores)
 
     def span(self, node: TreeNode) -> Span:
-        """The words below a node, with its label."""
+        """Return the words below a node as a Span with its label."""
         words = self.roots[node.tree_number].leaves[node.start : node.end]
         return Span(words[0].doc, words[0].i, words[-1].i + 1, node.label)
 
 
 def constituency_of(doclike: Doc | Span, spans_key: str | None = None) -> Iterable[Constituent]:
-    """The roots of a Doc, or the node of a Span; arguments and errors as those of `doc_constituency`."""
+    """Return the roots of a Doc, or the node of a Span; arguments and errors as for `doc_constituency`."""
     if isinstance(doclike, Doc):
         return doc_constituency(doclike, spans_key)
     return filter(None, [span_constituency(doclike, spans_key)])
 
 
 def _rooted(node: Constituent) -> tuple[Tree, Scores]:
-    """The tree and scores of a node; of a root, below the artificial one if its treebank had that."""
+    """Return the tree and scores of a node; for a root, below the artificial root if its treebank had one."""
     brackets, tags = node.scores
     label = "" if node.parent else group_at(node.leaves[0].doc, node._sentence.key).attrs.get("root", "")
     if not label:

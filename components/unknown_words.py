@@ -1,4 +1,4 @@
-"""A hint in the log that a text is not of the language that a model was learned from."""
+"""A warning that a text is not in the language that a model was learned from."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _HINT = (
 
 
 class UnknownWords:
-    """Counts the words that a model does not know, and says once in the log when they are most of the last words."""
+    """A counter of unknown words, which warns once if most of the last words are unknown."""
 
     def __init__(self) -> None:
         self._n_bytes = self._n_unknown = 0
         self._is_said = False
 
     def count(self, words: Iterable[str], known: Container[str], name: str, lang: str) -> None:
-        """Count the words of a Doc that are made of letters; a word is known in lower case too.
+        """Count the words of a Doc that consist of letters; a word whose lower case is known is known.
 
         known (container of str): The words of the model.
         name, lang (str): Of the component, and of its pipeline.

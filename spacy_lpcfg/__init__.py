@@ -1,4 +1,4 @@
-"""Constituency parsing with latent-variable PCFGs: the names that most programs need, each imported when it is used.
+"""Constituency parsing with latent-variable PCFGs; the public names are imported when they are first used.
 
 Importing the package is quick, and loads neither NumPy nor spaCy.
 """
@@ -82,12 +82,14 @@ _MODULES = {
     "read_trees": "trees.reading",
     "write_trees": "trees.brackets",
 }
-"""Where each public name is."""
+"""The module of each public name."""
 
 
 def _refuse_bare_sources() -> None:
-    """RAISES (ImportError): In a checkout, if it is not what is installed: nothing is compiled there, and `components`
-    lies elsewhere. Python finds it first if it is the current folder."""
+    """Refuse to be imported from a checkout that is not installed, which Python finds first in the current folder.
+
+    RAISES (ImportError): If the kernels are not compiled, or `components` is not found.
+    """
     folder = os.path.dirname(os.path.abspath(__file__))
     checkout = os.path.dirname(folder)
     if not os.path.exists(os.path.join(checkout, "setup.cfg")):
@@ -109,7 +111,7 @@ _refuse_bare_sources()
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
 
     def __getattr__(name: str) -> object:
-        """A public name, imported at its first use (PEP 562), or the version of the package that is installed."""
+        """Import a public name at its first use (PEP 562), or return the installed version."""
         if name == "__version__":
             from importlib.metadata import version
 

@@ -1,4 +1,4 @@
-"""Attributes that are computed when they are first read, and take no lock."""
+"""`cached_property` without a lock, for all supported versions of Python."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property(functools.cached_property):
-        """The `cached_property` of Python 3.12, without the lock that all objects of a class shared before.
+        """The `cached_property` of Python 3.12, without the lock of earlier versions.
 
-        A forked process may inherit that lock while it is held, and wait for ever.
-
-        Two threads may both compute a value; the first one stays.
+        A forked process might inherit the lock while it is held, and deadlock. Two threads may both compute a value;
+        the first one is kept.
         """
 
         def __get__(self, instance: Any, owner: type | None = None) -> Any:

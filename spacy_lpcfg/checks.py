@@ -1,4 +1,4 @@
-"""Checks of settings and other arguments, and how a message shows a value that was not expected."""
+"""Checks of settings and arguments, and the display of unexpected values in messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_SHOWN = 80
 
 
 def shown(value: object) -> str:
-    """The repr of a value for a message; of a long one the first `MAX_SHOWN` characters and how many there are."""
+    """Return the repr of a value for an error message, shortened to `MAX_SHOWN` characters."""
     if isinstance(value, str) and len(value) > MAX_SHOWN:
         return f"{value[:MAX_SHOWN]!r}... of {len(value):,} characters"
     try:
@@ -23,11 +23,11 @@ def shown(value: object) -> str:
 
 
 class Check(NamedTuple):
-    """What a setting is expected to be.
+    """A condition on a setting with its description.
 
-    expected (str): as the error says it
-    holds (callable): whether a value is so
-    hint (str): what to do about a text in place of a number
+    expected (str): Description for the error message.
+    holds (callable): Predicate on a value.
+    hint (str): Advice that is added to the message if the value is a string.
     """
 
     expected: str
@@ -35,7 +35,10 @@ class Check(NamedTuple):
     hint: str = ""
 
     def __call__(self, **settings: Any) -> None:
-        """RAISES (ValueError): For the first setting that is something else."""
+        """Check settings.
+
+        RAISES (ValueError): For the first setting that does not satisfy the condition.
+        """
         for name, value in settings.items():
             if not self.holds(value):
                 hint = self.hint if isinstance(value, str) else ""
@@ -43,41 +46,41 @@ class Check(NamedTuple):
 
     @property
     def optional(self) -> Check:
-        """The same, or None."""
+        """The same check that also accepts None."""
         return Check(f"{self.expected}, or None", lambda value: value is None or self.holds(value), self.hint)
 
 
 # Kinds of checks ---------------------------------------------------------------------------------
 
 
-def number(which: str, holds: Callable[[Any], bool]) -> Check:
-    """A number that is finite and no truth value."""
-    return Check(f"a number {which}", lambda value: _is_finite(value) and holds(value), _UNQUOTED)
+def number(description: str, holds: Callable[[Any], bool]) -> Check:
+    """Return a check for a finite number (not a bool) that satisfies a condition."""
+    return Check(f"a number {description}", lambda value: _is_finite(value) and holds(value), _UNQUOTED)
 
 
 def whole(minimum: int, maximum: int | None = None) -> Check:
-    """A whole number of at least `minimum`, and of at most `maximum` unless that is None."""
-    which = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
+    """Return a check for a whole number in a range; None for no maximum."""
+    range_text = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
     return Check(
-        f"a whole number {which}",
+        f"a whole number {range_text}",
         lambda value: _is_whole(value) and minimum <= value and (maximum is None or value <= maximum),
         _UNQUOTED,
     )
 
 
 def at_least(minimum: float) -> Check:
-    """A finite number of at least `minimum`."""
+    """Return a check for a finite number of at least `minimum`."""
     return number(f"of at least {minimum:g} and finite", lambda value: value >= minimum)
 
 
 def one_of(*choices: str) -> Check:
-    """One of some words."""
+    """Return a check for one of some strings."""
     return Check(f"one of {', '.join(map(repr, choices))}", lambda value: isinstance(value, str) and value in choices)
 
 
-def instance_of(which: str, *kinds: type) -> Check:
-    """An object of one of some classes."""
-    return Check(which, lambda value: isinstance(value, kinds))
+def instance_of(description: str, *kinds: type) -> Check:
+    """Return a check for an instance of some classes."""
+    return Check(description, lambda value: isinstance(value, kinds))
 
 
 def _is_finite(value: Any) -> bool:
@@ -111,15 +114,24 @@ SEED = whole(0)
 
 
 def check_whole(minimum: int, **settings: Any) -> None:
-    """RAISES (ValueError): For a setting that is no whole number, or a truth value, or less."""
+    """Check that settings are whole numbers of at least `minimum`.
+
+    RAISES (ValueError): For the first setting that is not.
+    """
     whole(minimum)(**settings)
 
 
 def check_at_least(minimum: float, **settings: Any) -> None:
-    """RAISES (ValueError): For a setting that is no number, infinite, or less."""
+    """Check that settings are finite numbers of at least `minimum`.
+
+    RAISES (ValueError): For the first setting that is not.
+    """
     at_least(minimum)(**settings)
 
 
 def check_shares(**settings: Any) -> None:
-    """RAISES (ValueError): For a setting that is no number from 0 to 1."""
+    """Check that settings are numbers from 0 to 1.
+
+    RAISES (ValueError): For the first setting that is not.
+    """
     SHARE(**settings)

@@ -1,4 +1,4 @@
-"""Libraries that are not installed with the package."""
+"""Import of optional dependencies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 
 def extra(module: str, what: str, *, name: str = "viz") -> Any:
-    """A module of an extra.
+    """Import a module of an optional dependency.
 
-    module (str): such as "matplotlib.figure"
-    what (str): what needs it
-    name (str): of the extra
-    RAISES (ImportError): If it is not installed, with all that is missing of the extra and how to install it.
+    module (str): The module, such as "matplotlib.figure".
+    what (str): The feature that needs it, for the error message.
+    name (str): The extra that installs it.
+    RAISES (ImportError): If the module is not installed; the message says how to install it.
     """
     try:
         return import_module(module)
@@ -29,7 +29,7 @@ def extra(module: str, what: str, *, name: str = "viz") -> Any:
 
 
 def _missing(extra_name: str) -> list[str]:
-    """The packages of an extra that are not installed; each has its module's name."""
+    """Return the packages of an extra that are not installed; each has its module's name."""
     mine = re.compile(rf"""([\w.-]+).*\bextra == ["']{extra_name}["']""")
-    names = [found[1] for line in requires("spacy-lpcfg") or () if (found := mine.match(line))]
+    names = [match[1] for line in requires("spacy-lpcfg") or () if (match := mine.match(line))]
     return [name for name in names if find_spec(name) is None]

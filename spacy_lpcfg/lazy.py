@@ -1,4 +1,4 @@
-"""Packages whose public names are imported at their first use, so that a program loads only what it runs."""
+"""Lazy import of a package's public names, so that a program loads only what it uses."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from importlib import import_module
 def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a package (PEP 562).
 
-    package (str): Its `__name__`.
-    modules (mapping of str to str): For each public name the module of the package that has it.
+    package (str): The `__name__` of the package.
+    modules (mapping of str to str): The module of each public name.
     """
 
     def get(name: str) -> object:

@@ -1,7 +1,7 @@
-"""Sums over a treebank, made where joblib's backend says: in this process, in others, or on a cluster.
+"""Parallel function calls by joblib, in this process, in other processes, or on a cluster.
 
-`joblib.parallel_config(backend=...)` chooses where calls run. What they give comes back in the order of the calls, so
-that sums are always taken in one order, and neither the number of workers nor the death of one changes a result.
+`joblib.parallel_config(backend=...)` chooses where calls run. Results come in the order of the calls, so that sums over
+them do not depend on the number of workers, or on the failure of one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
-_AT_ONCE = 32  # calls of each worker at a time, where all have to come back before the next ones go
+_AT_ONCE = 32  # calls for each worker in a batch, for backends that only return lists
 
 
 def in_order(
@@ -21,12 +21,12 @@ def in_order(
     n_jobs: int | None = None,
     prefer: str | None = None,
 ) -> Iterator[Result]:
-    """What a function gives for each of many arguments, in their order.
+    """Call a function for each tuple of arguments, in parallel, and yield the results in order.
 
-    function (callable): of a module, so that it can be sent; run again where the process that ran it has died.
-    calls (iterable of tuple): arguments; few of them are taken ahead of what has come back.
-    n_jobs (int or None): as in joblib; None for those of `joblib.parallel_config`, or 1.
-    prefer (str or None): "threads" where no backend was chosen; None for processes.
+    function (callable): A module-level function, so that it can be pickled; repeated if its worker dies.
+    calls (iterable of tuple): Arguments of each call, consumed lazily.
+    n_jobs (int or None): Number of joblib workers; None for the number of `joblib.parallel_config`, or 1.
+    prefer (str or None): "threads" to prefer threads if no backend was chosen; None for processes.
     """
     from joblib import Parallel, delayed, effective_n_jobs
 
@@ -34,7 +34,7 @@ def in_order(
     tasks = (delayed(_call)((function, arguments)) for arguments in calls)
     try:
         parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    except ValueError:  # Ray and Spark give lists only
+    except ValueError:  # Ray and Spark only return lists
         with Parallel(n_jobs=n_jobs, prefer=prefer) as parallel:
             while some := list(islice(tasks, _AT_ONCE * effective_n_jobs(n_jobs))):
                 yield from parallel(some)

@@ -1,4 +1,4 @@
-"""The variants of a learner: its own settings, and those of the papers that it is from.
+"""Variants of learners: the defaults, and the settings of papers.
 
 A variant only names values of settings. Any of them can be changed, as those of the default can.
 """
@@ -15,24 +15,24 @@ Variant = TypeVar("Variant", bound="Variants")
 
 
 class Variants:
-    """A dataclass of settings, all of which have defaults, that can be those of a paper.
+    """A base class for dataclasses of settings with defaults, which can be set to those of a paper.
 
-    papers (mapping, of the class): by the year of each paper, the settings that differ from the defaults; sizes that a
-        paper tries several of, such as the number of states, are not among them.
+    papers (mapping, of the class): Settings of each paper, by its year, that differ from the defaults; sizes that a
+        paper varies, such as the number of states, are not included.
     """
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     @classmethod
     def variants(cls) -> dict[str, Mapping[str, Any]]:
-        """The settings of each variant: "default", "paper", which is the last paper, and the years of all."""
+        """Return the settings of each variant: "default", "paper" (the latest paper), and the year of each paper."""
         return {DEFAULT: {}, **({PAPER: cls.papers[max(cls.papers)]} if cls.papers else {}), **cls.papers}
 
     @classmethod
     def variant(cls: type[Variant], variant: str | int = DEFAULT, /, **settings: Any) -> Variant:
-        """Returns the settings of a variant, by its name or year; `settings` change single ones.
+        """Create settings from a variant, by its name or year; `settings` override single ones.
 
-        RAISES (ValueError): For a variant that there is not.
+        RAISES (ValueError): If there is no such variant.
         """
         variants = cls.variants()
         if str(variant) not in variants:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from inspect import signature
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -238,15 +239,15 @@ def _iterative(
         _log_step(step, n_steps)
 
     grammar = learner.fit(train, held_out=held_out, on_step=on_step)
-    looked_at = [step for step in steps if step.f1 == step.f1]
-    best = max(looked_at, key=lambda step: step.f1) if looked_at else steps[-1]
+    evaluated = [step for step in steps if not isnan(step.f1)]
+    best = max(evaluated, key=lambda step: step.f1) if evaluated else steps[-1]
     meta = {"fit": [step.to_values() for step in steps]}
     return Learned(grammar, {"n_iterations": best.iteration}, meta)
 
 
 def _log_step(step: "Step", n_steps: int | None) -> None:
-    likelihood = f", log-likelihood {step.log_likelihood:.0f}" if step.log_likelihood == step.log_likelihood else ""
-    f1 = f", dev F1 {step.f1:.2f}" if step.f1 == step.f1 else ""
+    likelihood = f", log-likelihood {step.log_likelihood:.0f}" if not isnan(step.log_likelihood) else ""
+    f1 = f", dev F1 {step.f1:.2f}" if not isnan(step.f1) else ""
     log(f"iteration {step.iteration} of {n_steps}: {step.seconds:.1f} s{likelihood}{f1}")
 
 

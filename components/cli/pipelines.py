@@ -17,7 +17,7 @@ import typer
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.components.cli.console import busy, is_within, one_line
 from spacy_lpcfg.storage.files import replacing_folder
-from spacy_lpcfg.storage.manifest import why_kept, write_manifest
+from spacy_lpcfg.storage.manifest import reason_not_replaceable, write_manifest
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -222,7 +222,7 @@ def check_can_be_made(folder: Path) -> None:
 
 def _refusal(folder: Path, *, force: bool) -> str | None:
     """What there is to say against replacing a folder."""
-    reason = why_kept(folder, force=force)
+    reason = reason_not_replaceable(folder, force=force)
     return reason and f"{str(folder)!r} {reason}"
 
 

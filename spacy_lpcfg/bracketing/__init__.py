@@ -1,4 +1,6 @@
-"""Brackets without a treebank: vectors of words, an additive tree metric, minimal latent trees."""
+"""Unsupervised bracketing: word vectors, an additive tree metric, and minimal latent trees (Parikh, Cohen and Xing
+2014).
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Anchors: what two positions must have in common to share a covariance (section 3.4 of Parikh, Cohen and Xing 2014).
+"""Anchors: groups of tags that share covariances (section 3.4 of Parikh, Cohen and Xing 2014).
 
-The paper's are the universal tags of Petrov et al. Coarser ones are better, since tags that alternate in one slot take
-away the very covariance that the method reads.
+The paper's anchors are the universal tags of Petrov et al. Coarser groups are more accurate, since conditioning on tags
+that alternate in the same slot removes the covariance that the method depends on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class TagAnchors(Protocol):
     """A grouping of the universal tags."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """The group of each universal tag from 0, int32 (N_UNIVERSAL,)."""
+        """Return the group of each universal tag from 0, int32 (N_UNIVERSAL,)."""
         ...
 
 
@@ -29,41 +29,41 @@ class PaperAnchors:
     """The universal tags of Petrov, Das and McDonald (2012)."""
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """The same for all text."""
+        """Return the paper's groups, which do not depend on the text."""
         return grouping([COARSE.get(tag, tag) for tag in UNIVERSAL])
 
 
 @dataclass(frozen=True)
 class TagGroups:
-    """Groups of the tags that stand between the same tags, by agglomeration.
+    """Groups of tags with similar neighbours, by agglomerative clustering.
 
-    Begins with one group a tag and merges the two whose merger loses least of the mutual information between a tag and
-    its neighbours on either side.
+    Starts with one group a tag, and repeatedly merges the two groups whose merger loses least mutual information
+    between a tag and its neighbours on either side.
 
-    n_groups (int): that remain.
+    n_groups (int): Number of groups.
     """
 
     n_groups: int = 5
 
     def fit(self, chunks: Callable[[], Iterable[Chunk]]) -> np.ndarray:
-        """Learn from text; tags that it does not have are with X, or else with the first tag."""
+        """Cluster the tags of a text; tags that do not occur join the group of X, or else the first group."""
         counts = _neighbours(chunks())
         groups = [[int(tag)] for tag in np.flatnonzero(counts.sum(axis=1))]
         while len(groups) > self.n_groups:
             groups = _merge_two(groups, counts)
-        rest = next((k for k, group in enumerate(groups) if UNIVERSAL.index("X") in group), 0)
-        of = {tag: k for k, group in enumerate(groups) for tag in group}
-        return grouping([str(of.get(tag, rest)) for tag in range(N_UNIVERSAL)])
+        default_group = next((k for k, group in enumerate(groups) if UNIVERSAL.index("X") in group), 0)
+        group_of = {tag: k for k, group in enumerate(groups) for tag in group}
+        return grouping([str(group_of.get(tag, default_group)) for tag in range(N_UNIVERSAL)])
 
 
 def grouping(names: Sequence[str]) -> np.ndarray:
-    """Numbers from 0 of groups by name, in the order of their first members, int32."""
+    """Number groups from 0 in the order of their first members, int32 (n,)."""
     order: dict[str, int] = {}
     return np.array([order.setdefault(name, len(order)) for name in names], dtype=np.int32)
 
 
 def _neighbours(chunks: Iterable[Chunk]) -> np.ndarray:
-    """How often each tag has each one, or the boundary, before and after it, float64 (N, 2 * (N + 1))."""
+    """Count the tags, or boundaries, before and after each tag, float64 (N, 2 * (N + 1))."""
     n = N_UNIVERSAL + 1
     pairs = np.zeros((n, n))
     for chunk in chunks:
@@ -75,7 +75,7 @@ def _neighbours(chunks: Iterable[Chunk]) -> np.ndarray:
 
 
 def _merge_two(groups: list[list[int]], counts: np.ndarray) -> list[list[int]]:
-    """Merge the two groups that lose least information."""
+    """Merge the two groups whose merger loses least information."""
     sums = [counts[group].sum(axis=0) for group in groups]
     losses = {
         _information(sums[i]) + _information(sums[j]) - _information(sums[i] + sums[j]): (i, j)
@@ -87,6 +87,6 @@ def _merge_two(groups: list[list[int]], counts: np.ndarray) -> list[list[int]]:
 
 
 def _information(counts: np.ndarray) -> float:
-    """Sum of n log(n / N)."""
+    """Return the sum of n log(n / N)."""
     positive = counts[counts > 0]
     return float((positive * np.log(positive / counts.sum())).sum())

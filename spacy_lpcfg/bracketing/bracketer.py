@@ -1,4 +1,4 @@
-"""The frozen result of learning: words and tags in, brackets out."""
+"""The bracketer: the frozen result of learning, which maps words and tags to brackets."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _LONGEST_BY_METRIC = 60
 class Brackets(NamedTuple):
     """The brackets of a sentence.
 
-    spans (tuple of (int, int)): half-open, over all its tokens; of two or more words that are no punctuation, neither
-        beginning nor ending with punctuation; in pre-order, the whole sentence first.
-    scores (tuple of float): from 0 to 1, one for each span: the logistic function of how much speaks for it, which is 1
-        for the whole sentence. With scores of spans that is the logarithm of how much likelier what it holds and what
-        stands around it are of a bracket; without, the length of the edge above it.
+    spans (tuple of (int, int)): Half-open spans of tokens in pre-order, the whole sentence first. A span has two or
+        more words without punctuation, and neither begins nor ends with punctuation.
+    scores (tuple of float): A score for each span, from 0 to 1, which is 1 for the whole sentence: the logistic
+        function of the log-odds of its yield and context if the bracketer has a span model, otherwise of the length of
+        the edge above it.
     """
 
     spans: tuple[tuple[int, int], ...]
@@ -39,11 +39,11 @@ class Brackets(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bracketer(Stored):
-    """Brackets sentences.
+    """A learned model that predicts unlabelled brackets of sentences.
 
-    metric (MetricModel): distances, of which it makes minimal trees where there are no scores of spans.
-    span_model (SpanModel or None): scores of spans, learned from such trees.
-    meta (dict): what was learned from what, for people; strings, numbers and lists.
+    metric (MetricModel): Distances between words, whose minimal trees are the prediction if there is no span model.
+    span_model (SpanModel or None): Scores of spans, learned from minimal trees.
+    meta (dict): A record of how the bracketer was learned; strings, numbers and lists.
     """
 
     metric: MetricModel
@@ -51,38 +51,39 @@ class Bracketer(Stored):
     meta: dict[str, Any] = field(default_factory=dict)
 
     def bracket(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> Brackets:
-        """The brackets of a sentence; none of less than two words. They depend on its words and tags alone.
+        """Predict the brackets of a sentence; none if it has less than two words without punctuation.
 
-        max_words (int): sentences of more words, punctuation left out, are cut into pieces, where possible at
-            punctuation, that hang on each other to the right; by the metric those of more than 60 in any case. Time
-            grows with the cube of a piece's length, and memory with the square.
-        RAISES (ValueError): If there are not as many tags as words.
+        words, tags (sequence of str, (n_tokens,)): Tokens and their part-of-speech tags.
+        max_words (int): Sentences of more words (without punctuation) are cut into pieces, if possible at punctuation,
+            which are joined in a right-branching tree; without a span model, sentences of more than 60 words always
+            are. Time grows with the cube of a piece's length, and memory with the square.
+        RAISES (ValueError): If the numbers of words and tags differ.
         """
         sentence = plain(words, tags)
-        places, n = sentence.places, len(sentence.places)
+        positions, n = sentence.positions, len(sentence.positions)
         if n < 2:
             return Brackets((), ())
-        spans, scores = [(places[0], places[-1] + 1)], [1.0]
+        spans, scores = [(positions[0], positions[-1] + 1)], [1.0]
         for (start, end), score in self._below(words, sentence, self._longest(max_words)):
-            spans.append((places[start], places[end - 1] + 1))
+            spans.append((positions[start], positions[end - 1] + 1))
             scores.append(score)
         return Brackets(tuple(spans), tuple(scores))
 
     def bracket_all(self, sentences: Iterable[Sentence], *, max_words: int = MAX_WORDS) -> list[Brackets]:
-        """The brackets of many sentences; same arguments and errors as `bracket`."""
+        """Predict the brackets of many sentences; same arguments and errors as `bracket`."""
         return [self.bracket(words, tags, max_words=max_words) for words, tags in sentences]
 
     def is_cut(self, words: Sequence[str], tags: Sequence[str], *, max_words: int = MAX_WORDS) -> bool:
-        """Whether `bracket` cuts a sentence into pieces."""
+        """Return whether `bracket` cuts a sentence into pieces."""
         longest = self._longest(max_words)
-        return len(words) > longest and len(plain(words, tags).places) > longest
+        return len(words) > longest and len(plain(words, tags).positions) > longest
 
     def _longest(self, max_words: int) -> int:
         return min(max_words, _LONGEST_BY_METRIC) if self.span_model is None else max_words
 
     def _below(self, words: Sequence[str], sentence: Plain, longest: int) -> Iterator[tuple[tuple[int, int], float]]:
-        """Brackets among the words of a sentence without the whole of it, with their scores."""
-        n = len(sentence.places)
+        """Yield the brackets inside a sentence, without that of the whole sentence, with their scores."""
+        n = len(sentence.positions)
         if n <= longest:
             yield from zip(*self._tree(words, sentence), strict=True)
             return
@@ -92,7 +93,7 @@ class Bracketer(Stored):
                 yield (start, n), 0.5
             if end - start > 1:
                 yield (start, end), 0.5
-                for (i, j), score in zip(*self._tree(*_part(words, sentence, start, end)), strict=True):
+                for (i, j), score in zip(*self._tree(*_slice(words, sentence, start, end)), strict=True):
                     yield (start + i, start + j), score
 
     def _tree(self, words: Sequence[str], sentence: Plain) -> tuple[list[tuple[int, int]], list[float]]:
@@ -106,32 +107,32 @@ class Bracketer(Stored):
         return [(i, j) for i, j in spans.tolist()], scores.tolist()
 
     def to_bytes(self) -> bytes:
-        """The bracketer as msgpack with a checksum."""
+        """Serialize the bracketer as msgpack with a checksum."""
         return pack_parts(self.metric, self.span_model, self.meta)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Bracketer:
-        """The bracketer that `to_bytes` wrote.
+        """Deserialize a bracketer that `to_bytes` wrote.
 
-        RAISES (BracketerError): On bytes that are damaged, foreign, of another format or inconsistent.
+        RAISES (BracketerError): If the bytes are damaged, inconsistent, of another format or not a bracketer.
         """
         return cls(*unpack_parts(data))
 
 
 def _pieces(segments: Sequence[int], longest: int) -> list[tuple[int, int]]:
-    """Stretches of at most `longest` words, cut at the last punctuation in reach, if there is any."""
+    """Cut a sentence into pieces of at most `longest` words, at the last punctuation in reach if there is any."""
     cuts = cut_where([False, *(before != after for before, after in pairwise(segments))], longest)
     return list(pairwise([0, *cuts, len(segments)]))
 
 
-def _part(words: Sequence[str], sentence: Plain, start: int, end: int) -> tuple[Sequence[str], Plain]:
-    """The words [start, end) of a sentence and the punctuation between them: tokens, and them as a sentence."""
-    places = sentence.places[start:end]
-    first, last = places[0], places[-1] + 1
-    part = Plain(
-        tuple(place - first for place in places),
+def _slice(words: Sequence[str], sentence: Plain, start: int, end: int) -> tuple[Sequence[str], Plain]:
+    """Return the words [start, end) of a sentence with the punctuation between them, as tokens and as `Plain`."""
+    positions = sentence.positions[start:end]
+    first, last = positions[0], positions[-1] + 1
+    piece = Plain(
+        tuple(position - first for position in positions),
         sentence.universal[start:end],
         sentence.segments[start:end],
         sentence.tokens[first:last],
     )
-    return words[first:last], part
+    return words[first:last], piece

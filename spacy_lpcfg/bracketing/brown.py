@@ -1,7 +1,7 @@
-"""Brown clusters (Brown et al. 1992) as vectors of words: classes that make a class bigram model of the text likely.
+"""Word vectors from Brown clusters (Brown et al. 1992).
 
-Differs from Brown et al.: the classes are found by exchange (Martin, Liermann and Ney 1998), which ends at a better
-likelihood than their mergers, and only then merged into a tree, of which a class has its path.
+Differs from Brown et al.: the clusters are found by the exchange algorithm (Martin, Liermann and Ney 1998), which
+reaches a higher likelihood than merging, and only then merged into a binary tree.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from spacy_lpcfg.words.brown import cluster, n_log_n
 
 @dataclass(frozen=True)
 class Brown:
-    """Vectors of log2(C) + C numbers (section 4.1 of Parikh, Cohen and Xing 2014): the first bits of a class's path in
-    the tree of mergers, and which class it is.
+    """Word vectors from Brown clusters: the first log2(C) bits of the cluster's path, and a one-hot vector of the
+    cluster.
 
-    n_clusters (int): C, a power of two.
-    n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
-    path_weight (float): of the bits, where that of the class is 1.
-    min_count (int): of a word; vocabulary_size (int): the maximum number of words
-        with a class of their own; others go by their tag.
+    See section 4.1 of Parikh, Cohen and Xing (2014).
+
+    n_clusters (int): Number of clusters C, a power of two.
+    n_sweeps (int): Maximum number of sweeps of the exchange algorithm, which ends earlier when no word moves.
+    path_weight (float): Weight of the path bits relative to the one-hot vector.
+    min_count (int): Words that occur less often than this are represented by their tag.
+    vocabulary_size (int): Maximum number of words with a cluster; other words are represented by their tag.
     """
 
     n_clusters: int = 64
@@ -33,9 +35,9 @@ class Brown:
     vocabulary_size: int = 20_000
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Learn from text; nothing in it is random.
+        """Learn word vectors from text; the result does not depend on `seed`.
 
-        RAISES (EmbeddingError): If there are not as many words as clusters, or C is no power of two.
+        RAISES (EmbeddingError): If there are fewer words than clusters, or C is not a power of two.
         """
         n_bits = int(self.n_clusters).bit_length() - 1
         if self.n_clusters < 2 or 1 << n_bits != self.n_clusters:
@@ -54,9 +56,10 @@ class Brown:
 
 
 def merge_paths(pairs: np.ndarray) -> list[str]:
-    """Merge classes two by two, each time those that lose least likelihood; the path of each from the root, "0110".
+    """Merge classes into a binary tree, each time the pair that loses least likelihood; return the paths, such as
+    "0110".
 
-    pairs (int, (C, C)): how often classes follow each other.
+    pairs (int, (C, C)): Bigram counts of the classes.
     """
     table = pairs.astype(np.float64)
     members = [[k] for k in range(len(table))]
@@ -74,24 +77,24 @@ def merge_paths(pairs: np.ndarray) -> list[str]:
 
 
 def _cheapest(table: np.ndarray) -> tuple[int, int]:
-    """The two classes i < j whose merger loses least likelihood."""
+    """Return the two classes i < j whose merger loses least likelihood."""
     n = len(table)
     i, j = np.triu_indices(n, 1)
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     worth = n_log_n(table)
-    own = worth.sum(axis=1) + worth.sum(axis=0) - np.diag(worth) - n_log_n(rows) - n_log_n(columns)
+    separate = worth.sum(axis=1) + worth.sum(axis=0) - np.diag(worth) - n_log_n(rows) - n_log_n(columns)
     merged_rows, merged_columns = table[i] + table[j], table[:, i].T + table[:, j].T
-    places = np.arange(len(i))
-    corner = merged_rows[places, i] + merged_rows[places, j]
+    positions = np.arange(len(i))
+    corner = merged_rows[positions, i] + merged_rows[positions, j]
     for side in (merged_rows, merged_columns):
-        side[places, i] = side[places, j] = 0
+        side[positions, i] = side[positions, j] = 0
     together = n_log_n(merged_rows).sum(axis=1) + n_log_n(merged_columns).sum(axis=1) + n_log_n(corner)
     together -= n_log_n(rows[i] + rows[j]) + n_log_n(columns[i] + columns[j])
-    apart = own[i] + own[j] - worth[i, j] - worth[j, i]
+    apart = separate[i] + separate[j] - worth[i, j] - worth[j, i]
     best = int(np.argmin(apart - together))
     return int(i[best]), int(j[best])
 
 
 def _bits(path: str, n: int) -> list[int]:
-    """The first n bits; a shorter path ends in zeros."""
+    """Return the first n bits of a path, padded by zeros."""
     return [int(bit) for bit in path[:n].ljust(n, "0")]

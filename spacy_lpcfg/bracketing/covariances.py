@@ -1,7 +1,7 @@
-"""Covariances of the words at two positions, shared by all pairs of positions with the same anchors and distance.
+"""Covariances of the word vectors at two positions, shared by all pairs of positions with equal anchors and distance.
 
-The kernel of section 4.1 depends on the two tags, the direction and the distance alone, so that the sums of algorithm 1
-over all sentences need to be taken but once, into a table over (left anchor, right anchor, distance).
+The kernel of section 4.1 depends only on the two tags, the direction and the distance. So the sums of algorithm 1 over
+all sentences are computed once, into a table over (left anchor, right anchor, distance).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from spacy_lpcfg.parallel import in_order
 
 
 class Covariances(NamedTuple):
-    """Sums over pairs of words, by the groups of their tags and their distance from 1 to D.
+    """Sums over pairs of words, by their distance (1 to D) and the anchors of their tags.
 
-    sums (float32, (D, A, A, p, p)): of the outer products of their vectors.
-    counts (float64, (D, A, A)): of the pairs.
+    sums (float32, (D, A, A, p, p)): Sums of the outer products of the two vectors.
+    counts (float64, (D, A, A)): Numbers of pairs.
     """
 
     sums: np.ndarray
@@ -39,10 +39,13 @@ def covariances(
     max_distance: int = 60,
     n_jobs: int | None = None,
 ) -> Covariances:
-    """The table of a text, in memory that does not grow with it.
+    """Sum up the covariances of a text, in constant memory.
 
-    groups (int32, (N_UNIVERSAL,)): the anchor of every universal tag.
-    n_jobs (int or None): as in joblib, whose `parallel_config` chooses where chunks are summed; None for its own, or 1.
+    chunks (iterable of Chunk): The text.
+    embedding (Embedding): The word vectors.
+    groups (int32, (N_UNIVERSAL,)): The anchor of every universal tag.
+    max_distance (int): The largest distance D.
+    n_jobs (int or None): Number of joblib workers; None for the number of `joblib.parallel_config`, or 1.
     """
     n, vectors = int(groups.max()) + 1, embedding.vectors
     table = Covariances.zeros(max_distance, n, vectors.shape[1])
@@ -50,36 +53,37 @@ def covariances(
         (vectors, embedding.vocabulary.ids(chunk), groups[chunk.universal], chunk.offsets, max_distance, n)
         for chunk in chunks
     )
-    for part in in_order(_of_chunk, calls, n_jobs=n_jobs):
-        table.sums[:] += part.sums
-        table.counts[:] += part.counts
+    for of_chunk in in_order(_of_chunk, calls, n_jobs=n_jobs):
+        table.sums[:] += of_chunk.sums
+        table.counts[:] += of_chunk.counts
     return table
 
 
 def _of_chunk(
     vectors: np.ndarray, ids: np.ndarray, anchors: np.ndarray, offsets: np.ndarray, max_distance: int, n_anchors: int
 ) -> Covariances:
-    """The table of a chunk, whose words have these ids."""
+    """Sum up the covariances of a chunk, given the ids of its words."""
     table = Covariances.zeros(max_distance, n_anchors, vectors.shape[1])
     add_pairs(table, vectors[ids], anchors, offsets)
     return table
 
 
 def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offsets: np.ndarray) -> None:
-    """Add all pairs of words of some sentences to a table, in place.
+    """Add all pairs of words in some sentences to a table, in place.
 
-    vectors (float32, (n, p)), anchors (int32, (n,)), offsets (int64): of the words and sentences, as in `Chunk`.
+    vectors (float32, (n, p)), anchors (int32, (n,)): Vectors and anchors of the words.
+    offsets (int64, (n_sentences + 1,)): Where the sentences begin.
     """
     n_anchors = table.counts.shape[1]
     left_to_go = np.repeat(offsets[1:], np.diff(offsets)) - np.arange(len(vectors))
-    places = np.arange(len(vectors))
+    positions = np.arange(len(vectors))
     for distance in range(1, len(table.counts) + 1):
-        places = places[left_to_go[places] > distance]
-        if len(places) == 0:
+        positions = positions[left_to_go[positions] > distance]
+        if len(positions) == 0:
             break
-        cells = anchors[places] * n_anchors + anchors[places + distance]
+        cells = anchors[positions] * n_anchors + anchors[positions + distance]
         order = np.argsort(cells, kind="stable")
-        left, right = vectors[places[order]], vectors[places[order] + distance]
+        left, right = vectors[positions[order]], vectors[positions[order] + distance]
         bounds = np.searchsorted(cells[order], np.arange(n_anchors**2 + 1))
         for cell in np.flatnonzero(np.diff(bounds)):
             a, b = divmod(int(cell), n_anchors)
@@ -89,19 +93,20 @@ def add_pairs(table: Covariances, vectors: np.ndarray, anchors: np.ndarray, offs
 
 
 def sequence_covariances(vectors: np.ndarray) -> np.ndarray:
-    """Those of sentences with one and the same tags, float64 (n, n, p, p): the estimate that is consistent.
+    """Return the covariances of sentences with one tag sequence, float64 (n, n, p, p): the consistent estimate.
 
-    vectors (float, (N, n, p)): of N sentences of n words.
+    vectors (float, (N, n, p)): Word vectors of N sentences of n words.
     """
     vectors = np.asarray(vectors, dtype=np.float64)
     return np.einsum("sip,sjq->ijpq", vectors, vectors, optimize=True) / len(vectors)
 
 
 def shared_covariances(means: np.ndarray, groups: np.ndarray, tags: np.ndarray) -> np.ndarray:
-    """Those of a sentence by the table, float64 (n, n, p, p); those of a word with itself are left at 0.
+    """Look up the shared covariances of a sentence, float64 (n, n, p, p), with zeros on the diagonal.
 
-    means (float64, (D, A, A, p, p)): see `smooth`. groups (int32, (N_UNIVERSAL,)): the anchors of tags.
-    tags (int, (n,)): universal tags of the words.
+    means (float64, (D, A, A, p, p)): Smoothed covariances, from `smooth`.
+    groups (int32, (N_UNIVERSAL,)): The anchor of every universal tag.
+    tags (int, (n,)): Universal tags of the words.
     """
     n, anchors = len(tags), groups[tags]
     out = np.zeros((n, n, *means.shape[-2:]))
@@ -111,6 +116,6 @@ def shared_covariances(means: np.ndarray, groups: np.ndarray, tags: np.ndarray) 
     return out
 
 
-def shrink(own: np.ndarray, n: float, shared: np.ndarray, prior: float) -> np.ndarray:
-    """The covariances of n sentences of their own, drawn to the shared ones as by `prior` sentences more."""
-    return (n * own + prior * shared) / (n + prior)
+def shrink(estimate: np.ndarray, n: float, shared: np.ndarray, prior: float) -> np.ndarray:
+    """Shrink an estimate from n sentences towards the shared covariances, which count as `prior` sentences."""
+    return (n * estimate + prior * shared) / (n + prior)

@@ -1,7 +1,7 @@
-"""Vectors of words, from which covariances are taken: by CCA of words and their contexts, or from outside.
+"""Word vectors for covariances: by CCA of words and their contexts, or given by the user.
 
-Each kind has `fit(chunks) -> Embedding`. All of them know words by their lower-case form, and rare and unknown words by
-their universal tag.
+Each learner has `fit(chunks) -> Embedding`. Words are lower-cased; rare and unknown words are represented by their
+universal tag.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from spacy_lpcfg.words.brown import neighbours
 
 
 class EmbeddingError(ValueError):
-    """Too little text, or vectors that cannot be used."""
+    """Raised for too little text, or for unusable vectors."""
 
 
 class EmbeddingVocabulary:
-    """Words with ids from N_UNIVERSAL on; smaller ids are the universal tags of all other words.
+    """A vocabulary of words with ids from N_UNIVERSAL on; other words have the id of their universal tag.
 
-    words (sequence of str): lower-case, without repetition.
+    words (sequence of str): Distinct lower-case words.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class EmbeddingVocabulary:
 
     @classmethod
     def learn(cls, chunks: Iterable[Chunk], *, min_count: int, size: int) -> EmbeddingVocabulary:
-        """Returns the `size` most frequent words of a text, each seen `min_count` times or more."""
+        """Collect the `size` most frequent words of a text among those that occur `min_count` times or more."""
         counts: Counter[str] = Counter()
         for chunk in chunks:
             counts.update(chunk.words)
@@ -49,26 +49,26 @@ class EmbeddingVocabulary:
         return cls([word for _, word in frequent[:size]])
 
     def ids(self, chunk: Chunk) -> np.ndarray:
-        """Ids of the words of a chunk, int32 (n,)."""
+        """Return the ids of the words in a chunk, int32 (n,)."""
         ids, lower = self._ids, {}
         for word in set(chunk.words):
             lower[word] = ids.get(word.lower(), -1)
-        found = np.array([lower[word] for word in chunk.words], dtype=np.int32)
-        return np.where(found < 0, chunk.universal, found).astype(np.int32)
+        ids_of_words = np.array([lower[word] for word in chunk.words], dtype=np.int32)
+        return np.where(ids_of_words < 0, chunk.universal, ids_of_words).astype(np.int32)
 
 
 class Embedding(NamedTuple):
-    """Vectors of a vocabulary.
+    """Word vectors with their vocabulary.
 
-    vocabulary (EmbeddingVocabulary): the words.
-    vectors (float32, (len(vocabulary), p)): of the tags and the words.
+    vocabulary (EmbeddingVocabulary): The words.
+    vectors (float32, (len(vocabulary), p)): Vectors of the universal tags, then of the words.
     """
 
     vocabulary: EmbeddingVocabulary
     vectors: np.ndarray
 
     def rows(self, chunk: Chunk) -> np.ndarray:
-        """Vectors of the words of a chunk, float32 (n, p)."""
+        """Return the vectors of the words in a chunk, float32 (n, p)."""
         return self.vectors[self.vocabulary.ids(chunk)]
 
 
@@ -76,24 +76,25 @@ Chunks = Callable[[], Iterable[Chunk]]
 
 
 class Embedder(Protocol):
-    """A way to get vectors from text."""
+    """A learner of word vectors."""
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """chunks (callable): gives the text anew at every call."""
+        """Learn word vectors from the text that `chunks()` returns anew at every call."""
         ...
 
 
 @dataclass(frozen=True)
 class CCA:
-    """One-step canonical correlation analysis of words and the two words on either side (OSCCA; Dhillon et al. 2012).
+    """Word vectors by one-step CCA of words and the words on either side (OSCCA; Dhillon et al. 2012).
 
-    By default the square roots of counts are decomposed instead of the counts (Stratos, Collins and Hsu 2015), which is
-    worth several points. Rows are scaled by the singular values and then have length 1.
+    By default the square roots of counts are decomposed instead of the counts (Stratos, Collins and Hsu 2015), which
+    gains several points of F1. Rows are scaled by the singular values and then to length 1.
 
-    size (int): of the vectors (p).
-    window (int): words on either side.
-    min_count (int): of a word; vocabulary_size (int): the maximum number of words with a vector.
-    roots (bool): whether square roots of counts are decomposed.
+    size (int): Dimension p of the vectors.
+    window (int): Number of context words on either side.
+    min_count (int): Words that occur less often than this have no vector.
+    vocabulary_size (int): Maximum number of words with a vector.
+    roots (bool): Whether square roots of counts are decomposed.
     """
 
     size: int = 50
@@ -103,12 +104,12 @@ class CCA:
     roots: bool = True
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """Learn from text.
+        """Learn word vectors from text.
 
-        RAISES (EmbeddingError): If there are not as many words as a vector has numbers.
+        RAISES (EmbeddingError): If there are not more words than dimensions.
         """
         vocabulary = EmbeddingVocabulary.learn(chunks(), min_count=self.min_count, size=self.vocabulary_size)
-        n = len(vocabulary) + 1  # the last one stands for the sentence's boundaries
+        n = len(vocabulary) + 1  # the last id is the sentence boundary
         counts = context_counts(chunks(), vocabulary, self.window)
         if len(vocabulary.words) <= self.size:
             raise EmbeddingError(
@@ -124,10 +125,11 @@ class CCA:
 
 @dataclass(frozen=True, eq=False)
 class GivenVectors:
-    """Vectors from outside, such as those of a pipeline's vocabulary.
+    """Word vectors given by the user, such as those of a pipeline's vocabulary.
 
-    words (sequence of str); vectors (float, (len(words), p)): a form's first occurrence counts, in lower case.
-    size (int): they are projected to so many dimensions, weighted by the words' frequency; 0 to keep all.
+    words (sequence of str): Words; of those that are equal in lower case the first one counts.
+    vectors (float, (len(words), p)): Their vectors.
+    size (int): Number of principal dimensions, weighted by word frequency, to project to; 0 for no projection.
     """
 
     words: Sequence[str]
@@ -136,23 +138,25 @@ class GivenVectors:
 
     @classmethod
     def of(cls, vectors: Mapping[str, Sequence[float]], size: int = 50) -> GivenVectors:
-        """Of a dict."""
+        """Create from a mapping of words to vectors."""
         return cls(tuple(vectors), np.array(list(vectors.values()), dtype=np.float32), size)
 
     def fit(self, chunks: Chunks, *, seed: int = 0) -> Embedding:
-        """The vectors of the text's words; those of a tag are the mean of its known words.
+        """Select the vectors of the words in a text; the vector of a tag is the mean of its known words.
 
-        RAISES (EmbeddingError): If the vectors do not fit the words, or the text has too few of them.
+        RAISES (EmbeddingError): If the numbers of vectors and words differ, or too few words of the text have a vector.
         """
         vectors = np.asarray(self.vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(self.words):
             raise EmbeddingError(f"Expected a vector for each of {len(self.words)} words, got shape {vectors.shape}.")
         if not np.all(np.isfinite(vectors)):
             raise EmbeddingError("Expected vectors of finite numbers.")
-        place: dict[str, int] = {}
+        position: dict[str, int] = {}
         for number, word in enumerate(self.words):
-            place.setdefault(word.lower(), number)
-        known = [word for word in EmbeddingVocabulary.learn(chunks(), min_count=1, size=10**9).words if word in place]
+            position.setdefault(word.lower(), number)
+        known = [
+            word for word in EmbeddingVocabulary.learn(chunks(), min_count=1, size=10**9).words if word in position
+        ]
         size = min(self.size or vectors.shape[1], vectors.shape[1])
         if len(known) <= size:
             raise EmbeddingError(
@@ -160,7 +164,7 @@ class GivenVectors:
                 "Are these the vectors of the text's language?"
             )
         vocabulary = EmbeddingVocabulary(known)
-        rows = np.concatenate([np.zeros((N_UNIVERSAL, vectors.shape[1])), vectors[[place[word] for word in known]]])
+        rows = np.concatenate([np.zeros((N_UNIVERSAL, vectors.shape[1])), vectors[[position[word] for word in known]]])
         sums, counts = _usage(chunks(), vocabulary)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = (sums @ rows[N_UNIVERSAL:]) / sums.sum(axis=1)[:, None]
@@ -171,18 +175,18 @@ class GivenVectors:
 
 
 def context_counts(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary, window: int) -> list[csr_array]:
-    """How often each word stands 1, 2, ... `window` words before each other, (V + 1, V + 1); the last is no word."""
+    """Count word pairs at each distance up to `window`, (V + 1, V + 1) each; the last id is the sentence boundary."""
     n = len(vocabulary)
     counts = [csr_array((n + 1, n + 1), dtype=np.float64) for _ in range(window)]
     for chunk in chunks:
         ids = vocabulary.ids(chunk)
-        for place in range(window):
-            counts[place] += neighbours(ids, chunk.offsets, n, place + 1)
+        for position in range(window):
+            counts[position] += neighbours(ids, chunk.offsets, n, position + 1)
     return counts
 
 
 def _correlation(counts: csr_array, roots: bool) -> csr_array:
-    """Counts scaled by the roots of their margins, or the roots of these; the largest singular value is near 1."""
+    """Scale counts, or their roots, by the roots of the margins; the largest singular value is near 1."""
     scaled = counts.sqrt() if roots else counts
     rows, columns = (np.maximum(counts.sum(axis=axis), 1) ** (0.25 if roots else 0.5) for axis in (1, 0))
     return diags_array(1 / rows) @ scaled @ diags_array(1 / columns)
@@ -193,7 +197,7 @@ def _unit_rows(vectors: np.ndarray) -> np.ndarray:
 
 
 def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np.ndarray, np.ndarray]:
-    """How often each known word had each tag, (N_UNIVERSAL, n_words), and the sum over tags."""
+    """Count how often each known word has each tag, (N_UNIVERSAL, n_words), and sum over tags."""
     n = len(vocabulary)
     counts = np.zeros(N_UNIVERSAL * n)
     for chunk in chunks:
@@ -203,7 +207,7 @@ def _usage(chunks: Iterable[Chunk], vocabulary: EmbeddingVocabulary) -> tuple[np
 
 
 def _principal(rows: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Projection on the `size` leading eigenvectors of the weighted second moments."""
+    """Project rows on the `size` leading eigenvectors of the weighted second moments."""
     moments = (rows * weights[:, None]).T @ rows
     _, directions = np.linalg.eigh(moments)
     return rows @ directions[:, ::-1][:, :size]

@@ -1,7 +1,7 @@
-"""Tags from raw text alone: classes of words, and the universal tag whose part in a sentence each class plays.
+"""Unsupervised part-of-speech induction: word classes from raw text, and a universal tag for each class.
 
-No word or sentence was annotated. Classes are found by exchange (`words.learning.ClassLearner`); words without one go
-by letter case, shape and ending. What the bracketer asks of tags is then answered by where classes stand:
+Classes are learned by `words.learning.ClassLearner`; other words are classified by letter case, shape and ending. The
+distinctions that the bracketer needs are then derived from the distribution of the classes:
 
 1. Finite verbs are the classes of which most short sentences have exactly one word, neither the first nor the last.
 2. All other classes are merged into a few groups, each time the two that lose least of the mutual information between a
@@ -10,7 +10,7 @@ by letter case, shape and ending. What the bracketer asks of tags is then answer
 4. Pronouns are the group that stands before finite verbs most of its time.
 5. The coordinator is the class most of whose words have words of one group on either side, beyond chance.
 
-Groups without such a part have names that stand for nothing to the bracketer.
+The remaining groups have tags that the bracketer does not distinguish.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _LEAST_WORDS, _FEWEST_PLACES = 4, 100
 
 
 def is_mark(word: str) -> bool:
-    """Whether a token is punctuation, or a sign of currency, by its form."""
+    """Return whether a token is punctuation or a currency sign, by its form."""
     return word in _BRACKETS or (word not in _WORDS and not any(char.isalnum() for char in word))
 
 
 @dataclass(frozen=True, eq=False)
 class InducedTags:
-    """Tags of words that were learned from raw text.
+    """Part-of-speech tags learned from raw text.
 
-    classes (WordClasses): of frequent words.
-    endings (frozenset of str): kinds of other words that are classes of their own.
-    names (mapping of str to str): the universal tag of each class.
+    classes (WordClasses): Classes of frequent words.
+    endings (frozenset of str): Shapes with endings of other words that are classes of their own.
+    names (mapping of str to str): The universal tag of each class.
     """
 
     classes: WordClasses
@@ -53,11 +53,11 @@ class InducedTags:
     names: Mapping[str, str]
 
     def fine(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The class of each word, as tags for a grammar."""
+        """Return the class of each word, as tags for a grammar."""
         return tuple(_fine(words, self.classes, self.endings))
 
     def tags(self, words: Sequence[str]) -> tuple[str, ...]:
-        """The universal tag of each word, as tags for the bracketer."""
+        """Return the universal tag of each word, as tags for the bracketer."""
         return tuple(self.names.get(name, "X") for name in self.fine(words))
 
 
@@ -65,9 +65,9 @@ class InducedTags:
 class TagLearner:
     """Learner of tags from raw text.
 
-    n_classes (int): of frequent words.
-    n_groups (int): of classes, finite verbs and the coordinator left out.
-    max_words (int): of the sentences, punctuation left out, that show which words are finite verbs.
+    n_classes (int): Number of classes of frequent words.
+    n_groups (int): Number of groups of classes, finite verbs and the coordinator not counted.
+    max_words (int): Maximum length, without punctuation, of the sentences that identify finite verbs.
     """
 
     n_classes: int = 64
@@ -77,7 +77,7 @@ class TagLearner:
     def fit(self, text: Iterable[Sequence[str]]) -> InducedTags:
         """Learn from the words of sentences.
 
-        RAISES (ValueError): On too little text, see `ClassLearner`.
+        RAISES (ValueError): If the text is too small, see `ClassLearner`.
         """
         sentences = tuple(tuple(words) for words in text)
         classes = ClassLearner(sentences, n_classes=self.n_classes).classes()
@@ -101,7 +101,7 @@ def _fine(words: Sequence[str], classes: WordClasses, endings: frozenset[str]) -
 
 
 def _class_of(word: str, is_first: bool, classes: WordClasses, endings: frozenset[str]) -> str:
-    """The class of a word; of one without, its kind, with its last two letters where these are frequent enough."""
+    """Return the class of a word; otherwise its shape, with its last two letters if these are frequent enough."""
     if is_mark(word):
         return PUNCTUATION
     known = (classes.of(word.lower()) if is_first else OTHER) or classes.of(word)
@@ -120,7 +120,7 @@ def _ending(word: str, is_first: bool) -> str:
 
 
 def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses, least: int = 200) -> frozenset[str]:
-    """Kinds of words without a class that a text has `least` times."""
+    """Return the shapes with endings that words without a class have at least `least` times in a text."""
     counts = Counter(
         _ending(word, k == 0)
         for words in sentences
@@ -131,53 +131,53 @@ def _endings(sentences: Iterable[Sequence[str]], classes: WordClasses, least: in
 
 
 def _pairs(tagged: Sequence[Sequence[str]]) -> tuple[np.ndarray, list[str]]:
-    """How often classes follow each other, and their names: first the edge of a sentence, then punctuation."""
+    """Count class bigrams; return the counts and the class names: first the sentence boundary, then punctuation."""
     counts: Counter[tuple[str, str]] = Counter()
     for names in tagged:
         counts.update(zip(("", *names), (*names, ""), strict=True))
     known = sorted({name for pair in counts for name in pair} - {"", PUNCTUATION})
     names = ["", PUNCTUATION, *known]
-    place = {name: k for k, name in enumerate(names)}
+    position = {name: k for k, name in enumerate(names)}
     pairs = np.zeros((len(names), len(names)))
     for (first, second), count in counts.items():
-        pairs[place[first], place[second]] = count
+        pairs[position[first], position[second]] = count
     return pairs, names
 
 
 def finite_verbs(tagged: Iterable[Sequence[str]], max_words: int) -> list[str]:
-    """The classes of which most short sentences have exactly one word, neither the first nor the last.
+    """Return the classes of which most short sentences have exactly one word, neither the first nor the last.
 
-    Found by hill-climbing from each class, since some climbs end far below others: the class is taken, or given back,
-    that makes most sentences have one.
+    The set is found by hill climbing from each class: a step adds or removes the class that maximizes the number of
+    sentences with exactly one word.
     """
     rows = [row for row in map(_simple, tagged) if _LEAST_WORDS <= len(row) <= max_words]
     names = sorted({name for row in rows for name in row if name.startswith("C")})
-    place = {name: k for k, name in enumerate(names)}
+    position = {name: k for k, name in enumerate(names)}
     inside, edge = (np.zeros((len(rows), len(names)), np.int16) for _ in range(2))
     for number, row in enumerate(rows):
         for k, name in enumerate(row):
-            if name in place:
-                (edge if k in (0, len(row) - 1) else inside)[number, place[name]] += 1
-    counts = inside + edge * (max_words + 1)  # one at the edge is too many
+            if name in position:
+                (edge if k in (0, len(row) - 1) else inside)[number, position[name]] += 1
+    counts = inside + edge * (max_words + 1)  # makes a word at the edge count as too many
     climbs = [_climb(counts, k) for k in range(len(names))]
-    chosen = max(climbs, key=lambda climb: climb[0], default=(0, np.zeros(0, bool)))[1]
-    return [name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+    is_verb = max(climbs, key=lambda climb: climb[0], default=(0, np.zeros(0, bool)))[1]
+    return [name for name, is_finite in zip(names, is_verb, strict=True) if is_finite]
 
 
 def _climb(counts: np.ndarray, first: int) -> tuple[int, np.ndarray]:
-    """How many rows have one of the classes that a climb from one of them chooses, and which these are."""
+    """Climb from one class; return the number of sentences with exactly one word of the set, and the set, bool (n,)."""
     signs, total, best = np.ones(counts.shape[1], np.int16), np.zeros(len(counts), np.int16), 0
     k, hits = first, int((counts[:, first] == 1).sum())
     while hits > best:
         total, best = total + signs[k] * counts[:, k], hits
         signs[k] = -signs[k]
-        found = ((total[:, None] + signs * counts) == 1).sum(axis=0)
-        k, hits = int(found.argmax()), int(found.max())
+        hits_after = ((total[:, None] + signs * counts) == 1).sum(axis=0)
+        k, hits = int(hits_after.argmax()), int(hits_after.max())
     return best, signs < 0
 
 
 def _simple(names: Sequence[str]) -> list[str]:
-    """The classes of a sentence; none if punctuation divides it."""
+    """Return the classes of a sentence without final punctuation; none if punctuation divides it."""
     inner = list(names)
     while inner and inner[-1] == PUNCTUATION:
         inner.pop()
@@ -185,12 +185,14 @@ def _simple(names: Sequence[str]) -> list[str]:
 
 
 def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> list[list[int]]:
-    """Merge classes, each time the two that lose least information about their neighbours, until few groups remain.
+    """Merge classes agglomeratively, each time the two that lose least information about their neighbours.
 
-    pairs (float, (n, n)): how often classes follow each other. classes (sequence of int): those to merge.
+    pairs (float, (n, n)): Class bigram counts.
+    classes (sequence of int): The classes to merge.
+    n_groups (int): Number of groups that remain.
     """
     rows = np.concatenate([pairs, pairs.T], axis=1)[list(classes)]
-    groups = [[each] for each in classes]
+    groups = [[class_] for class_ in classes]
     worth = np.array([_information(row) for row in rows])
     losses = np.full((len(groups), len(groups)), np.inf)
     for i in range(1, len(groups)):
@@ -208,13 +210,13 @@ def merge_groups(pairs: np.ndarray, classes: Sequence[int], n_groups: int) -> li
 
 
 def _information(counts: np.ndarray) -> np.ndarray:
-    """Sum of n log(n / N) over the last axis."""
+    """Return the sum of n log(n / N) over the last axis."""
     total = np.maximum(counts.sum(axis=-1), 1)
     return (counts * np.log(np.maximum(counts, 1))).sum(axis=-1) - total * np.log(total)
 
 
 def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[int]) -> dict[int, str]:
-    """The universal tag of each class of the groups."""
+    """Return the universal tag of each class in the groups."""
     total, usage = pairs.sum(), pairs.sum(axis=1)
     sizes = [usage[list(group)].sum() for group in groups]
     nouns = list(groups[int(np.argmax(sizes))])
@@ -223,8 +225,8 @@ def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[i
         both = pairs[np.ix_(list(first), list(second))].sum()
         return both * total / max(usage[list(first)].sum() * usage[list(second)].sum(), 1)
 
-    rest = [group for group in groups if list(group) != nouns]
-    pronouns = max(rest, key=lambda group: lift(group, verbs), default=[])
+    other_groups = [group for group in groups if list(group) != nouns]
+    pronouns = max(other_groups, key=lambda group: lift(group, verbs), default=[])
     modifiers, others = iter(_MODIFIERS), iter(_OTHERS)
     named = {}
     for group in groups:
@@ -240,14 +242,14 @@ def _named(pairs: np.ndarray, groups: Sequence[Sequence[int]], verbs: Sequence[i
 
 
 def _coordinator(tagged: Iterable[Sequence[str]], names: Sequence[str], groups: Sequence[Sequence[int]]) -> int:
-    """The class that most often stands between words of one group, beyond chance."""
+    """Return the class that most often stands between words of one group, beyond chance."""
     group_of = {names[k]: number for number, group in enumerate(groups) for k in group}
-    place = {name: k for k, name in enumerate(names)}
+    position = {name: k for k, name in enumerate(names)}
     around = np.zeros((len(names), len(groups), len(groups)))
     for row in tagged:
         for left, middle, right in zip(row, row[1:], row[2:], strict=False):
             if left in group_of and right in group_of:
-                around[place[middle], group_of[left], group_of[right]] += 1
+                around[position[middle], group_of[left], group_of[right]] += 1
     shares = around / np.maximum(around.sum(axis=(1, 2), keepdims=True), _FEWEST_PLACES)
     by_chance = (shares.sum(axis=1) * shares.sum(axis=2)).sum(axis=1)
     beyond = np.trace(shares, axis1=1, axis2=2) - by_chance

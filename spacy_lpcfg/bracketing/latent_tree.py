@@ -1,6 +1,6 @@
 """The minimal projective latent tree of distances between words (sections 3.1 and 3.3 of Parikh, Cohen and Xing 2014).
 
-Of all projective binary trees with a given top bracket, the one whose edges have the least total length, where the
+The minimal tree is the projective binary tree with a given top bracket whose edges have the least total length. The
 length of an edge is the mean of equation 3 or 4 over the leaves on its four (three) sides. O(n^4) time, O(n^3) memory.
 """
 
@@ -15,12 +15,12 @@ from spacy_lpcfg.bracketing._latent_tree import minimal
 
 
 class LatentTree(NamedTuple):
-    """A directed latent tree.
+    """A rooted latent tree, as its spans and edge lengths.
 
-    cost (float): total length of its edges, less the scores of its spans.
-    split (int): of the top bracket.
-    spans (int32, (n_spans, 2)): half-open spans of two or more words in pre-order, without the whole sentence.
-    edges (float64, (n_spans,)): length of the edge above each; the two halves share theirs.
+    cost (float): Total length of the edges, minus the scores of the spans.
+    split (int): Position of the top split.
+    spans (int32, (n_spans, 2)): Half-open spans of two or more words in pre-order, without the whole sentence.
+    edges (float64, (n_spans,)): Length of the edge above each span; the two halves of the sentence share one edge.
     """
 
     cost: float
@@ -36,16 +36,16 @@ def minimal_tree(
     span_scores: np.ndarray | None = None,
     metrics: Sequence[np.ndarray] = (),
 ) -> LatentTree:
-    """The minimal tree of a sentence.
+    """Compute the minimal latent tree of a sentence.
 
-    distances (float64, (n, n)): symmetric; may be negative. What depends on one leaf alone, d(i, j) + f(i) + f(j),
-        changes no tree.
-    split (int or None): of the top bracket, 0 < split < n; None for the cheapest over all of them, which is undefined
-        up to ties: every edge of one undirected tree may be its root. The first one is taken.
-    span_scores (float64, (n + 1, n + 1) or None): at [i, j] what a tree gains from the span [i, j); larger is better.
-        That of the whole sentence does not count.
-    metrics (sequence of float64, (n, n)): further distances to add; sums of additive metrics are additive.
-    RAISES (ValueError): On shapes that do not fit, numbers that are not finite, or a split that is none.
+    distances (float64, (n, n)): Symmetric distances, which may be negative. A term of one leaf alone, as in
+        d(i, j) + f(i) + f(j), changes no tree.
+    split (int or None): Position of the top split, 0 < split < n; None for the cheapest one. Without `span_scores` the
+        cost does not depend on the root of an undirected tree, so that there are ties; the first split is taken.
+    span_scores (float64, (n + 1, n + 1) or None): At [i, j] the score of the span [i, j), which is subtracted from the
+        cost. The score of the whole sentence is ignored.
+    metrics (sequence of float64, (n, n)): Further distances to add; sums of additive metrics are additive.
+    RAISES (ValueError): If shapes do not match, numbers are not finite, or the split is out of range.
     """
     total = np.array(distances, dtype=np.float64)
     for metric in metrics:
@@ -57,20 +57,20 @@ def minimal_tree(
     sums = prefix_sums(total)
     scores = None if span_scores is None else np.ascontiguousarray(span_scores, dtype=np.float64)
     splits = range(1, n) if split is None else (split,)
-    trees = [LatentTree(*_ordered(minimal(sums, scores, each), each)) for each in splits]
+    trees = [_latent_tree(sums, scores, top) for top in splits]
     return min(trees, key=lambda tree: tree.cost)
 
 
 def prefix_sums(distances: np.ndarray) -> np.ndarray:
-    """Sums of all rectangles that begin at (0, 0), float64 (n + 1, n + 1)."""
+    """Return the sums of all rectangles that begin at (0, 0), float64 (n + 1, n + 1)."""
     sums = np.zeros((len(distances) + 1, len(distances) + 1))
     sums[1:, 1:] = distances.cumsum(axis=0).cumsum(axis=1)
     return sums
 
 
-def _ordered(found: tuple[float, np.ndarray, np.ndarray], split: int) -> tuple[float, int, np.ndarray, np.ndarray]:
-    cost, spans, edges = found
-    return cost, split, spans, edges
+def _latent_tree(sums: np.ndarray, scores: np.ndarray | None, split: int) -> LatentTree:
+    cost, spans, edges = minimal(sums, scores, split)
+    return LatentTree(cost, split, spans, edges)
 
 
 def _check(distances: np.ndarray, n: int, span_scores: np.ndarray | None, split: int | None) -> None:

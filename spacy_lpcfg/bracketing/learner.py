@@ -1,15 +1,14 @@
-"""Learning a bracketer from tagged text: algorithm 1 of Parikh, Cohen and Xing (2014), and beyond it self-training.
+"""Learner of bracketers from tagged text: algorithm 1 of Parikh, Cohen and Xing (2014), followed by self-training.
 
-The default variant goes beyond the paper: coarser anchors, more singular values, distances that punctuation adds to,
-square roots of counts in the CCA, and self-training. The variant "2014", which is also "paper", has none of these, and
-the paper's m = 7 and gamma = 0.4 (section 4.1).
+The default variant goes beyond the paper: coarser anchors, more singular values, a distance for punctuation, square
+roots of counts in the CCA, and self-training. The variant "2014" (also called "paper") has none of these, and the
+paper's m = 7 and gamma = 0.4 (section 4.1).
 
 Differs from the papers in all variants: (1) the kernel takes the absolute value of the difference of two distances
-(`metric.py`); (2) pairs of two tags at one distance whose covariance has a smaller rank than m back off to all tags;
-(3) larger distances than `n_distances` are taken for it: 60 in the paper's variant, which are as many words as are
-bracketed in one piece; (4) covariances are of pairs of words up to 1.5 times as far apart, where the paper's kernel
-reaches 2.3 times as far; (5) the CCA is ours, of the text itself and of words that it has three times: others go by
-their tag.
+(`metric.py`); (2) cells whose covariance has a smaller rank than m back off to all tags; (3) distances are clipped to
+`n_distances`: 60 in the paper's variant, the greatest length of a piece; (4) covariances are collected for distances up
+to 1.5 times `n_distances`, where the paper's kernel reaches 2.3 times as far; (5) the CCA is learned from the text
+itself, for words that occur three times; other words are represented by their tag.
 """
 
 from __future__ import annotations
@@ -43,24 +42,24 @@ Progress = Callable[[str, int], None]
 
 
 class TooFewSentences(ValueError):
-    """A text without a sentence to learn from."""
+    """Raised if a text has no sentence to learn from."""
 
 
 @dataclass(frozen=True)
 class SpectralBracketer(Variants):
-    """Learner of a bracketer. Without arguments it is the best one; `variant("paper")` is that of the paper.
+    """Learner of a bracketer. The defaults are the most accurate; `variant("paper")` is the paper's algorithm.
 
-    embedding (Embedder): of the words: `CCA`, `Brown`, `GivenVectors`.
-    anchors (TagAnchors): what two positions must have in common to share a covariance.
-    m (int): singular values that make a distance.
-    gamma (float): bandwidth of the kernel.
-    n_distances (int): larger distances between words are taken for this one.
-    min_pairs (float): pairs of words with two tags at a distance, below which they share those of all tags.
-    apart (float): distance that punctuation between two words adds.
-    sequences (SequenceSettings or None): tag sequences with distances of their own.
-    self_training (SelfTraining or None): what comes after the spectral trees.
-    n_jobs (int or None): processes that sum covariances, as in joblib; None for those of `joblib.parallel_config`, or
-        1. The result is the same for any number.
+    embedding (Embedder): Learner of word vectors: `CCA`, `Brown` or `GivenVectors`.
+    anchors (TagAnchors): Grouping of tags; positions with equal groups share covariances.
+    m (int): Number of singular values in a distance.
+    gamma (float): Bandwidth of the kernel.
+    n_distances (int): Distances between words are clipped to this number.
+    min_pairs (float): Cells of fewer word pairs back off to the covariance of all tags.
+    apart (float): Distance that is added for punctuation between two words.
+    sequences (SequenceSettings or None): Settings for tag sequences with their own distances.
+    self_training (SelfTraining or None): Settings of self-training on the spectral trees; None for none.
+    n_jobs (int or None): Number of joblib workers that sum covariances; None for the number of
+        `joblib.parallel_config`, or 1. The result does not depend on it.
     """
 
     embedding: Embedder = field(default_factory=CCA)
@@ -97,17 +96,17 @@ class SpectralBracketer(Variants):
             )
 
     def fit(self, sentences: Sentences, *, seed: int = 0, progress: Progress | None = None) -> Bracketer:
-        """Learn from tagged text.
+        """Learn a bracketer from tagged text.
 
-        sentences (callable): gives (words, tags) of all sentences, anew at every call, so that none are kept but a
-            sample for self-training.
-        seed (int): of all that is random.
-        progress (callable or None): called with the name of a step and the number of sentences, or of rounds, done.
-        RAISES (ValueError): On too little text for the settings, with how much is needed.
+        sentences (callable): Returns an iterable of (words, tags) of all sentences, anew at every call, so that only a
+            sample for self-training is kept in memory.
+        seed (int): Seed of all random choices.
+        progress (callable or None): Called with the name of a step and the number of sentences, or of rounds, done.
+        RAISES (ValueError): If there is too little text for the settings; the message says how much is needed.
         """
         from threadpoolctl import threadpool_limits
 
-        with threadpool_limits(limits=1, user_api="blas"):  # so that sums are the same wherever it runs
+        with threadpool_limits(limits=1, user_api="blas"):  # makes sums reproducible on any machine
             return self._fit(sentences, seed, progress or (lambda step, n: None))
 
     def _fit(self, sentences: Sentences, seed: int, say: Progress) -> Bracketer:
@@ -139,32 +138,32 @@ class SpectralBracketer(Variants):
         if self.sequences is None:
             return MetricModel(groups, distances, self.apart)
         means, _ = smooth(table, self.gamma, self.n_distances)
-        own = sequence_distances(
+        distances_of_sequences = sequence_distances(
             lambda: read("sequences"), embedding, partial(shared_covariances, means, groups), self.m, self.sequences
         )
-        return MetricModel(groups, distances, self.apart, own)
+        return MetricModel(groups, distances, self.apart, distances_of_sequences)
 
     def _span_model(
         self, sentences: Sentences, metric: MetricModel, settings: SelfTraining, seed: int, say: Progress
     ) -> tuple[SpanModel, int]:
-        """Self-training on a sample, and the size of the sample."""
-        chosen = sample(
+        """Train a span model on a sample of the text; return it and the size of the sample."""
+        sentences_in_sample = sample(
             sentences(), settings.max_sentences, seed=seed, lengths=range(3, settings.max_length + 1), progress=say
         )
-        if not chosen:
+        if not sentences_in_sample:
             raise TooFewSentences(
                 f"Expected sentences of 3 to {settings.max_length} words to make trees of, got none. Give more text, "
                 "or a larger `max_length`."
             )
-        symbols = Symbols.learn(chosen, settings.n_words)
-        encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in _plain_words(chosen)]
+        symbols = Symbols.learn(sentences_in_sample, settings.n_words)
+        encoded = [(sentence, symbols.encode(words, sentence)) for words, sentence in _plain_words(sentences_in_sample)]
         text = _text(encoded)
         trees = tree_mask(
             text.lengths, [_tree(metric, s, split) for (s, _), split in zip(encoded, text.splits, strict=True)]
         )
         table = train(text, trees, settings, lambda done: say("rounds", done))
         top = None if settings.first_verb is None else learn_top(encoded, first=settings.first_verb)
-        return SpanModel(symbols, *table, top, settings.is_flat), len(chosen)
+        return SpanModel(symbols, *table, top, settings.is_flat), len(sentences_in_sample)
 
 
 def _plain_words(sentences: Iterable[Sentence]) -> Iterator[tuple[Any, Plain]]:
@@ -173,7 +172,7 @@ def _plain_words(sentences: Iterable[Sentence]) -> Iterator[tuple[Any, Plain]]:
 
 def _text(encoded: list[tuple[Plain, bytes]]) -> Text:
     return Text(
-        np.array([len(sentence.places) for sentence, _ in encoded], dtype=np.int32),
+        np.array([len(sentence.positions) for sentence, _ in encoded], dtype=np.int32),
         np.frombuffer(b"".join(symbols for _, symbols in encoded), dtype=np.uint8),
         np.array([segment for sentence, _ in encoded for segment in sentence.segments], dtype=np.int32),
         np.array([heuristic_split(sentence) for sentence, _ in encoded], dtype=np.int32),
@@ -181,5 +180,5 @@ def _text(encoded: list[tuple[Plain, bytes]]) -> Text:
 
 
 def _tree(metric: MetricModel, sentence: Plain, split: int) -> np.ndarray:
-    tags, segments = (np.array(each, dtype=np.int32) for each in (sentence.universal, sentence.segments))
+    tags, segments = (np.array(ids, dtype=np.int32) for ids in (sentence.universal, sentence.segments))
     return metric.tree(tags, segments, int(split))[0]

@@ -1,4 +1,4 @@
-"""The spectral metric (equation 5 of Parikh, Cohen and Xing 2014) from covariances, smoothed by the kernel."""
+"""The spectral metric (equation 5 of Parikh, Cohen and Xing 2014), computed from kernel-smoothed covariances."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from spacy_lpcfg.bracketing.covariances import Covariances
 
 
 class TooLittleText(ValueError):
-    """Fewer pairs of words than singular values are asked for."""
+    """Raised if there are fewer pairs of words than singular values."""
 
 
 def kernel(distance: np.ndarray, other: np.ndarray, gamma: float) -> np.ndarray:
-    """K of section 4.1 at equal tags and direction: max(0, 1 - kappa / gamma), kappa = |d - d'| / (d + d').
+    """Return the kernel K of section 4.1 at equal tags: max(0, 1 - kappa / gamma), kappa = |d - d'| / (d + d').
 
-    Differs from the paper: the absolute value, which the formula as printed leaves out, and without which every longer
-    distance has full weight.
+    Differs from the paper: the absolute value, which the printed formula lacks; without it every longer distance would
+    have full weight.
     """
     return np.maximum(0.0, 1.0 - np.abs(distance - other) / ((distance + other) * gamma))
 
 
 def smooth(table: Covariances, gamma: float, n_distances: int) -> tuple[np.ndarray, np.ndarray]:
-    """Kernel-weighted means of the covariances at distances 1 to `n_distances`.
+    """Compute kernel-weighted means of the covariances at distances 1 to `n_distances`.
 
-    RETURNS (tuple): means (float64, (n_distances, A, A, p, p)), and the effective counts (n_distances, A, A).
+    RETURNS (tuple): Means, float64 (n_distances, A, A, p, p), and effective counts, float64 (n_distances, A, A).
     """
     n_collected = len(table.counts)
     weights = kernel(np.arange(1, n_distances + 1)[:, None], np.arange(1, n_collected + 1)[None, :], gamma)
@@ -34,9 +34,9 @@ def smooth(table: Covariances, gamma: float, n_distances: int) -> tuple[np.ndarr
 
 
 def log_volume(covariances: np.ndarray, m: int) -> np.ndarray:
-    """log Lambda_m: the sum of the logarithms of the m largest singular values; -inf where there are fewer.
+    """Return log Lambda_m, the sum of the logarithms of the m largest singular values; -inf if the rank is less than m.
 
-    covariances (float, (..., p, p)).
+    covariances (float, (..., p, p)): Covariance matrices.
     """
     values = np.linalg.svd(covariances, compute_uv=False)[..., :m]
     with np.errstate(divide="ignore"):
@@ -45,23 +45,26 @@ def log_volume(covariances: np.ndarray, m: int) -> np.ndarray:
 
 
 def spectral_distances(covariances: np.ndarray, m: int) -> np.ndarray:
-    """Equation 5 for one sequence of tags, float64 (n, n) with a zero diagonal.
+    """Compute the distances of equation 5 for one tag sequence, float64 (n, n) with a zero diagonal.
 
-    covariances (float, (n, n, p, p)): uncentred, of all pairs of positions.
-    RAISES (TooLittleText): If one of them has a smaller rank than m.
+    covariances (float, (n, n, p, p)): Uncentred covariances of all pairs of positions.
+    m (int): Number of singular values.
+    RAISES (TooLittleText): If a covariance has a smaller rank than m.
     """
     volumes = log_volume(covariances, m)
     if not np.all(np.isfinite(volumes)):
         raise TooLittleText(f"Expected covariances of rank {m} or more: that many sentences are needed at least.")
-    own = np.diag(volumes)
-    return 0.5 * (own[:, None] + own[None, :]) - volumes
+    diagonal = np.diag(volumes)
+    return 0.5 * (diagonal[:, None] + diagonal[None, :]) - volumes
 
 
 def distance_table(table: Covariances, *, m: int, gamma: float, n_distances: int, min_pairs: float = 50) -> np.ndarray:
-    """-log Lambda_m of the smoothed covariances, float64 (A, A, n_distances): the distance up to what a leaf adds.
+    """Compute -log Lambda_m of the smoothed covariances, float64 (A, A, n_distances): distances up to terms of one
+    leaf.
 
-    min_pairs (float): a cell of fewer pairs, or of a smaller rank than m, backs off to all tags at its distance.
-    RAISES (TooLittleText): If all pairs together have a smaller rank than m. (ValueError): If vectors are too short.
+    min_pairs (float): A cell of fewer pairs, or of a smaller rank than m, backs off to all tags at its distance.
+    RAISES (TooLittleText): If all pairs together have a smaller rank than m.
+        (ValueError): If m is not from 1 to the dimension of the vectors.
     """
     if not 0 < m <= table.sums.shape[-1]:
         raise ValueError(f"Expected 1 to {table.sums.shape[-1]} singular values, as vectors have numbers; got m = {m}.")

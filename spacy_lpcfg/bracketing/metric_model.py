@@ -1,4 +1,4 @@
-"""The learned metric as a frozen table of distances, and the trees that are minimal in it."""
+"""The learned metric as a frozen table of distances, and its minimal trees."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from spacy_lpcfg.bracketing.latent_tree import prefix_sums
 
 @dataclass(frozen=True, eq=False)
 class MetricModel:
-    """Distances between words by their tags.
+    """Distances between words by the anchors of their tags.
 
-    groups (int32, (N_UNIVERSAL,)): the anchor of each universal tag.
-    distances (float64, (A, A, D)): by the anchors of two words and by how far apart they are, from 1; the last column
-        is that of all larger distances.
-    apart (float): what is added between words that punctuation separates.
-    sequences (mapping): from the universal tags of a sentence, as bytes, to its own distances (float64, (n, n)).
+    groups (int32, (N_UNIVERSAL,)): The anchor of each universal tag.
+    distances (float64, (A, A, D)): Distances by the anchors of two words and their offset from 1 to D; the last column
+        also holds for larger offsets.
+    apart (float): Distance that is added between words with punctuation between them.
+    sequences (mapping): Distances (float64, (n, n)) for particular sequences of universal tags, given as bytes.
     """
 
     groups: np.ndarray
@@ -28,7 +28,7 @@ class MetricModel:
     sequences: Mapping[bytes, np.ndarray] = field(default_factory=dict)
 
     def matrix(self, tags: np.ndarray) -> np.ndarray:
-        """Distances by the table between words with universal tags (int, (n,)), without those of punctuation."""
+        """Look up the distances between words with universal tags (int, (n,)), punctuation not added."""
         anchors, n = self.groups[tags], len(tags)
         left, right = np.triu_indices(n, 1)
         matrix = np.zeros((n, n))
@@ -38,14 +38,16 @@ class MetricModel:
         return matrix + matrix.T
 
     def tree(self, tags: np.ndarray, segments: np.ndarray, split: int) -> tuple[np.ndarray, np.ndarray]:
-        """Spans without the whole sentence (int32, (n_spans, 2)) in pre-order, and the lengths of the edges above them.
+        """Compute the minimal tree of a sentence: its spans in pre-order, and the lengths of the edges above them.
 
-        tags, segments (int32, (n,)): of two words or more; split (int): the top bracket.
+        tags, segments (int32, (n,)): Universal tags and segments of two or more words, as in `Plain`.
+        split (int): Position of the top split.
+        RETURNS (int32 (n_spans, 2), float64 (n_spans,)): Spans without the whole sentence; edge lengths.
         """
-        own = self.sequences.get(tags.astype(np.uint8).tobytes()) if self.sequences else None
-        if own is None:
+        distances = self.sequences.get(tags.astype(np.uint8).tobytes()) if self.sequences else None
+        if distances is None:
             _, spans, edges = minimal_by_table(self.groups[tags], segments, self.distances, self.apart, split)
         else:
             is_apart = segments[:, None] != segments[None, :]
-            _, spans, edges = minimal(prefix_sums(own + self.apart * is_apart), None, split)
+            _, spans, edges = minimal(prefix_sums(distances + self.apart * is_apart), None, split)
         return spans, edges

@@ -1,4 +1,4 @@
-"""A sample of the sentences of a stream."""
+"""Reservoir sampling of sentences."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ def sample(
     lengths: Container[int],
     progress: Callable[[str, int], None] | None = None,
 ) -> list[Sentence]:
-    """At most `size` sentences, each with the same probability (reservoir sampling), in the order of the stream.
+    """Draw at most `size` sentences with equal probability (reservoir sampling), in the order of the stream.
 
-    lengths (container of int): numbers of words, without punctuation, that are wanted.
+    sentences (iterable of (words, tags)): The stream.
+    size (int): Size of the sample.
+    seed (int): Seed of the random choice.
+    lengths (container of int): Numbers of words, without punctuation, of sentences that are eligible.
+    progress (callable or None): Called with "sample" and the number of sentences read.
     """
     rng = np.random.default_rng(seed)
-    kept: list[tuple[int, Sentence]] = []
+    reservoir: list[tuple[int, Sentence]] = []
     n_seen = n_read = 0
     for words, tags in sentences:
         n_read += 1
         if progress is not None and n_read % 10_000 == 0:
             progress("sample", n_read)
         sentence = split_compounds(tuple(words), tuple(tags))
-        if len(plain(*sentence).places) not in lengths:
+        if len(plain(*sentence).positions) not in lengths:
             continue
-        if len(kept) < size:
-            kept.append((n_seen, sentence))
-        elif (place := int(rng.integers(n_seen + 1))) < size:
-            kept[place] = (n_seen, sentence)
+        if len(reservoir) < size:
+            reservoir.append((n_seen, sentence))
+        elif (position := int(rng.integers(n_seen + 1))) < size:
+            reservoir[position] = (n_seen, sentence)
         n_seen += 1
-    return [sentence for _, sentence in sorted(kept, key=lambda pair: pair[0])]
+    return [sentence for _, sentence in sorted(reservoir, key=lambda pair: pair[0])]

@@ -1,10 +1,10 @@
-"""Self-training: scores of spans, learned from trees, make better trees, from which better scores are learned.
+"""Self-training of a span model: alternately estimates span scores from trees, and the best trees from the scores.
 
-Hard EM on the model of Klein and Manning (2002), in which the yield and the context of every span are drawn according
-to whether it is a bracket. It starts from spectral trees; started from right-branching or random ones it ends several
-points lower. The top bracket stays as it is throughout, since with a free one every round makes the trees worse.
-Differs from theirs: (1) the best trees instead of expectations; (2) yields of more than five words are known by their
-ends and their length; (3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
+This is hard EM on the model of Klein and Manning (2002), in which the yield and the context of a span depend on whether
+it is a bracket. It starts from spectral trees; from right-branching or random trees the result is several points of F1
+lower. The top bracket is kept fixed, since otherwise every round makes the trees worse. Differs from theirs: (1) the
+best trees instead of expectations; (2) yields of more than five words are represented by their ends and their length;
+(3) punctuation is part of yields and contexts; (4) the most frequent words are symbols.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from spacy_lpcfg.bracketing._spans import best_trees, span_keys
 
 @dataclass(frozen=True)
 class SelfTraining:
-    """Settings.
+    """Settings of self-training.
 
-    n_rounds (int): of scores and trees.
-    max_length (int): words of a sentence, without punctuation, that trees are made of.
-    max_sentences (int): a sample of the text's sentences; more are not kept.
-    n_words (int): the most frequent words are symbols of their own.
-    in_trees, elsewhere (float): pseudo-counts of every yield and context as a bracket, and as none.
-    first_verb (float): as `first` of `TopScores`; None for the paper's rule of the top bracket.
-    is_flat (bool): see `SpanModel`.
+    n_rounds (int): Number of rounds of scores and trees.
+    max_length (int): Maximum length, without punctuation, of training sentences.
+    max_sentences (int): Size of the sample of sentences to train on.
+    n_words (int): Number of frequent words that are symbols of their own.
+    in_trees, elsewhere (float): Pseudo-counts of every yield and context in brackets, and in other spans.
+    first_verb (float): `first` of `TopScores`; None for the paper's rule for the top bracket.
+    is_flat (bool): Whether trees are flattened, see `SpanModel`.
     """
 
     n_rounds: int = 8
@@ -49,10 +49,12 @@ class SelfTraining:
 
 
 class Text(NamedTuple):
-    """Sentences of three or more words to train on, one after the other.
+    """Training sentences of three or more words, concatenated.
 
-    lengths (int32, (n_sentences,)); symbols (uint8, (n,)), segments (int32, (n,)): of the words, as in `Plain`.
-    splits (int32, (n_sentences,)): the top brackets.
+    lengths (int32, (n_sentences,)): Numbers of words in the sentences.
+    symbols (uint8, (n,)): Symbols of the words, from `Symbols.encode`.
+    segments (int32, (n,)): Segments of the words, as in `Plain`.
+    splits (int32, (n_sentences,)): Positions of the top splits.
     """
 
     lengths: np.ndarray
@@ -62,7 +64,7 @@ class Text(NamedTuple):
 
 
 class SpanTable(NamedTuple):
-    """Scores of yields and contexts by key; same fields as `SpanModel`."""
+    """Scores of yields and contexts by key; the fields are those of `SpanModel`."""
 
     keys: np.ndarray
     values: np.ndarray
@@ -70,9 +72,10 @@ class SpanTable(NamedTuple):
 
 
 def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
-    """Whether each span of each sentence is in its tree, uint8 (n_spans,).
+    """Return a mask of the spans that are in the trees, uint8 (n_spans,).
 
-    trees (sequence of int, (n, 2)): the spans of each, with or without the whole sentence, which always is in it.
+    lengths (int32, (n_sentences,)): Numbers of words in the sentences.
+    trees (sequence of int, (n, 2)): Spans of each tree; the whole sentence is always included.
     """
     counts = lengths.astype(np.int64) * (lengths - 1) // 2
     mask = np.zeros(counts.sum(), np.uint8)
@@ -88,10 +91,12 @@ def tree_mask(lengths: np.ndarray, trees: Sequence[np.ndarray]) -> np.ndarray:
 def train(
     text: Text, in_tree: np.ndarray, settings: SelfTraining, on_round: Callable[[int], None] | None = None
 ) -> SpanTable:
-    """Scores of yields and contexts after some rounds.
+    """Train scores of yields and contexts by self-training.
 
-    in_tree (uint8, (n_spans,)): the trees to begin with, as in `tree_mask`.
-    on_round (callable or None): called with the number of rounds that are done.
+    text (Text): The training sentences.
+    in_tree (uint8, (n_spans,)): The initial trees, from `tree_mask`.
+    settings (SelfTraining): The settings.
+    on_round (callable or None): Called with the number of rounds that are done.
     """
     views = [_View.of(keys) for keys in span_keys(text.lengths, text.symbols, text.segments)]
     is_whole = tree_mask(text.lengths, [np.zeros((0, 2), np.int64)] * len(text.lengths)).astype(bool)
@@ -102,16 +107,17 @@ def train(
         if on_round is not None:
             on_round(done)
     counts = [view.counts(in_tree, is_whole) for view in views]
-    kept = [(in_trees > 0) | (elsewhere > 1) for in_trees, elsewhere in counts]
-    keys = np.concatenate([view.keys[k] for view, k in zip(views, kept, strict=True)])
-    values = np.concatenate([s[:-1][k] for s, k in zip(scores, kept, strict=True)])
+    is_frequent = [(in_trees > 0) | (elsewhere > 1) for in_trees, elsewhere in counts]
+    keys = np.concatenate([view.keys[k] for view, k in zip(views, is_frequent, strict=True)])
+    values = np.concatenate([s[:-1][k] for s, k in zip(scores, is_frequent, strict=True)])
     return SpanTable(keys, values.astype(np.float32), np.array([s[-1] for s in scores]))
 
 
 class _View(NamedTuple):
-    """One of two views of the spans.
+    """One view of the spans, their yields or their contexts.
 
-    keys (int64, (n_keys,)): sorted; ids (int32, (n_spans,)): places in them.
+    keys (int64, (n_keys,)): Sorted distinct keys.
+    ids (int32, (n_spans,)): Index of each span's key in `keys`.
     """
 
     keys: np.ndarray
@@ -123,12 +129,12 @@ class _View(NamedTuple):
         return cls(unique, ids.reshape(-1).astype(np.int32))
 
     def counts(self, in_tree: np.ndarray, is_whole: np.ndarray) -> np.ndarray:
-        """How often each key is that of a bracket, and of none, float64 (2, n_keys); whole sentences do not count."""
-        places = [np.flatnonzero((in_tree == value) & ~is_whole) for value in (1, 0)]
-        return np.stack([np.bincount(self.ids[p], minlength=len(self.keys)).astype(np.float64) for p in places])
+        """Count each key in brackets and in other spans, float64 (2, n_keys); whole sentences do not count."""
+        positions = [np.flatnonzero((in_tree == value) & ~is_whole) for value in (1, 0)]
+        return np.stack([np.bincount(self.ids[p], minlength=len(self.keys)).astype(np.float64) for p in positions])
 
     def log_odds(self, in_tree: np.ndarray, is_whole: np.ndarray, settings: SelfTraining) -> np.ndarray:
-        """log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last one is that of an unseen key."""
+        """Return log P(key | bracket) - log P(key | none), float64 (n_keys + 1,); the last entry is for unseen keys."""
         logs = []
         for counts, pseudo in zip(self.counts(in_tree, is_whole), (settings.in_trees, settings.elsewhere), strict=True):
             smoothed = np.append(counts, 0.0) + pseudo

@@ -1,4 +1,4 @@
-"""Sentences as numbers: what the bracketer knows of each token, with punctuation taken out but not forgotten."""
+"""Sentences as the bracketer sees them: token kinds from tags, with punctuation removed but remembered."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ OTHER, SEPARATOR, NOUN, VERB, FINITE_VERB = range(5)
 
 
 class Token(NamedTuple):
-    """What a tag says, and for punctuation the word.
+    """Features of a token, from its tag, and for punctuation from the word.
 
-    is_word (bool): no punctuation.
-    universal (int): place in `UNIVERSAL`.
+    is_word (bool): Whether the token is not punctuation.
+    universal (int): Index of its universal tag in `UNIVERSAL`.
     kind (int): SEPARATOR, NOUN, VERB (a participle), FINITE_VERB (no participle, as far as the tag tells) or OTHER.
     """
 
@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
 @remembered(2**16)
 def _token(tag: str, word: str) -> Token:
-    """word (str): only of punctuation and of unknown tags."""
+    """Return the features of a token; `word` is only needed for punctuation and unknown tags."""
     name = universal(tag)
     if is_punctuation(tag, word):
         return Token(False, UNIVERSAL_IDS["PUNCT"], SEPARATOR if word in SEPARATORS or tag in SEPARATORS else OTHER)
@@ -56,9 +56,9 @@ def _reads_word(tag: str) -> bool:
 
 
 def describe(words: Sequence[str], tags: Sequence[str]) -> list[Token]:
-    """What the tags of a sentence say.
+    """Return the features of each token of a sentence.
 
-    RAISES (ValueError): If there are not as many tags as words.
+    RAISES (ValueError): If the numbers of words and tags differ.
     """
     if len(words) != len(tags):
         raise ValueError(f"Expected a tag for each word, got {len(words)} words and {len(tags)} tags.")
@@ -68,35 +68,36 @@ def describe(words: Sequence[str], tags: Sequence[str]) -> list[Token]:
 class Plain(NamedTuple):
     """A sentence without its punctuation.
 
-    places (tuple of int): of its words among the tokens.
-    universal (tuple of int): places of the words' tags in `UNIVERSAL`.
-    segments (tuple of int): how many stretches of punctuation stand before each word.
-    tokens (list of Token): all of them, with punctuation.
+    positions (tuple of int): Positions of the words among the tokens.
+    universal (tuple of int): Indices of the words' tags in `UNIVERSAL`.
+    segments (tuple of int): Number of stretches of punctuation before each word.
+    tokens (list of Token): All tokens, with punctuation.
     """
 
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
     universal: tuple[int, ...]
     segments: tuple[int, ...]
     tokens: list[Token]
 
 
 def plain(words: Sequence[str], tags: Sequence[str]) -> Plain:
-    """A sentence without its punctuation; same errors as `describe`."""
+    """Remove the punctuation of a sentence; same errors as `describe`."""
     tokens = describe(words, tags)
-    places = tuple(place for place, token in enumerate(tokens) if token.is_word)
+    positions = tuple(position for position, token in enumerate(tokens) if token.is_word)
     segments, segment, last = [], 0, -1
-    for place in places:
-        segment += place > last + 1
+    for position in positions:
+        segment += position > last + 1
         segments.append(segment)
-        last = place
-    return Plain(places, tuple(tokens[place].universal for place in places), tuple(segments), tokens)
+        last = position
+    return Plain(positions, tuple(tokens[position].universal for position in positions), tuple(segments), tokens)
 
 
 class Chunk(NamedTuple):
-    """Many sentences in a row, without punctuation, as a learner reads them.
+    """A batch of sentences without punctuation, the input of learners.
 
-    words (list of str), universal (int8, (n,)): of all tokens.
-    offsets (int64, (n_sentences + 1,)): where the sentences begin.
+    words (list of str, (n,)): Words of all sentences.
+    universal (int8, (n,)): Indices of their tags in `UNIVERSAL`.
+    offsets (int64, (n_sentences + 1,)): Where the sentences begin.
     """
 
     words: list[str]
@@ -105,13 +106,13 @@ class Chunk(NamedTuple):
 
 
 def chunks(sentences: Iterable[Sentence], n_tokens: int = 200_000) -> Iterator[Chunk]:
-    """Sentences in chunks of some `n_tokens` tokens; those without a word are left out."""
+    """Yield sentences in chunks of about `n_tokens` words; sentences without words are skipped."""
     words: list[str] = []
     tags: list[int] = []
     offsets = [0]
     for sentence in sentences:
-        text, given = split_compounds(tuple(sentence[0]), tuple(sentence[1]))
-        for word, token in zip(text, describe(text, given), strict=True):
+        text, simple_tags = split_compounds(tuple(sentence[0]), tuple(sentence[1]))
+        for word, token in zip(text, describe(text, simple_tags), strict=True):
             if token.is_word:
                 words.append(word)
                 tags.append(token.universal)

@@ -1,8 +1,7 @@
-"""Distances of whole tag sequences, from the sentences that have them (algorithm 1 without smoothing, and with).
+"""Distances for particular tag sequences, estimated from their own sentences (algorithm 1, shrunk towards the kernel).
 
-Only these estimates are consistent: the kernel shares covariances between pairs of positions that have the same tags
-and distance but other paths in their trees. A sequence must be frequent for them, so they are shrunk towards the shared
-ones.
+Only these estimates are consistent, since the kernel shares covariances between pairs of positions with different paths
+in their trees. They need frequent sequences, so they are shrunk towards the shared covariances.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from spacy_lpcfg.bracketing.sentences import Chunk
 
 @dataclass(frozen=True)
 class SequenceSettings:
-    """Which tag sequences get distances of their own.
+    """Settings for the tag sequences that have their own distances.
 
-    prior (float): sentences that the shared covariances count for; 0 for none.
-    min_count (int): sentences of a sequence, at least; at least m of the metric are needed without a prior.
-    max_length (int): words of a sequence, at most.
+    prior (float): Number of sentences that the shared covariances count as; 0 for no shrinkage.
+    min_count (int): Minimum number of sentences of a sequence; without a prior at least m are needed.
+    max_length (int): Maximum length of a sequence, in words.
     """
 
     prior: float = 100.0
@@ -40,9 +39,12 @@ def sequence_distances(
     m: int,
     settings: SequenceSettings,
 ) -> dict[bytes, np.ndarray]:
-    """Distances (float64, (n, n)) by the universal tags of a sentence, as bytes; none of too small a rank.
+    """Estimate distances (float64, (n, n)) of frequent tag sequences, by their universal tags as bytes.
 
-    shared (callable): from universal tags (int, (n,)) to the shared covariances, (n, n, p, p).
+    Sequences whose covariances have a smaller rank than m are left out.
+
+    chunks (callable): Returns the text anew at every call.
+    shared (callable): Maps universal tags (int, (n,)) to the shared covariances, (n, n, p, p).
     """
     counts = Counter(key for chunk in chunks() for key, _, _ in _short(chunk, settings.max_length))
     rows: dict[bytes, list[np.ndarray]] = {k: [] for k, n in counts.items() if n >= settings.min_count and len(k) > 2}
@@ -51,19 +53,19 @@ def sequence_distances(
         for key, start, end in _short(chunk, settings.max_length):
             if key in rows:
                 rows[key].append(ids[start:end])
-    found = {}
+    distances = {}
     for key, sentences in rows.items():
-        own = sequence_covariances(embedding.vectors[np.stack(sentences)])
-        mixed = shrink(own, len(sentences), shared(np.frombuffer(key, dtype=np.uint8)), settings.prior)
+        specific = sequence_covariances(embedding.vectors[np.stack(sentences)])
+        mixed = shrink(specific, len(sentences), shared(np.frombuffer(key, dtype=np.uint8)), settings.prior)
         volumes = log_volume(mixed, m)
         np.fill_diagonal(volumes, 0.0)
         if np.all(np.isfinite(volumes)):
-            found[key] = -(volumes + volumes.T) / 2
-    return found
+            distances[key] = -(volumes + volumes.T) / 2
+    return distances
 
 
 def _short(chunk: Chunk, max_length: int) -> Iterable[tuple[bytes, int, int]]:
-    """Tags, begin and end of the sentences of at most `max_length` words."""
+    """Yield tags, begin and end of the sentences of at most `max_length` words."""
     tags = chunk.universal.astype(np.uint8)
     for start, end in zip(chunk.offsets[:-1].tolist(), chunk.offsets[1:].tolist(), strict=True):
         if end - start <= max_length:

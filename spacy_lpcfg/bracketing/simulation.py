@@ -1,6 +1,6 @@
 """Latent tree models to sample from (equation 1 and assumption 1 of Parikh, Cohen and Xing 2014), for experiments.
 
-A shape is a binary tree without labels: a leaf is the number of its word, any other node the pair of its children.
+A shape is an unlabelled binary tree: a leaf is the position of its word, an inner node the pair of its children.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Span = tuple[int, int]
 
 
 def random_shape(start: int, end: int, rng: np.random.Generator) -> Shape:
-    """A binary tree over the words [start, end), every part of which is split anywhere with the same probability."""
+    """Draw a binary tree over the words [start, end) by uniformly distributed splits from the top."""
     if end - start == 1:
         return start
     split = int(rng.integers(start + 1, end))
@@ -22,12 +22,12 @@ def random_shape(start: int, end: int, rng: np.random.Generator) -> Shape:
 
 
 def leaves(shape: Shape) -> list[int]:
-    """The words of a shape from left to right."""
+    """Return the words of a shape from left to right."""
     return [shape] if isinstance(shape, int) else leaves(shape[0]) + leaves(shape[1])
 
 
 def spans(shape: Shape) -> list[Span]:
-    """Spans of two or more words in pre-order."""
+    """Return the spans of two or more words in pre-order."""
     if isinstance(shape, int):
         return []
     inside = leaves(shape)
@@ -35,12 +35,12 @@ def spans(shape: Shape) -> list[Span]:
 
 
 class LatentModel(NamedTuple):
-    """Latent vectors along a tree, each a linear map of the one above and noise, and vectors of words below them.
+    """A linear Gaussian latent tree model: each latent vector is a linear map of the one above it with noise.
 
-    shape (Shape): the tree.
-    maps (dict of float64, (m, m)): of every span of the tree, from the latent vector above to its own.
-    emissions (list of float64, (p, m)): of every word, from the latent vector above it.
-    noise (float): standard deviation of what is added to the vectors of words.
+    shape (Shape): The tree.
+    maps (dict of float64, (m, m)): For every span the linear map from the latent vector above to the one of the span.
+    emissions (list of float64, (p, m)): For every word the linear map from the latent vector above it.
+    noise (float): Standard deviation of the noise in word vectors.
     """
 
     shape: Shape
@@ -50,12 +50,12 @@ class LatentModel(NamedTuple):
 
     @classmethod
     def random(cls, shape: Shape, m: int, p: int, noise: float, rng: np.random.Generator) -> LatentModel:
-        """With parameters of its own for every node."""
+        """Draw a model with random parameters for every node."""
         maps = {span: random_map(m, rng) for span in spans(shape)}
         return cls(shape, maps, [random_emission(m, p, rng) for _ in leaves(shape)], noise)
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Vectors of the words of n sentences, float64 (n, n_words, p)."""
+        """Draw the word vectors of n sentences, float64 (n, n_words, p)."""
         p, m = self.emissions[0].shape
         out = np.zeros((n, len(self.emissions), p))
 
@@ -72,10 +72,10 @@ class LatentModel(NamedTuple):
 
 
 def random_map(m: int, rng: np.random.Generator) -> np.ndarray:
-    """Between latent vectors: of full rank, and such that some is forgotten on the way."""
+    """Draw a map between latent vectors, of full rank and contracting."""
     return np.linalg.qr(rng.normal(size=(m, m)))[0] * rng.uniform(0.6, 0.9, size=m)
 
 
 def random_emission(m: int, p: int, rng: np.random.Generator) -> np.ndarray:
-    """From a latent vector to that of a word."""
+    """Draw a map from latent vectors to word vectors."""
     return rng.normal(size=(p, m)) / np.sqrt(m)

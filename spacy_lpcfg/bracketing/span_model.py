@@ -1,4 +1,4 @@
-"""Scores of spans by their yields and their contexts, as a frozen table."""
+"""A frozen table of span scores by yields and contexts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _FLAGS |= {"PRON": MODIFIER, "CCONJ": OPENS_NONE, "INTJ": OPENS_NONE, "ADV": ADV
 
 @dataclass(frozen=True, eq=False)
 class SpanModel:
-    """How much likelier yields and contexts are of a bracket than of any other span, in natural logarithms.
+    """Log-odds of a bracket by its yield and its context: log P(key | bracket) - log P(key | other span), in nats.
 
-    symbols (Symbols): what is seen of words.
-    keys (int64, (n,)), values (float32, (n,)): scores of yields and contexts, as `_spans.span_keys` makes them.
-    unseen (float64, (2,)): those of a yield and of a context that are not among the keys.
-    top (TopScores or None): the rule of the top bracket; None for the paper's.
-    is_flat (bool): whether brackets are left out of the best tree as treebanks leave them out: those that begin with a
-        coordinator or an interjection, those of a verb phrase with the adverb before it, and those within groups of
-        nominal words, `the [old house]`.
+    symbols (Symbols): The encoding of words.
+    keys (int64, (n,)), values (float32, (n,)): Scores of yields and contexts by their keys from `_spans.span_keys`.
+    unseen (float64, (2,)): Scores of unseen yields and of unseen contexts.
+    top (TopScores or None): The rule for the top bracket; None for the paper's rule.
+    is_flat (bool): Whether brackets that treebanks do not annotate are removed from the best tree: those that begin
+        with a coordinator or an interjection, those of a verb phrase with the adverb before it, and those within groups
+        of nominal words, `the [old house]`.
     """
 
     symbols: Symbols
@@ -46,13 +46,14 @@ class SpanModel:
         return SpanScores(self.keys, self.values, of_yield, of_context, flags)
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """The top bracket; 0 for the one of the best tree."""
+        """Return the position of the top split; 0 to leave it to the best tree."""
         return heuristic_split(sentence) if self.top is None else self.top.split(sentence, symbols)
 
     def spans(self, symbols: bytes, segments: np.ndarray, split: int) -> tuple[list[tuple[int, int]], list[float]]:
-        """Brackets of a sentence of two or more words, without the whole of it, and their scores from 0 to 1.
+        """Return the brackets of a sentence, without that of the whole sentence, and their scores from 0 to 1.
 
-        symbols (bytes), segments (int32): of its n words. split (int): the top bracket, or 0.
+        symbols (bytes), segments (int32, (n,)): Symbols and segments of two or more words.
+        split (int): Position of the top split; 0 if free.
         """
         return self._table.decode(symbols, segments, split)
 

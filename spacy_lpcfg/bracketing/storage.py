@@ -1,4 +1,4 @@
-"""A bracketer's parts as checked bytes."""
+"""Serialization of bracketers as checked bytes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _KIND = "bracketer"
 _VERSION = 1
 _METRIC = {"groups": "int32", "distances": "float64", "sequence_tags": "uint8", "sequence_distances": "float64"}
 _METRIC |= {"sequence_lengths": "int32"}
-_PARTS = (*_METRIC, "apart", "meta", "has_spans")
+_FIELDS = (*_METRIC, "apart", "meta", "has_spans")
 _SPANS = {"keys": "int64", "values": "float32", "unseen": "float64", "top_values": "float32"}
-_SPAN_PARTS = (*_SPANS, "is_flat", "lexical", "top_first")
+_SPAN_FIELDS = (*_SPANS, "is_flat", "lexical", "top_first")
 
 
 class BracketerError(ValueError):
-    """A bracketer that is damaged, foreign or inconsistent."""
+    """A bracketer file that is damaged, inconsistent, or not a bracketer."""
 
 
 def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any]) -> bytes:
-    """The bytes of a bracketer."""
+    """Serialize the parts of a bracketer."""
     values: dict[str, Any] = {
         "groups": metric.groups,
         "distances": metric.distances,
@@ -49,15 +49,15 @@ def pack_parts(metric: MetricModel, spans: SpanModel | None, meta: dict[str, Any
 
 
 def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, Any]]:
-    """The parts that `pack_parts` was given.
+    """Deserialize the parts of a bracketer.
 
-    RAISES (BracketerError): On bytes that are damaged, foreign, of another format or inconsistent.
+    RAISES (BracketerError): If the bytes are damaged, inconsistent, of another format or not a bracketer.
     """
     try:
         values = unpack(_KIND, _VERSION, data)
         meta = read_meta(values.get("meta"))
         has_spans = _plain(values, "has_spans", bool)
-        refuse_others(values, (*_PARTS, *_SPAN_PARTS) if has_spans else _PARTS)
+        refuse_others(values, (*_FIELDS, *_SPAN_FIELDS) if has_spans else _FIELDS)
     except StorageError as error:
         raise BracketerError(str(error)) from error
     spans = _span_model(values) if has_spans else None
@@ -65,18 +65,18 @@ def unpack_parts(data: bytes) -> tuple[MetricModel, SpanModel | None, dict[str, 
 
 
 def _metric_model(values: dict[str, Any]) -> MetricModel:
-    groups, distances, tags, own, lengths = (_array(values, name, dtype) for name, dtype in _METRIC.items())
+    groups, distances, tags, matrices, lengths = (_array(values, name, dtype) for name, dtype in _METRIC.items())
     _require("groups", groups.shape == (N_UNIVERSAL,) and groups.min() >= 0)
     _require("distances", distances.ndim == 3 and distances.shape[0] == distances.shape[1] > groups.max())
     _require("distances", distances.shape[2] > 0)
-    _require("sequences", tags.ndim == own.ndim == lengths.ndim == 1 and bool(np.all(lengths > 1)))
+    _require("sequences", tags.ndim == matrices.ndim == lengths.ndim == 1 and bool(np.all(lengths > 1)))
     sizes = lengths.astype(np.int64)
-    _require("sequences", sizes.sum() == len(tags) and (sizes.astype(float) ** 2).sum() == len(own))
+    _require("sequences", sizes.sum() == len(tags) and (sizes.astype(float) ** 2).sum() == len(matrices))
     _require("sequences", are_within(tags, N_UNIVERSAL))
-    sequences, tag, place = {}, 0, 0
+    sequences, tag, offset = {}, 0, 0
     for n in sizes.tolist():
-        sequences[tags[tag : tag + n].tobytes()] = own[place : place + n * n].reshape(n, n)
-        tag, place = tag + n, place + n * n
+        sequences[tags[tag : tag + n].tobytes()] = matrices[offset : offset + n * n].reshape(n, n)
+        tag, offset = tag + n, offset + n * n
     return MetricModel(groups, distances, _number(values, "apart"), sequences)
 
 
@@ -115,10 +115,10 @@ def _array(values: dict[str, Any], name: str, dtype: str) -> np.ndarray:
     return array
 
 
-def _require(part: str, holds: bool) -> None:
+def _require(name: str, holds: bool) -> None:
     if not holds:
-        raise _inconsistent(part)
+        raise _inconsistent(name)
 
 
-def _inconsistent(part: str) -> BracketerError:
-    return BracketerError(f"This bracketer is inconsistent in its {part}: copy or learn it again.")
+def _inconsistent(name: str) -> BracketerError:
+    return BracketerError(f"This bracketer is inconsistent in its {name}: copy or learn it again.")

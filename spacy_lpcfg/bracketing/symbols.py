@@ -1,4 +1,4 @@
-"""What the scores of spans see of a word: its universal tag, and of the most frequent words the word itself."""
+"""Symbols of words for span scores: a universal tag, or for the most frequent words the word with its tag."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ N_SYMBOLS = 256
 
 
 class Symbols:
-    """Numbers of symbols: 0 is the boundary of a sentence, 1 to N_UNIVERSAL are tags, the rest are words with a tag.
+    """Ids of symbols: 0 is the sentence boundary, 1 to N_UNIVERSAL are tags, higher ids are words with a tag.
 
-    lexical (sequence of str): "TAG word", the word in lower case; at most 255 less the tags.
+    lexical (sequence of str): Symbols of words as "TAG word", the word in lower case; at most 255 - N_UNIVERSAL.
     """
 
     def __init__(self, lexical: Sequence[str] = ()) -> None:
@@ -28,34 +28,36 @@ class Symbols:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence], n_words: int) -> Symbols:
-        """The `n_words` most frequent words of a text, each with the tags that it has in 1% of all cases or more."""
+        """Collect the `n_words` most frequent words of a text, with each tag that makes up 1% of their occurrences or
+        more.
+        """
         counts: Counter[str] = Counter()
         pairs: Counter[tuple[str, int]] = Counter()
         for words, tags in sentences:
             sentence = plain(words, tags)
-            used = [(words[place].lower(), tag) for place, tag in zip(sentence.places, sentence.universal, strict=True)]
+            used = [
+                (words[position].lower(), tag)
+                for position, tag in zip(sentence.positions, sentence.universal, strict=True)
+            ]
             pairs.update(used)
             counts.update(word for word, _ in used)
         frequent = sorted(counts, key=lambda word: (-counts[word], word))[:n_words]
-        chosen = [
+        lexical = [
             f"{UNIVERSAL[tag]} {word}"
             for word in frequent
             for tag in range(N_UNIVERSAL)
             if pairs[word, tag] >= max(1, counts[word] / 100)
         ]
-        return cls(chosen[: N_SYMBOLS - 1 - N_UNIVERSAL])
+        return cls(lexical[: N_SYMBOLS - 1 - N_UNIVERSAL])
 
     def encode(self, words: Sequence[str], sentence: Plain) -> bytes:
-        """The symbols of the words of a sentence.
-
-        words (sequence of str): all tokens of the sentence.
-        """
+        """Return the symbols of a sentence's words, given all its tokens and the sentence without punctuation."""
         ids, out = self._ids, bytearray()
-        for place, tag in zip(sentence.places, sentence.universal, strict=True):
-            by_tag = ids.get(words[place].lower())
+        for position, tag in zip(sentence.positions, sentence.universal, strict=True):
+            by_tag = ids.get(words[position].lower())
             out.append(tag + 1 if by_tag is None else by_tag.get(tag, tag + 1))
         return bytes(out)
 
     def tags(self) -> list[str]:
-        """The universal tag of every symbol from 1 on."""
+        """Return the universal tag of every symbol from 1 on."""
         return [*UNIVERSAL, *(text.split(" ", 1)[0] for text in self.lexical)]

@@ -1,4 +1,4 @@
-"""Tagged text: bracketed treebanks, of which only words and tags are kept, or lines of `word/tag`."""
+"""Readers of tagged text: bracketed treebanks, reduced to words and tags, or lines of `word/tag`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a wor
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, as in a text, and their tags.
+    """A sentence as words and tags.
 
-    words (tuple of str, (n_words,)): without empty elements.
-    tags (tuple of str, (n_words,)): one a word, of any tag set.
+    words (tuple of str, (n_words,)): The words as in text, without empty elements.
+    tags (tuple of str, (n_words,)): The tags, from any tag set.
     """
 
     words: tuple[str, ...]
@@ -32,7 +32,7 @@ class TaggedSentence(NamedTuple):
 
     @classmethod
     def of(cls, tree: Tree) -> TaggedSentence:
-        """The words and tags of a tree without empty elements."""
+        """Take words and tags from a tree without empty elements."""
         return cls(tuple(map(unescape_token, tree.words)), tuple(tree.tags))
 
 
@@ -41,12 +41,12 @@ def read_tagged(
 ) -> Iterator[TaggedSentence]:
     """Read the tagged sentences of files, one at a time: memory does not grow with the files.
 
-    paths (path or iterable of paths): UTF-8 files of trees or of lines, plain or compressed with gzip; both are told
-        by the content.
+    paths (path or iterable of paths): UTF-8 files of trees or of lines, plain or compressed with gzip; format and
+        compression are recognized by content.
     on_error (callable or None): Called with the error of every broken tree or line, which is skipped; None raises it.
-    dialect (str or None): Of trees, as in `read_trees`; None for what they look like.
+    dialect (str or None): Treebank dialect, as in `read_trees`; None to recognize it.
     YIELDS (TaggedSentence): The sentences that have words, in the order of the files.
-    RAISES (TreebankError): With file and line. (OSError): For a file that cannot be opened.
+    RAISES (TreebankError): If a file is malformed; the error has file and line. (OSError): If a file cannot be opened.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         yield from tagged_sentences(read_lines(path), path=os.fspath(path), on_error=on_error, dialect=dialect)
@@ -58,8 +58,8 @@ def tagged_sentences(
     """Read the tagged sentences of a text.
 
     lines (iterable of str): Trees of any dialect, or a sentence a line as `word/tag word/tag`, split at the last slash;
-        what the first lines look like.
-    path, on_error, dialect: As in `read_tagged`.
+        the first lines decide which.
+    path, on_error, dialect: As for `read_tagged`.
     YIELDS (TaggedSentence): The sentences that have words.
     """
     stream = iter(lines)
@@ -71,7 +71,7 @@ def tagged_sentences(
 
 
 def is_bracketed(line: str) -> bool:
-    """Whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
+    """Return whether a line begins a tree, and not with a tagged word such as `(/-LRB-` or `(:/UH`."""
     items = _ITEM.findall(line)
     if not items or not items[0].startswith("("):
         return False
@@ -79,7 +79,7 @@ def is_bracketed(line: str) -> bool:
 
 
 def _is_treebank(line: str, opening: str) -> bool:
-    """Whether a text looks like a treebank's, and its first line is no tagged one."""
+    """Return whether a text looks like a treebank in another dialect, and its first line is not tagged words."""
     return looks_like(opening) not in (None, "penn") and not all("/" in item[1:-1] for item in _ITEM.findall(line))
 
 
@@ -87,9 +87,9 @@ def _of_trees(
     lines: Iterable[str], path: str, on_error: OnError | None, *, dialect: str | None
 ) -> Iterator[TaggedSentence]:
     for tree in read_dialect(lines, path, on_error=on_error, dialect=dialect):
-        rest = remove_empty(tree)
-        if rest is not None:
-            yield TaggedSentence.of(rest)
+        stripped = remove_empty(tree)
+        if stripped is not None:
+            yield TaggedSentence.of(stripped)
 
 
 def _of_lines(lines: Iterable[str], path: str, on_error: OnError | None) -> Iterator[TaggedSentence]:

@@ -1,8 +1,8 @@
-"""Part-of-speech tags of treebanks as universal tags, and the few distinctions that the bracketer draws from them.
+"""Conversion of treebank tags to universal tags, and the distinctions between tags that the bracketer needs.
 
 `universal` maps the tags of the Penn Treebank and its relatives (OntoNotes, GUM), of the Brown corpus and of Petrov,
-Das and McDonald (2012) to those of Universal Dependencies, which stand for themselves. Whatever else is about a
-language is learned.
+Das and McDonald (2012) to the tags of Universal Dependencies, which are kept. Everything else about a language is
+learned.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COARSE = {
     "SCONJ": "ADP",
     "SYM": "X",
 }
-"""Universal tags as the twelve of Petrov, Das and McDonald (2012), where they have another name."""
+"""The tag of Petrov, Das and McDonald (2012) for each universal tag that has another name there."""
 
 _PENN = {
     "ADJ": "AFX JJ JJR JJS",
@@ -149,7 +149,7 @@ _BROWN = {
 }
 
 FINITE = frozenset({"MD", "VB", "VBD", "VBP", "VBZ"})
-"""Fine tags of verbs that are no participles, where tags tell."""
+"""Penn tags of verbs that are not participles."""
 
 SEPARATORS = frozenset([",", ";", ":", "、", "，", "；", "：", "،", "؛"])
 """Commas, semicolons and colons."""
@@ -157,9 +157,10 @@ SEPARATORS = frozenset([",", ";", ":", "、", "，", "；", "：", "،", "؛"])
 
 @remembered(2**16)
 def penn(tag: str) -> str:
-    """A tag of the Brown corpus as the nearest one of the Penn Treebank; other tags stand for themselves.
+    """Convert a tag of the Brown corpus to the nearest Penn Treebank tag; other tags are returned as they are.
 
-    Of several tags in one (`ppss+bem`, `np$`, `md*`) it is the first; hyphens (`nn-tl`, `fw-nn`) are additions.
+    A compound tag (`ppss+bem`, `np$`, `md*`) is converted by its first part; hyphenated parts (`nn-tl`, `fw-nn`) are
+    ignored.
     """
     if tag in _TABLE or not (tag.islower() or tag in _BROWN):
         return tag
@@ -169,14 +170,14 @@ def penn(tag: str) -> str:
 
 @remembered(2**16)
 def universal(tag: str) -> str:
-    """The universal tag of a treebank tag; "X" of one that is in no table."""
+    """Return the universal tag of a treebank tag; "X" if it is unknown."""
     return _TABLE.get(penn(tag), "X")
 
 
 def is_punctuation(tag: str, word: str = "") -> bool:
-    """Whether a token is no word: by its tag, or by its form where it has no tag that is known.
+    """Return whether a token is punctuation: by its tag, or by its form if the tag is unknown.
 
-    Signs of currency with a tag of their own (`$`, `#`) count as punctuation, as in the universal tags of Petrov et al.
+    Currency signs with their own tag (`$`, `#`) count as punctuation, as in the universal tags of Petrov et al.
     """
     name = universal(tag)
     if name == "X" and penn(tag) not in _TABLE:
@@ -185,9 +186,9 @@ def is_punctuation(tag: str, word: str = "") -> bool:
 
 
 def split_compounds(words: tuple[str, ...], tags: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tokens with several tags in one, as the Brown corpus has them, as several tokens: `I'm/ppss+bem` as `I` and `'m`.
+    """Split tokens with a compound tag of the Brown corpus into several tokens: `I'm/ppss+bem` into `I` and `'m`.
 
-    What stays together in other treebanks (no apostrophe in the word) keeps the first of its tags.
+    A token without an apostrophe is not split, as in other treebanks, and keeps the first of its tags.
     """
     if not any(_is_compound(tag) for tag in tags):
         return words, tags
@@ -205,18 +206,18 @@ def _split(word: str, tag: str) -> list[tuple[str, str]]:
         return [(word, tag)]
     if parts[-1] == "*" and word[-3:].lower() == "n't" and len(word) > 3:
         return [(word[:-3], parts[0]), (word[-3:], "*")]
-    place = word.rfind("'")
-    if place <= 0:
+    position = word.rfind("'")
+    if position <= 0:
         return [(word, parts[0])]
-    return [(word[:place], parts[0]), (word[place:], "POS" if parts[-1] == "$" else parts[-1])]
+    return [(word[:position], parts[0]), (word[position:], "POS" if parts[-1] == "$" else parts[-1])]
 
 
 @remembered(2**12)
 def _brown_parts(tag: str) -> list[str]:
-    """The simple tags in a tag of the Brown corpus, the genitive as "$"."""
+    """Split a tag of the Brown corpus into simple tags, with "$" for the genitive."""
     parts: list[str] = []
-    for part in tag.split("+"):
-        plain = part.removeprefix("fw-")
+    for simple in tag.split("+"):
+        plain = simple.removeprefix("fw-")
         plain = "--" if plain.startswith("--") else plain.split("-")[0]
         if plain.endswith("*") and len(plain) > 1:
             parts += [plain[:-1], "*"]

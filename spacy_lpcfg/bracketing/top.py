@@ -1,4 +1,4 @@
-"""The top bracket: where a sentence falls in two. By the paper's rule, by a learned one, or by the tree itself."""
+"""The top bracket, which splits a sentence in two: by the paper's rule, by a learned rule, or by the gold tree."""
 
 from __future__ import annotations
 
@@ -16,67 +16,70 @@ _LEAST_CUE = -1.0
 
 
 def top_split(words: Sequence[str], tags: Sequence[str]) -> int | None:
-    """The paper's top bracket of a sentence, among its words without punctuation; None for less than two of them.
+    """Return the top split by the paper's rule, as a position among the words without punctuation.
 
-    RAISES (ValueError): If there are not as many tags as words.
+    RETURNS (int or None): None if there are less than two words.
+    RAISES (ValueError): If the numbers of words and tags differ.
     """
     return heuristic_split(plain(words, tags)) or None
 
 
 def heuristic_split(sentence: Plain) -> int:
-    """The paper's rule (section 4.1), among the words without punctuation; 0 for a sentence of less than two words.
+    """Return the top split by the paper's rule (section 4.1); 0 for a sentence of less than two words.
 
-    1. At the last comma, semicolon or colon that has a verb before it, and a noun and a verb after that one after it.
-    2. Otherwise before the first verb that is no participle, as far as the tags tell.
-    3. Otherwise, and where these leave nothing on one side, after the first word.
+    The sentence is split
+
+    1. at the last comma, semicolon or colon with a verb before it, and a noun followed by a verb after it;
+    2. otherwise before the first verb that is not a participle, as far as the tags tell;
+    3. otherwise, or if one side would be empty, after the first word.
     """
-    if len(sentence.places) < 2:
+    if len(sentence.positions) < 2:
         return 0
     verbs = finite_verbs(sentence)
     return comma_split(sentence) or (verbs[0] if verbs and verbs[0] > 0 else 1)
 
 
 def comma_split(sentence: Plain) -> int:
-    """Rule 1 of `heuristic_split`; 0 where it does not apply."""
+    """Return the top split by rule 1 of `heuristic_split`; 0 if the rule does not apply."""
     at_comma = _last_comma(sentence.tokens)
-    split = sum(place < at_comma for place in sentence.places) if at_comma else 0
-    return split if split < len(sentence.places) else 0
+    split = sum(position < at_comma for position in sentence.positions) if at_comma else 0
+    return split if split < len(sentence.positions) else 0
 
 
 def finite_verbs(sentence: Plain) -> list[int]:
-    """Places of the verbs that are no participles, among the words."""
+    """Return the positions, among the words, of verbs that are not participles."""
     tokens = sentence.tokens
-    return [k for k, place in enumerate(sentence.places) if tokens[place].kind == FINITE_VERB]
+    return [k for k, position in enumerate(sentence.positions) if tokens[position].kind == FINITE_VERB]
 
 
 def _last_comma(tokens: Sequence[Token]) -> int:
-    """Place of the comma of rule 1, or 0."""
+    """Return the position among the tokens of the comma of rule 1, or 0."""
     kinds = [token.kind for token in tokens]
     if SEPARATOR not in kinds:
         return 0
-    first_verb = next((place for place, kind in enumerate(kinds) if kind in _VERBS), len(kinds))
+    first_verb = next((position for position, kind in enumerate(kinds) if kind in _VERBS), len(kinds))
     sees_verb = sees_clause = False
-    for place in range(len(kinds) - 1, first_verb, -1):
-        if kinds[place] == SEPARATOR and sees_clause:
-            return place
-        sees_verb |= kinds[place] in _VERBS
-        sees_clause |= sees_verb and kinds[place] == NOUN
+    for position in range(len(kinds) - 1, first_verb, -1):
+        if kinds[position] == SEPARATOR and sees_clause:
+            return position
+        sees_verb |= kinds[position] in _VERBS
+        sees_clause |= sees_verb and kinds[position] == NOUN
     return 0
 
 
 class TopScores(NamedTuple):
-    """A learned rule: of several verbs, before which one does the sentence fall in two?
+    """A learned rule for the top bracket: it chooses the verb before which the sentence is split.
 
-    values (float32, (2 * N_SYMBOLS,)): what speaks for a verb by the symbol before it, and by whether there is
-        punctuation between them: logarithm of how much more often such a verb is its sentence's only one.
-    first (float): what speaks for the first verb beside that.
+    values (float32, (2 * N_SYMBOLS,)): Log-odds that a verb is the only one in its sentence, by the symbol before it
+        and by whether there is punctuation between them.
+    first (float): Bonus of the first verb.
     """
 
     values: np.ndarray
     first: float
 
     def split(self, sentence: Plain, symbols: bytes) -> int:
-        """The top bracket; 0 for one that is left to the scores of spans, since there is no verb to go by."""
+        """Return the position of the top split; 0 if there is no verb, to leave it to the span scores."""
         verbs = finite_verbs(sentence)
         at_comma = self._clause(sentence, symbols, verbs)
         if at_comma:
@@ -89,13 +92,15 @@ class TopScores(NamedTuple):
         return verbs[scores.index(max(scores))]
 
     def _clause(self, sentence: Plain, symbols: bytes, verbs: Sequence[int]) -> int:
-        """The last comma, semicolon or colon after a verb, and before a noun or pronoun that has its own verb; or 0.
+        """Return the split at the last separator after a verb and before a noun or pronoun with its own verb; or 0.
 
-        That is the next finite verb after it, unless what stands before that is rare before a sentence's only verb,
-        as is a relative pronoun. Differs from the paper's first rule in this, and in counting pronouns.
+        The noun's verb is the next finite verb, unless the symbol before that verb is rare before the only verb of a
+        sentence, as a relative pronoun is. Differs from the paper's first rule in this, and in counting pronouns.
         """
         for split in reversed(_separated(sentence)):
-            subject = next((k for k in range(split, len(sentence.places)) if sentence.universal[k] in _SUBJECTS), None)
+            subject = next(
+                (k for k in range(split, len(sentence.positions)) if sentence.universal[k] in _SUBJECTS), None
+            )
             if subject is None or not any(is_verb(sentence, k) for k in range(split)):
                 continue
             verb = next((verb for verb in verbs if verb > subject), None)
@@ -105,31 +110,32 @@ class TopScores(NamedTuple):
 
 
 def is_verb(sentence: Plain, k: int) -> bool:
-    """Whether a word is a verb of any form."""
-    return sentence.tokens[sentence.places[k]].kind in _VERBS
+    """Return whether a word is a verb of any form."""
+    return sentence.tokens[sentence.positions[k]].kind in _VERBS
 
 
 def _separated(sentence: Plain) -> list[int]:
-    """The words, not the first one, before which a comma, semicolon or colon stands."""
-    places, tokens = sentence.places, sentence.tokens
+    """Return the words, except for the first, that follow a comma, semicolon or colon."""
+    positions, tokens = sentence.positions, sentence.tokens
     return [
         k
-        for k in range(1, len(places))
-        if places[k] > places[k - 1] + 1
-        and any(token.kind == SEPARATOR for token in tokens[places[k - 1] + 1 : places[k]])
+        for k in range(1, len(positions))
+        if positions[k] > positions[k - 1] + 1
+        and any(token.kind == SEPARATOR for token in tokens[positions[k - 1] + 1 : positions[k]])
     ]
 
 
 def cue(sentence: Plain, symbols: bytes, verb: int) -> int:
-    """What stands before a verb: its place in `TopScores.values`."""
+    """Return the index into `TopScores.values` for what stands before a verb."""
     return 2 * symbols[verb - 1] + (sentence.segments[verb] != sentence.segments[verb - 1])
 
 
 def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, prior: float = 2.0) -> TopScores:
-    """Learn from sentences and their symbols: the only verb of a sentence against the verbs of those with more.
+    """Learn the rule for the top bracket, by contrasting only verbs of sentences with verbs of sentences with several.
 
-    first (float): see `TopScores`.
-    prior (float): pseudo-counts of each of the two, distributed as the other.
+    sentences (iterable of (Plain, bytes)): Sentences with their symbols.
+    first (float): Bonus of the first verb.
+    prior (float): Pseudo-count of each of the two distributions, spread as the other one.
     """
     only, several = np.zeros(2 * N_SYMBOLS), np.zeros(2 * N_SYMBOLS)
     for sentence, symbols in sentences:
@@ -147,10 +153,13 @@ def learn_top(sentences: Iterable[tuple[Plain, bytes]], *, first: float = 2.0, p
 
 
 def oracle_split(n: int, gold: Iterable[tuple[int, int]]) -> int:
-    """For experiments: the top bracket by the tree itself, among n words; 0 for less than two.
+    """Return the top split that agrees best with a gold tree, for experiments; 0 for less than two words.
 
-    gold (iterable of (int, int)): spans of the tree, over words without punctuation. It is where fewest of them are
-    cut; of several such places the one that makes most of the two halves spans of the tree, and of these the first.
+    The best split crosses the fewest gold spans; among these, it has the most gold spans as halves; among these, it is
+    the first.
+
+    n (int): Number of words without punctuation.
+    gold (iterable of (int, int)): Spans of the gold tree over these words.
     """
     spans = {(start, end) for start, end in gold if 1 < end - start < n}
 

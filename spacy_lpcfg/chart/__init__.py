@@ -1,4 +1,4 @@
-"""Coarse-to-fine parsing: forests, marginals, and the trees they choose."""
+"""Coarse-to-fine chart parsing: forests, marginals, and decoding."""
 
 from spacy_lpcfg.chart.ensemble import EnsembleParser
 from spacy_lpcfg.chart.parser import Parser

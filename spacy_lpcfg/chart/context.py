@@ -1,8 +1,8 @@
-"""What the neighbouring words say about symbols and about where constituents begin and end.
+"""Pruning by context: which symbols, beginnings and ends of constituents the neighbouring words allow.
 
-A log-linear classifier looks at the window around each word first. Its posteriors rule out preterminal symbols, say
-where no span of several words begins or ends, and how well a symbol fits between the words around a span: the boundary
-figure of merit of Caraballo and Charniak (1998), which lets the chart's beam be narrow.
+A log-linear classifier first predicts from the window around each word. Its posteriors prune preterminal symbols and
+fenceposts where no span of several words begins or ends, and give the boundary figure of merit of Caraballo and
+Charniak (1998): how well a symbol fits between the words around a span. This allows a narrow beam.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from spacy_lpcfg.grammar.windows import Windows
 
 
 class SentenceContext(NamedTuple):
-    """The context of a sentence's n words.
+    """The pruning information of a sentence of n words.
 
-    symbol_weights (float64, (n, n_preterminals)): factor of a word's emissions under each symbol; 0 rules one out.
-    left_fit, right_fit (float64, (n + 1, n_symbols)): how well a symbol follows the word before a fencepost, and how
-        well it precedes the word after it; for the chart's beam alone.
-    may_begin, may_end (int8, (n + 1,)): whether a span of several words may begin, a constituent of several words
-        may end, at a fencepost.
+    symbol_weights (float64, (n, n_preterminals)): Factors of a word's emissions under each symbol; 0 prunes a symbol.
+    left_fit, right_fit (float64, (n + 1, n_symbols)): How well a symbol fits after the word before a fencepost, and
+        before the word after it; only used for the beam.
+    may_begin, may_end (int8, (n + 1,)): Whether a span of several words may begin at a fencepost, and whether a
+        constituent of several words may end there.
     """
 
     symbol_weights: np.ndarray
@@ -37,14 +37,14 @@ class SentenceContext(NamedTuple):
     may_end: np.ndarray
 
     def without_fit(self) -> SentenceContext:
-        """The same, but for all symbols fitting equally well everywhere."""
+        """Return a copy in which all symbols fit equally well everywhere."""
         return self._replace(left_fit=np.ones_like(self.left_fit), right_fit=np.ones_like(self.right_fit))
 
 
 class ContextModel:
-    """Tables of a grammar from which the context of a sentence's words is made.
+    """Tables of a grammar from which sentence contexts are computed.
 
-    likely_tags (int32, (n_terminals,)): the likeliest tag of each terminal alone.
+    likely_tags (int32, (n_terminals,)): The most probable tag of each terminal without context.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -70,14 +70,14 @@ class ContextModel:
         tag_threshold: float,
         boundary_threshold: float,
     ) -> SentenceContext:
-        """The context of a sentence.
+        """Compute the context of a sentence.
 
-        words (sequence of str): (n_words,).
-        terminals, tags (int32, (n_words,)): tags are ids or `NO_TAG`.
-        tag_factors (float64, (n_words, n_tags)): of the emissions of the words' terminals.
-        tag_weight (float): what is left of the emissions of a word under another tag than the given one.
-        tag_threshold (float): symbols whose posterior is lower are ruled out, but for each word's best.
-        boundary_threshold (float): fenceposts where a beginning or an end is less likely are closed to it.
+        words (sequence of str, (n_words,)): The words.
+        terminals, tags (int32, (n_words,)): Ids of their terminals and given tags, which may be `NO_TAG`.
+        tag_factors (float64, (n_words, n_tags)): Factors of the emissions of the words' terminals.
+        tag_weight (float): Factor of a word's emissions under other tags than the given one.
+        tag_threshold (float): Symbols with a lower posterior are pruned, except for the best one of each word.
+        boundary_threshold (float): Beginnings and ends with a lower posterior are pruned.
         """
         lexicon, n_tags = self._lexicon, tag_factors.shape[1]
         keys = self._windows.keys(words, np.where(tags == NO_TAG, self.likely_tags[terminals], tags))
@@ -94,9 +94,9 @@ class ContextModel:
         return SentenceContext(weights, before, after, may_begin, may_end)
 
 
-def _product(some: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the matrix product without BLAS, whose threads spin for as long as the rest of a parse takes."""
-    return np.einsum("ij,jk->ik", some, other)
+    return np.einsum("ij,jk->ik", one, other)
 
 
 def _log_odds(probability: float) -> float:
@@ -106,4 +106,4 @@ def _log_odds(probability: float) -> float:
     return -inf if probability <= 0 else inf
 
 
-_EDGE_SHARE = 1.0 / 20  # of the words' tags, that of a sentence's edge
+_EDGE_SHARE = 1.0 / 20  # share of sentence boundaries among neighbouring tags

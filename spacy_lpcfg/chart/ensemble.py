@@ -1,7 +1,7 @@
-"""An ensemble of grammars as one parser.
+"""A parser by an ensemble of grammars.
 
-The grammars share their rules, and so the coarse forest of a sentence; only the latent marginals are computed by
-each. Those of the first grammar leave so little of the forest that the others cost a fraction of it.
+The grammars share their rules, and so the coarse forest of a sentence; only the latent marginals are computed by each
+grammar. Those of the first grammar prune the forest, so that the other grammars take a fraction of the time.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from spacy_lpcfg.parsing.decodings import Decoding
 
 
 class EnsembleParser(Parser):
-    """Parses sentences by several grammars' marginals; any number of threads may share one.
+    """A parser that combines the marginals of several grammars; it may be shared by threads.
 
-    ensemble (Ensemble): the grammars.
-    settings (ChartSettings): pruning and decoding.
-    RAISES (ValueError): On a decoding that ensembles do not have.
+    ensemble (Ensemble): The grammars.
+    settings (ChartSettings): Pruning and decoding.
+    RAISES (ValueError): If ensembles do not have the decoding.
     """
 
     kind = "an ensemble, which has no one distribution over trees"
@@ -41,35 +41,35 @@ class EnsembleParser(Parser):
     def of(  # type: ignore[override]
         cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object
     ) -> EnsembleParser:
-        """The parser that `Ensemble.parser` makes."""
+        """Create the parser for `Ensemble.parser`."""
         return cls(ensemble, settings=replace(chart or ChartSettings(), decoding=decoding))
 
     @property
     def is_proper(self) -> bool:
-        """Whether all grammars are."""
+        """Whether all grammars are proper."""
         return self._ensemble.is_proper
 
     def marginals(self, forest: Forest) -> CombinedMarginals:  # type: ignore[override]  # has no vectors, and draws nothing
-        """Marginals of what the first grammar's leave of a forest, under all grammars."""
+        """Prune a forest by the first grammar and return its marginals under all grammars."""
         first = Marginals(self._fine, forest)
-        kept, values = forest, _finite(first)
+        pruned, values = forest, _finite(first)
         if values:
             ((of_edges, of_items),) = values
-            kept, items, edges = forest.pruned(of_edges, self.settings.cascade)
+            pruned, items, edges = forest.pruned(of_edges, self.settings.cascade)
             values = [(of_edges[edges], of_items[items])]
-        others = [Marginals(member, kept) for member in self._others]
+        others = [Marginals(member, pruned) for member in self._others]
         values += [pair for one in others for pair in _finite(one)]
         logs = [one.log_probability for one in (first, *others)]
-        return CombinedMarginals(kept, values, logs, self._ensemble.combine == "product")
+        return CombinedMarginals(pruned, values, logs, self._ensemble.combine == "product")
 
 
 class CombinedMarginals:
-    """Several grammars' marginals of one forest, each grammar's divided by its own total.
+    """Normalized marginals of one forest under several grammars.
 
-    forest (Forest): their forest.
-    marginals (sequence of (float64 (n_edges,), float64 (n_items,))): of its edges and items under each grammar.
-    log_probabilities (sequence of float): natural logs of the sentence's weight under each.
-    is_product (bool): whether edges are scored by the geometric mean of their marginals, else by the arithmetic one.
+    forest (Forest): The forest.
+    marginals (sequence of (float64 (n_edges,), float64 (n_items,))): Marginals of edges and items under each grammar.
+    log_probabilities (sequence of float): Log-probability of the sentence under each grammar, in nats.
+    is_product (bool): Whether edges are scored by the geometric mean of their marginals, else by the arithmetic mean.
     """
 
     def __init__(
@@ -86,31 +86,31 @@ class CombinedMarginals:
 
     @property
     def total(self) -> float:
-        """0 if no grammar has a tree in the forest, else 1."""
+        """1 if any grammar has a tree in the forest, else 0."""
         return float(bool(self._marginals))
 
     @property
     def log_probability(self) -> float:
-        """Natural log of the mean of the sentence's weights."""
+        """The logarithm of the sentence's mean probability, in nats."""
         return float(np.logaddexp.reduce(self._log_probabilities) - np.log(len(self._log_probabilities)))
 
     def edges(self) -> np.ndarray:
-        """Scores of the edges, float64 (n_edges,)."""
+        """Return the scores of the edges, float64 (n_edges,)."""
         edges = np.array([edges for edges, _ in self._marginals] or np.zeros((1, self.forest.n_edges)))
         if not self._is_product:
             return edges.mean(axis=0)
         return np.exp(np.log(np.maximum(np.abs(edges), _LEAST)).mean(axis=0))
 
     def items(self) -> np.ndarray:
-        """Means of the items' marginals, float64 (n_items,)."""
+        """Return the means of the items' marginals, float64 (n_items,)."""
         return np.mean([items for _, items in self._marginals] or np.zeros((1, self.forest.n_items)), axis=0)
 
 
-_LEAST = 1e-7  # of a factor of a product, so that no grammar forbids an edge alone
+_LEAST = 1e-7  # floor of marginals in a product, so that no single grammar rules out an edge
 
 
 def _finite(marginals: Marginals) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Marginals of edges and items as a pair, or nothing if there is no tree, or too large a number."""
+    """Return marginals of edges and items as a pair; nothing if there is no tree or a value is not finite."""
     if not marginals.total:
         return []
     edges, items = marginals.edges(), marginals.items()

@@ -1,4 +1,4 @@
-"""What is tried in turn for a sentence that the grammar has no tree for; wider beams were tried (`Parser.forest`)."""
+"""Fallbacks for sentences without a tree in the grammar, in order; `Parser.forest` has tried wider beams before."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 def first_fallback(parser: Parser, query: Query, forest: Forest) -> Parse:
-    """The tree by the first of `FALLBACKS` that has one; the last one always has.
+    """Return the tree of the first of `FALLBACKS` that has one; the last one always does.
 
-    forest (Forest): empty.
+    forest (Forest): The empty forest of the sentence.
     """
     return next(parse for attempt in FALLBACKS if (parse := attempt(parser, query, forest)) is not None)
 
 
 def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """The commonest label over a word that is no sentence of the grammar."""
+    """Put the most frequent label over a sentence of one word."""
     if len(query.words) > 1 or query.constraints:
         return None
     tag = (query.certain_tags[0] if query.certain_tags else None) or parser.tag_of_unparsed(query.words[0])
@@ -38,7 +38,7 @@ def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """Two pieces side by side, if the chart was too large for memory."""
+    """Parse two halves and join them, if the chart was too large for memory."""
     if forest.is_complete or query.constraints:
         return None
     cuts = cut_points(query.words, len(query.words) // 2)
@@ -46,16 +46,16 @@ def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
 
 
 def _backed_off(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """A tree with rules that the treebank lacks; pieces side by side, if their chart was too large for memory."""
+    """Parse with back-off rules; join the fewest constituents if that chart is too large for memory."""
     wider = parser.backoff
-    found = wider.forest(query)
-    if found.n_items:
-        return replace(wider.decode(query, found), status=BACKED_OFF)
-    return None if found.is_complete or query.constraints else _cover(parser, query, SEGMENTED)
+    forest_of_wider = wider.forest(query)
+    if forest_of_wider.n_items:
+        return replace(wider.decode(query, forest_of_wider), status=BACKED_OFF)
+    return None if forest_of_wider.is_complete or query.constraints else _cover(parser, query, SEGMENTED)
 
 
 def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None:
-    """The tree without constraints, if the sentence has any that no tree satisfies."""
+    """Parse without the constraints, if there are any."""
     if not query.constraints:
         return None
     parse = parser.parse(query.free())
@@ -63,7 +63,7 @@ def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None
 
 
 def _glued(parser: Parser, query: Query, forest: Forest) -> Parse:
-    """The fewest constituents that cover the words, side by side."""
+    """Join the fewest constituents that cover the words."""
     return _cover(parser, query, GLUED)
 
 

@@ -1,4 +1,4 @@
-"""The tree of a grammar that is nearest to what others think of a sentence."""
+"""Minimum Bayes risk decoding within a grammar's forest, by posteriors from any source."""
 
 from __future__ import annotations
 
@@ -24,41 +24,42 @@ def forest_mbr(
     *,
     bracket_cost: float,
 ) -> Parse:
-    """The tree of least expected loss among those of a forest, by posteriors from any source.
+    """Return the tree of a forest with the least expected loss by given posteriors.
 
-    Free of a grammar, brackets that are likely one by one may make a tree with rules that no treebank has.
+    Without a grammar, brackets that are individually likely may form a tree with rules that no treebank has.
 
-    forest (Forest): of the trees to choose from; with a tree.
-    grammar (Grammar): whose symbols are the forest's; table (LabelTable): of the grammar.
-    words (sequence of str): in the treebank's spelling.
-    posteriors (Posteriors): of brackets and tags; what they leave out has none.
-    bracket_cost (float): taken from the posterior of each bracket, as in `ChartSettings`.
-    RETURNS (Parse): its scores are the posteriors; its log-probability is nan.
+    forest (Forest): The trees to choose from, at least one.
+    grammar (Grammar): The grammar of the forest.
+    table (LabelTable): Labels and tags of the grammar's symbols, from `label_table`.
+    words (sequence of str): The words in treebank spelling.
+    posteriors (Posteriors): Posteriors of brackets and tags; others are 0.
+    bracket_cost (float): Cost that is subtracted from the posterior of each bracket, as in `ChartSettings`.
+    RETURNS (Parse): The tree with the posteriors as scores; the log-probability is nan.
     """
     ids = {label: i for i, label in enumerate(grammar.labels)}
     known = [(start, end, ids[label], p) for (start, end, label), p in posteriors.brackets.items() if label in ids]
     brackets = np.array([bracket[:3] for bracket in known], dtype=np.int32).reshape(-1, 3)
     p = np.array([bracket[3] for bracket in known], dtype=np.float64)
     gains = expected_scores(forest, table, brackets, p, _tag_table(grammar, posteriors), bracket_cost)
-    nodes = [_parts(grammar, item) for item in forest.item_table()[best_tree(forest, *gains)].tolist()]
-    spans = [span for own, _ in nodes for span in own]
+    nodes = [_brackets_and_tag(grammar, item) for item in forest.item_table()[best_tree(forest, *gains)].tolist()]
+    spans = [span for brackets_of_node, _ in nodes for span in brackets_of_node]
     tags = [tag for _, tag in nodes if tag]
     return posteriors.parse_of(words, tags, spans)
 
 
 def _tag_table(grammar: Grammar, posteriors: Posteriors) -> np.ndarray:
-    """Probabilities of the tags of the words, float64 (n_words, n_tags)."""
+    """Return the posteriors of the words' tags, float64 (n_words, n_tags)."""
     ids = {tag: i for i, tag in enumerate(grammar.tags)}
-    found = np.zeros((len(posteriors.tags), len(ids)))
-    for of_word, row in zip(posteriors.tags, found, strict=True):
+    table = np.zeros((len(posteriors.tags), len(ids)))
+    for of_word, row in zip(posteriors.tags, table, strict=True):
         for tag, p in of_word.items():
             if tag in ids:
                 row[ids[tag]] = p
-    return found
+    return table
 
 
-def _parts(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:
-    """The brackets of an item of a forest, outer ones first, and its tag if it is a leaf, else ""."""
+def _brackets_and_tag(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:
+    """Return the brackets of an item, outer ones first, and its tag if it is a leaf, else ""."""
     start, end, symbol, row = item
     labels = grammar.chains[symbol]
     spans = [(start, end, label) for label in (labels[:-1] if row >= 0 else labels)]
@@ -66,7 +67,7 @@ def _parts(grammar: Grammar, item: list[int]) -> tuple[list[Span], str]:
 
 
 def label_table(grammar: Grammar) -> LabelTable:
-    """The labels and tags of a grammar's symbols."""
+    """Return the labels and tags of a grammar's symbols."""
     ids = {label: i for i, label in enumerate(grammar.labels)}
     chains = [chain[:-1] if a < grammar.n_preterminals else chain for a, chain in enumerate(grammar.chains)]
     tag_of = np.full(grammar.n_symbols, NO_TAG, dtype=np.int32)

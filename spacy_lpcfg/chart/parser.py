@@ -1,4 +1,4 @@
-"""Parsing a sentence by a grammar: coarse forest, latent marginals, and the tree that they choose."""
+"""The chart parser: coarse forest, latent marginals, and decoding."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ from spacy_lpcfg.words.signatures import is_in_capitals
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ForestReading(SentenceReading):
-    """What a grammar thinks of a sentence, and the forest of the trees that the posteriors are of.
+    """The posteriors of a sentence under a grammar, with the forest that they were computed from.
 
-    grammar (Grammar): whose symbols are the forest's; labels (LabelTable): of the grammar.
-    words (sequence of str): of the sentence.
-    forest (Forest): with a tree.
+    grammar (Grammar): The grammar of the forest.
+    labels (LabelTable): Labels and tags of its symbols.
+    words (sequence of str): The words of the sentence.
+    forest (Forest): The forest, with at least one tree.
     """
 
     grammar: Grammar
@@ -60,16 +61,16 @@ class ForestReading(SentenceReading):
     forest: Forest
 
     def forest_mbr(self, posteriors: Posteriors, *, bracket_cost: float) -> Parse:
-        """The tree of the forest with the least expected loss by these posteriors."""
+        """Return the tree of the forest with the least expected loss by given posteriors."""
         return forest_mbr(self.forest, self.grammar, self.labels, self.words, posteriors, bracket_cost=bracket_cost)
 
 
 class ForestScores(NamedTuple):
-    """What the edges and items of a forest count for when a tree is chosen.
+    """Scores of the edges and items of a forest for decoding.
 
-    marginals (Marginals): of the forest.
-    edges (float64, (n_edges,)), items (float64, (n_items,)): the marginals, or without them the coarse posteriors.
-    status (str): "parsed", or "coarse" where the latent weights of every tree add up to nothing.
+    marginals (Marginals): Marginals of the forest under the latent grammar.
+    edges (float64, (n_edges,)), items (float64, (n_items,)): The marginals, or the coarse posteriors as a fallback.
+    status (str): "parsed", or "coarse" if the latent grammar has no usable marginals.
     """
 
     marginals: Marginals
@@ -79,11 +80,11 @@ class ForestScores(NamedTuple):
 
 
 class Parser(SentenceParser):
-    """Parses sentences by a grammar; any number of threads may share one.
+    """A chart parser for a grammar; it may be shared by threads.
 
-    grammar (Grammar): by any learner.
-    settings (ChartSettings): pruning and decoding.
-    RAISES (ValueError): If the most probable tree is asked for from a grammar that is not proper.
+    grammar (Grammar): A grammar of any learner.
+    settings (ChartSettings): Pruning and decoding.
+    RAISES (ValueError): If the decoding is "most-probable" and the grammar is not proper.
     """
 
     def __init__(self, grammar: Grammar, *, settings: ChartSettings = ChartSettings()) -> None:
@@ -100,49 +101,50 @@ class Parser(SentenceParser):
 
     @classmethod
     def of(cls, grammar: Grammar, decoding: Decoding, chart: ChartSettings | None, search: object) -> Parser:
-        """The parser that `Grammar.parser` makes; it has no use for settings of the search of networks."""
+        """Create the parser for `Grammar.parser`; the settings of the search of networks are not used."""
         return cls(grammar, settings=replace(chart or ChartSettings(), decoding=decoding))
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """The grammar in an error message."""
+        """The description of the grammar in error messages."""
         return "a proper grammar" if self.is_proper else "a grammar whose parameters are no probabilities"
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All of a proper grammar; of another one state vectors."""
+        """All answers if the grammar is proper, otherwise state vectors."""
         return ANSWERS if self.grammar.has_tree_probabilities else frozenset({"states"})
 
     @property
     def is_proper(self) -> bool:
-        """Whether log-probabilities are such."""
+        """Whether log-probabilities are those of a proper distribution."""
         return self.grammar.is_proper
 
     # Answers
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree of a sentence that the marginals choose, as `ChartSettings.decoding` says.
+        """Parse a sentence: return the best tree by the marginals, as `ChartSettings.decoding` says.
 
-        If the grammar has no tree that satisfies the constraints, even with rules that the treebank lacks, the tree is
-        the one without constraints, of status "unconstrained" unless it satisfies them. `fallbacks.py` lists what is
-        done for other sentences without a tree.
-        RAISES (ValueError): As `Query`.
+        If the grammar has no tree that satisfies the constraints, even with back-off rules, the result is the tree
+        without constraints, with the status "unconstrained" unless it satisfies them. Further fallbacks for sentences
+        without a tree are listed in `fallbacks.py`.
+
+        RAISES (ValueError): As for `Query`.
         """
         query = Query.of(query)
         forest = self.forest(query)
         return self.decode(query, forest) if forest.n_items else first_fallback(self, query, forest)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """The posteriors, and the forest that pruning left."""
+        """Return the posteriors of a sentence, with the pruned forest."""
         query = Query.of(query)
         forest = self.forest(query, likely=None if guide is None else guide.brackets)
         if not forest.n_items:
             return SentenceReading.of(first_fallback(self, query, forest))
         scores = self._scores(forest)
         forest = scores.marginals.forest
-        found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
+        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         return ForestReading(
-            posteriors=found,
+            posteriors=posteriors_of_sentence,
             grammar=self.grammar,
             labels=self._labels,
             words=query.words,
@@ -152,18 +154,21 @@ class Parser(SentenceParser):
         )
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """The likeliest tag of each word alone, from a table; of words that are no terminals that of unknown words."""
-        found = self._context.likely_tags[self.grammar.lexicon.terminals_by_name(words)]
-        return [self.grammar.tags[tag] for tag in found.tolist()]
+        """Return the most probable tag of each word without context, by look-up; words that are no terminals count as
+        unknown.
+        """
+        ids = self._context.likely_tags[self.grammar.lexicon.terminals_by_name(words)]
+        return [self.grammar.tags[tag] for tag in ids.tolist()]
 
     def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words): n-best trees, samples, entropy and ln P(words).
+        """Return the distribution P(tree | words), for n-best trees, samples, entropy and ln P(words).
 
-        Given tags are part of what is known: ln P(words, tags). Under constraints it is the distribution of the trees
-        that satisfy them. Empty where the grammar has no tree over the whole sentence.
-        RETURNS (Distribution): exact but for what pruning left out; so its ln P(words) is a lower bound, which
-            `log_probability` is not.
-        RAISES (ValueError): As `parse`, and if the grammar is not proper.
+        The distribution is conditioned on given tags and on constraints. It is empty if the grammar has no tree over
+        the whole sentence.
+
+        RETURNS (Distribution): Exact except for pruned trees, so that its ln P(words) is a lower bound, unlike
+            `log_probability`.
+        RAISES (ValueError): As for `parse`, and if the grammar is not proper.
         """
         self.require("distribution")
         query = Query.of(query)
@@ -179,9 +184,10 @@ class Parser(SentenceParser):
         )
 
     def states(self, query: Sentence) -> list[StateVectors]:
-        """Inside and outside vectors of the constituents and words of the tree that `parse` gives, in pre-order.
+        """Return inside and outside vectors of the constituents and words of the tree that `parse` returns, in
+        pre-order.
 
-        Of any grammar, a spectral one too. Empty where the grammar has no tree over the whole sentence.
+        Available for any grammar, also for spectral ones. Empty if the grammar has no tree over the whole sentence.
         """
         self.require("states")
         forest = self.forest(Query.of(query))
@@ -194,11 +200,10 @@ class Parser(SentenceParser):
         return states_of(self.grammar, marginals.forest.item_table(), marginals, self._choose(scores))
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) of a tree with its tags; exact.
+        """Return the exact ln P(tree, words) of a tree with its tags, summed over all of its binarisations.
 
-        tree (Tree): n-ary, in the treebank's spelling; it is normalized as for learning. All ways in which the rules
-            build it count.
-        RETURNS (float): nats; -inf if the grammar cannot make it.
+        tree (Tree): An n-ary tree in treebank spelling; it is normalized as for learning.
+        RETURNS (float): The log-probability in nats; -inf if the grammar cannot generate the tree.
         RAISES (ValueError): If the grammar is not proper, or the tree has no words.
         """
         self.require("tree_log_probability")
@@ -209,27 +214,27 @@ class Parser(SentenceParser):
         return Marginals(self._fine, forest).log_probability if forest.n_items else -np.inf
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+        """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
-        Of words that the grammar knows by their signature only, it is that of a word of this signature. Tags and
-        constraints have no part in it.
-        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
-            negative; they add up to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, else from above, by
-            thousandths of a bit under `ChartSettings.prefix_threshold`. inf from where the grammar has no sentence
-            that goes on so.
-        RAISES (ValueError): If the grammar is not proper, or trees below some of its states never end; if there are no
+        An unknown word has the surprisal of its signature. Given tags and constraints are ignored.
+
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
+            never negative and sum to -log2 P(sentence): exactly with the `EXHAUSTIVE` settings, otherwise they are
+            larger by thousandths of a bit due to `ChartSettings.prefix_threshold`. They are inf from the first word on
+            that no sentence of the grammar continues with.
+        RAISES (ValueError): If the grammar is not proper, trees below some of its states never end, or there are no
             words.
         """
         self.require("surprisal")
         with np.errstate(invalid="ignore"):
-            found = -np.diff(self._prefix_logs(Query.of(query).words)) / np.log(2)
-        return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+            bits = -np.diff(self._prefix_logs(Query.of(query).words)) / np.log(2)
+        return np.where(np.isnan(bits), np.inf, np.maximum(bits, 0.0))
 
     def log_probability(self, query: Sentence) -> float:
-        """ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for them.
+        """Return ln P(words) in nats, as exact as `surprisal`; -inf if the grammar has no tree for the words.
 
-        `Parse.log_probability` is that of a chart that is pruned for parsing, and lacks some tenths. Errors as for
-        `surprisal`.
+        `Parse.log_probability` comes from a chart that is pruned for parsing, and is some tenths lower. Errors are
+        those of `surprisal`.
         """
         self.require("log_probability")
         return float(self._prefix_logs(Query.of(query).words)[-1])
@@ -244,10 +249,10 @@ class Parser(SentenceParser):
     # The chart
 
     def forest(self, query: Sentence, *, likely: Collection[Span] | None = None) -> Forest:
-        """The pruned chart of a sentence. Empty if the grammar has no tree for it.
+        """Return the pruned chart of a sentence; it is empty if the grammar has no tree.
 
-        likely (collection of (start, end, label) or None): the only brackets to look at, as another model says, unless
-            there are constraints, or no tree is left; None for all.
+        likely (collection of (start, end, label) or None): The only brackets to consider, as predicted by another
+            model, unless there are constraints or no tree remains; None for all brackets.
         """
         query = Query.of(query)
         if likely is not None and not query.constraints:
@@ -273,19 +278,19 @@ class Parser(SentenceParser):
         forest = build(max_applications=settings.max_applications)
         if self._has_room(forest, APPLICATION_BYTES * settings.max_applications):
             return forest
-        return build(max_applications=0)  # empty, as for a chart that is too large
+        return build(max_applications=0)  # an empty forest, as for a chart that is too large
 
     def _has_room(self, forest: Forest, max_bytes: int) -> bool:
-        """Whether the vectors over the states of a forest's items take no more than so many bytes."""
+        """Return whether the state vectors of a forest's items take at most `max_bytes`."""
         if forest.n_items * int(self._state_bytes.max()) <= max_bytes:
             return True
         return int(self._state_bytes[forest.item_table()[:, 2]].sum()) <= max_bytes
 
     def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]:
-        """Terminals and given tags of a sentence, int32 (n_words,) each, and what the words around say of each.
+        """Return the terminals and given tags of a sentence, int32 (n_words,) each, and its context.
 
-        A sentence in capitals, or a headline, is read as if each of its words opened it. `surprisal` and
-        `log_probability`, by which the probabilities of all sentences add up to 1, do not read it so.
+        In a sentence in capitals or a headline, each word is looked up like the first word of a sentence. `surprisal`
+        and `log_probability` do not do so, since the probabilities of all sentences must sum to 1.
         """
         lexicon = self.grammar.lexicon
         terminals, tag_factors = lexicon.look_up(query.words, capitals_tell=not is_in_capitals(query.words))
@@ -303,26 +308,26 @@ class Parser(SentenceParser):
         return terminals, given, context if settings.boundary_merit else context.without_fit()
 
     def _wider(self, share: float) -> ChartSettings:
-        """What a sentence gets that has no tree under the settings: a share of the beam, and no thresholds on words."""
+        """Return the settings of the second attempt: a share of the beam, and no pruning by context."""
         return replace(self.settings, beam=self.settings.beam * share, tag_threshold=0.0, boundary_threshold=0.0)
 
     def marginals(self, forest: Forest) -> Marginals:
-        """Marginals of a forest under the latent grammar."""
+        """Compute the marginals of a forest under the latent grammar."""
         return Marginals(self._fine, forest)
 
-    # What fallbacks use
+    # For fallbacks
 
     @cached_property
     def backoff(self) -> Parser:
-        """The parser of sentences without a tree under wider settings; of an ensemble, by its first grammar alone.
+        """The parser with back-off rules; for an ensemble it uses the first grammar only.
 
-        Its grammar is not proper, and has no most probable tree: it chooses the one of least expected loss instead.
+        Its grammar is not proper, so that "mbr" replaces the decoding "most-probable".
         """
         decoding = "mbr" if self.settings.decoding == "most-probable" else self.settings.decoding
         return Parser(with_backoff(self.grammar), settings=replace(self.settings, decoding=decoding))
 
     def tag_of_unparsed(self, word: str) -> str:
-        """The likeliest tag of a word that is no sentence of the grammar."""
+        """Return the most probable tag of a word that is no sentence of the grammar."""
         lexicon = self.grammar.lexicon
         rows = slice(*lexicon.offsets[lexicon.terminal(word, True) :][:2])
         likely = lexicon.weights[rows] * self.grammar.symbol_weights[lexicon.symbols[rows]]
@@ -330,7 +335,7 @@ class Parser(SentenceParser):
 
     @cached_property
     def top_label(self) -> str:
-        """The commonest label of whole trees."""
+        """The most frequent label of whole trees."""
         roots = np.argsort(-self.grammar.root_weights, kind="stable")
         chains = (self.grammar.chains[root][: None if root >= self.grammar.n_preterminals else -1] for root in roots)
         return next((chain[0] for chain in chains if chain), "S")
@@ -338,16 +343,16 @@ class Parser(SentenceParser):
     # Decoding
 
     def decode(self, query: Query, forest: Forest) -> Parse:
-        """The tree of a forest that has one, as the settings say."""
+        """Return the best tree of a forest that has one, as the settings say."""
         scores = self._scores(forest)
         if self.settings.decoding == "most-probable" and scores.marginals.total > 0:
             return self._most_probable(query, forest, scores)
         brackets = TreeBrackets(scores.marginals.forest, self._labels, self._choose(scores), scores.items)
         tags, labels = self.grammar.tags, self.grammar.labels
-        own = [tags[tag] for tag in brackets.tags()]
+        predicted = [tags[tag] for tag in brackets.tags()]
         return Parse(
             words=query.words,
-            tags=with_given(own, query.certain_tags),
+            tags=with_given(predicted, query.certain_tags),
             spans=[(start, end, labels[label]) for start, end, label in brackets.spans()],
             span_scores=_as_probabilities(brackets.span_scores()),
             tag_scores=_as_probabilities(brackets.tag_scores()),
@@ -356,17 +361,17 @@ class Parser(SentenceParser):
         )
 
     def _most_probable(self, query: Query, forest: Forest, scores: ForestScores) -> Parse:
-        """The tree of `n_best(1)`."""
+        """Return the tree of `n_best(1)` as a parse."""
         tree = self._distribution(query, forest, scores.marginals).n_best(1)[0].tree
-        found = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
+        posteriors_of_sentence = Posteriors(*posteriors(forest, self._labels, scores.items, MIN_POSTERIOR))
         log_probability = scores.marginals.log_probability
-        return found.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
+        return posteriors_of_sentence.parse_of(query.words, tree.tags, tree.spans(), log_probability=log_probability)
 
     def _log_probability(self, scores: ForestScores) -> float:
         return scores.marginals.log_probability if self.is_proper else float("nan")
 
     def _choose(self, scores: ForestScores) -> np.ndarray:
-        """Items of the tree to decode, in pre-order."""
+        """Return the items of the best tree, in pre-order."""
         forest, gains = scores.marginals.forest, (scores.edges, scores.items)
         if self.settings.decoding == "mbr":
             gains = bracket_scores(forest, self._labels, scores.items, self.settings.bracket_cost)
@@ -387,5 +392,5 @@ def _as_probabilities(scores: np.ndarray) -> np.ndarray:
 
 
 def state_bytes(grammar: Grammar) -> np.ndarray:
-    """Memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
+    """Return the memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))

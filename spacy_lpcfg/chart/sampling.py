@@ -1,4 +1,4 @@
-"""Trees drawn from a grammar: what it believes the language to be, and as much training data as one likes."""
+"""Sampling of trees from a grammar."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class State(NamedTuple):
 
 
 def sample_trees(grammar: Grammar, *, seed: int = 0, max_words: int = 200) -> Iterator[Tree]:
-    """Trees drawn from the distribution of a proper grammar, without end: take some with `itertools.islice`.
+    """Draw trees from a proper grammar, without end: take some with `itertools.islice`.
 
-    grammar (Grammar): proper; of any numbers of states.
-    seed (int): the same one gives the same trees.
-    max_words (int): trees of more words are drawn again.
-    YIELDS (Tree): n-ary, unary chains expanded, without root label. Words that the grammar does not know are drawn as
-        their signature, such as "<form Cap s>".
-    RAISES (ValueError): If the grammar is not proper, or `MAX_TRIES` trees in turn are longer than `max_words`;
-        if that is no whole number of at least 1, or seed of at least 0.
+    grammar (Grammar): A proper grammar.
+    seed (int): Seed; the same one gives the same trees.
+    max_words (int): Trees of more words are rejected and drawn again.
+    YIELDS (Tree): n-ary trees with expanded unary chains, without the root label. Unknown words are drawn as their
+        signature, such as "<form Cap s>".
+    RAISES (ValueError): If the grammar is not proper, `MAX_TRIES` trees in a row are longer than `max_words`, or an
+        argument is out of range.
     """
     check_whole(0, seed=seed)
     check_whole(1, max_words=max_words)
@@ -60,7 +60,7 @@ def _trees(tables: _Tables, rng: np.random.Generator, max_words: int) -> Iterato
 
 
 def _derive(tables: _Tables, rng: np.random.Generator, max_words: int) -> list[tuple[str, str | None]] | None:
-    """A derivation as names of symbols in pre-order, leaves with their words; None if it grows too long."""
+    """Draw a derivation as names of symbols in pre-order, leaves with their words; None if it grows too long."""
     nodes: list[tuple[str, str | None]] = []
     stack = [tables.roots.draw(rng)]
     n_words, is_first = 1, True
@@ -87,7 +87,7 @@ def _binary_tree(nodes: list[tuple[str, str | None]]) -> Tree:
 
 
 class _Choice(Generic[Outcome]):
-    """Outcomes that are drawn by their weights, which need not add up to one."""
+    """A categorical distribution by weights, which need not sum to one."""
 
     def __init__(self, outcomes: Sequence[Outcome], weights: np.ndarray) -> None:
         self.outcomes = outcomes
@@ -99,11 +99,11 @@ class _Choice(Generic[Outcome]):
 
 
 class _Tables:
-    """The parameters of a grammar as choices.
+    """The parameters of a grammar as categorical distributions.
 
-    roots (choice of State): of the whole tree.
-    rules (dict[State, choice of int]): of every interminal in every state.
-    terminals (dict[State, choice of int]): of every preterminal in every state.
+    roots (choice of State): Roots of trees.
+    rules (dict[State, choice of int]): Rules of each interminal in each state.
+    terminals (dict[State, choice of int]): Terminals of each preterminal in each state.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -125,11 +125,11 @@ class _Tables:
         _, left, right = self.grammar.rules[rule].tolist()
         pairs = self.grammar.tensor(rule)[parent.state]
         cumulative = pairs.ravel().cumsum(dtype=np.float64)
-        chosen = int(cumulative[:-1].searchsorted(rng.random() * cumulative[-1], side="right"))
-        return State(left, chosen // pairs.shape[1]), State(right, chosen % pairs.shape[1])
+        pair = int(cumulative[:-1].searchsorted(rng.random() * cumulative[-1], side="right"))
+        return State(left, pair // pairs.shape[1]), State(right, pair % pairs.shape[1])
 
     def word(self, preterminal: State, is_first: bool, rng: np.random.Generator) -> str:
-        """Draw a terminal, and of the words and signatures that it emits one."""
+        """Draw a terminal, and one of the words and signatures that it emits."""
         key = self.terminals[preterminal].draw(rng), int(self.grammar.tag_of[preterminal.symbol]), is_first
         if key not in self.names:
             names, factors = self.grammar.lexicon.names_of(key[0], is_first)
@@ -143,7 +143,7 @@ class _Tables:
             self.rules[State(symbol, h)] = _Choice(rules, weights[:, h])
 
     def _add_terminals(self, symbol: int) -> None:
-        """Emissions but those of the terminals that stand for any word under a given tag."""
+        """Add the emissions of a preterminal, without terminals that stand for any word under a given tag."""
         lexicon = self.grammar.lexicon
         terminals = lexicon.row_terminals
         rows = np.flatnonzero((lexicon.symbols == symbol) & ~np.isin(terminals, lexicon.tag_terminals))

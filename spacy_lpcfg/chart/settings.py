@@ -1,4 +1,4 @@
-"""What a chart may leave out for speed, and how it chooses a tree."""
+"""Settings of chart parsing: pruning and decoding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from spacy_lpcfg.checks import SHARE, one_of
 from spacy_lpcfg.parsing.decodings import OF_PROPER_GRAMMAR
 
 APPLICATION_BYTES = 48
-"""Memory of a rule application in a chart, at the moment when the room for them is doubled."""
+"""Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
 _SHARES = (
     "threshold",
     "edge_threshold",
@@ -22,32 +22,30 @@ _SHARES = (
 
 @dataclass(frozen=True)
 class ChartSettings:
-    """What a parser may leave out for speed, and how it decodes.
+    """Settings of pruning and decoding.
 
-    threshold (float): least marginal of an item (a, i, j) under the treebank PCFG.
-    edge_threshold (float): least marginal of an edge (a -> b c, i, k, j) under it.
-    beam (float): items of a coarse cell below this share of its best are dropped; 0 keeps all.
-    tag_threshold (float): symbols over a word, its tag with the labels that span it alone, less likely than this by
-        the words around are ruled out; 0 keeps all.
-    boundary_threshold (float): where the beginning of a span of several words, or the end of a constituent of several
-        words, is less likely than this by the words around, there is none; 0 allows all.
-    boundary_merit (bool): compare items for the beam by how well they fit between the words around, too (Caraballo
-        and Charniak 1998); else by their inside and prior probabilities alone.
-    retry_beam (float or None): where pruning left no tree, the chart is made again with this share of the beam, and
-        without thresholds on tags and boundaries; None goes on to the rules of the back-off grammar at once.
-    cascade (float): least marginal of an edge under the first grammar of an ensemble, for the others to look at it;
-        unless it is 0, posteriors of brackets from elsewhere prune too, as those of a combination's first grammar do.
-    prefix_threshold (float): least posterior, given the words up to its end, of a constituent in the sums of
-        `Parser.surprisal`.
-    decoding (str): "mbr" chooses the tree of the grammar with the largest sum of its brackets' posteriors, each less
-        `bracket_cost`, and of its tags' (minimum Bayes risk); "max-rule" that with the largest sum of its rules'
-        marginals (Goodman 1996), as the spectral papers do; "most-probable" that of `n_best(1)`, for proper grammars.
-    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    absolute (bool): decode absolute marginals (section 3.3 of Cohen et al. 2013); else signed ones.
-    max_applications (int): a sentence is cut in two if its coarse chart would hold more rule applications, or if its
-        forest would have larger vectors of states; this bounds the memory of each, at `APPLICATION_BYTES` an
-        application.
-    RAISES (ValueError): On another way of decoding, or if a share or a probability is not from 0 to 1.
+    threshold (float): Minimum marginal of an item (a, i, j) under the treebank PCFG.
+    edge_threshold (float): Minimum marginal of an edge (a -> b c, i, k, j) under the treebank PCFG.
+    beam (float): Items below this share of the best score in their coarse cell are pruned; 0 for no pruning.
+    tag_threshold (float): Minimum posterior of a preterminal symbol (a tag with the labels that span only its word)
+        given the context of the word; 0 for no pruning.
+    boundary_threshold (float): Minimum posterior, given the context, of the beginning of a span and of the end of a
+        constituent of several words; 0 for no pruning.
+    boundary_merit (bool): Whether the beam also compares how well items fit between the words around them (Caraballo
+        and Charniak 1998), in addition to inside and prior probabilities.
+    retry_beam (float or None): If pruning left no tree, the chart is built again with this share of the beam, and
+        without pruning by context; None to use the back-off rules at once.
+    cascade (float): Minimum marginal of an edge under the first grammar of an ensemble to be considered by the others.
+        Unless it is 0, bracket posteriors of another model, such as a combination's first grammar, also prune.
+    prefix_threshold (float): Minimum posterior of a constituent, given the words up to its end, in `Parser.surprisal`.
+    decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of brackets, each minus
+        `bracket_cost`, and of tags; "max-rule" maximizes the sum of rule marginals (Goodman 1996), as in the spectral
+        papers; "most-probable" is the tree of `n_best(1)`, for proper grammars.
+    bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
+    absolute (bool): Whether to decode absolute marginals (section 3.3 of Cohen et al. 2013) instead of signed ones.
+    max_applications (int): Limit on the rule applications of a coarse chart, and so on its memory, at
+        `APPLICATION_BYTES` each; state vectors of the forest have the same limit. Larger sentences are cut in two.
+    RAISES (ValueError): If the decoding is unknown, or a share or probability is not from 0 to 1.
     """
 
     threshold: float = 5e-5

@@ -1,4 +1,4 @@
-"""Vectors of the latent states of a tree's constituents."""
+"""Latent state vectors of a tree's constituents."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from spacy_lpcfg.parsing.result import StateVectors
 
 
 def states_of(grammar: Grammar, items: np.ndarray, marginals: Marginals, nodes: np.ndarray) -> list[StateVectors]:
-    """The vectors of the constituents and words of a tree, in pre-order.
+    """Return the inside and outside vectors of the constituents and words of a tree, in pre-order.
 
-    items (int32, (n_items, 4)): of the forest; nodes (int32, (n_nodes,)): those of the tree, in pre-order.
+    items (int32, (n_items, 4)): Item table of the forest.
+    marginals (Marginals): Marginals of the forest.
+    nodes (int32, (n_nodes,)): Items of the tree, in pre-order.
     """
-    found = []
+    vectors = []
     for node in nodes.tolist():
         start, end, symbol, _ = items[node].tolist()
         if not grammar.is_intermediate(symbol):
             inside, outside, exponent = marginals.vectors(node)
-            found.append(
+            vectors.append(
                 StateVectors(start, end, grammar.symbols[symbol], inside, outside, float(exponent * np.log(2)))
             )
-    return found
+    return vectors

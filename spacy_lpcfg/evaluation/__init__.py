@@ -1,1 +1,1 @@
-"""How good trees and probabilities are: EVALB, unlabelled brackets, calibration, significance."""
+"""Evaluation of trees and probabilities: EVALB, unlabelled brackets, calibration, significance tests."""

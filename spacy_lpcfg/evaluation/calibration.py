@@ -1,8 +1,8 @@
-"""How far probabilities of brackets, tags and trees are to be believed: reliability, and temperatures that mend it.
+"""Calibration of the probabilities of brackets, tags and trees: reliability diagrams and temperature scaling.
 
-Guo et al. (2017), "On calibration of modern neural networks": the log-odds of every probability are divided by one
-number, fitted on trees that nothing was learned from, which changes no order and no tree. Differs: `fit_temperature`
-makes the binned error least, not the likelihood greatest.
+Temperature scaling (Guo et al. 2017, "On calibration of modern neural networks") divides the log-odds of every
+probability by one number that is fitted on held-out trees; this keeps the order of brackets, and so the trees. Differs:
+`fit_temperature` minimizes the expected calibration error instead of maximizing the likelihood.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from spacy_lpcfg.trees.tree import Tree
 N_BINS = 10
 TAG_TEMPERATURE = 2.0
 """Of the tags' probabilities. It makes the error least on other domains as far as the error on GUM stays below 1.5%."""
-_LEAST = 1e-6  # of a probability and its complement, whose log-odds would be infinite
+_LEAST = 1e-6  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
 _TEMPERATURES = np.round(np.geomspace(0.25, 4.0, 81), 3)
 
 
 class Reliability(NamedTuple):
-    """Probabilities in bins of equal width over [0, 1]; of empty bins the means are nan.
+    """A reliability diagram: brackets in bins of equal width by their probability.
 
-    counts (int64, (n_bins,)): brackets of each bin.
-    confidences (float64, (n_bins,)): their mean probability.
-    accuracies (float64, (n_bins,)): the share of them that is right.
+    counts (int64, (n_bins,)): Number of brackets in each bin.
+    confidences (float64, (n_bins,)): Mean probability of the brackets in each bin; nan for an empty bin.
+    accuracies (float64, (n_bins,)): Share of the brackets in each bin that are right; nan for an empty bin.
     """
 
     counts: np.ndarray
@@ -36,7 +36,7 @@ class Reliability(NamedTuple):
 
     @property
     def expected_error(self) -> float:
-        """Mean distance of confidence and accuracy over all brackets, in [0, 1] (expected calibration error)."""
+        """The expected calibration error, in [0, 1]: the mean distance of confidence and accuracy over all brackets."""
         filled = self.counts > 0
         distances = np.abs(self.confidences - self.accuracies)[filled]
         return float(np.average(distances, weights=self.counts[filled])) if filled.any() else 0.0
@@ -47,11 +47,13 @@ Outcomes = tuple[np.ndarray, np.ndarray]
 
 
 def outcomes(parses: Sequence[Parse], golds: Sequence[Tree]) -> Outcomes:
-    """The probabilities of the brackets of parses, and whether the gold trees have them.
+    """Return the probability of each bracket of some parses, and whether it is in the gold tree.
 
-    parses (sequence of Parse) and golds (sequence of Tree): of the same sentences; trees as scoring sees them.
-    RETURNS (float64 (n_brackets,), bool (n_brackets,)): of all brackets, sentence by sentence.
-    RAISES (ValueError): Unless there are as many gold trees as parses, of as many words each.
+    parses (sequence of Parse): Parses of the sentences.
+    golds (sequence of Tree): Gold trees of the same sentences, normalized as for scoring.
+    RETURNS (float64 (n_brackets,), bool (n_brackets,)): Probabilities and correctness of all brackets, sentence by
+        sentence.
+    RAISES (ValueError): If the numbers of sentences, or of words in any of them, differ.
     """
     scores, right = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     if [len(parse.words) for parse in parses] != [len(gold.words) for gold in golds]:
@@ -95,10 +97,10 @@ def tree_probability(scores: Sequence[float] | np.ndarray) -> float:
 
 
 def reliability(scores: np.ndarray, right: np.ndarray, *, n_bins: int = N_BINS) -> Reliability:
-    """How often brackets of each probability are right.
+    """Bin brackets by probability and compute the accuracy in each bin.
 
-    scores (float, (n,)): probabilities, in [0, 1].
-    right (bool, (n,)): whether the brackets are in the gold trees.
+    scores (float, (n,)): Probabilities of brackets, in [0, 1].
+    right (bool, (n,)): Whether each bracket is in its gold tree.
     """
     bins = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
     counts = np.bincount(bins, minlength=n_bins)
@@ -109,17 +111,18 @@ def reliability(scores: np.ndarray, right: np.ndarray, *, n_bins: int = N_BINS) 
 
 
 def tempered(scores: np.ndarray, temperature: float) -> np.ndarray:
-    """Probabilities whose log-odds are divided by a temperature: above 1 they are less sure, below 1 more so.
+    """Divide the log-odds of probabilities by a temperature.
 
-    scores (float, (n,)): in [0, 1]; 0 and 1 stay as they are.
-    RETURNS (float64, (n,)): The same values if the temperature is 1.
+    scores (float, (n,)): Probabilities in [0, 1]; 0 and 1 stay as they are.
+    temperature (float): Above 1 for less confident probabilities, below 1 for more confident ones.
+    RETURNS (float64, (n,)): The scaled probabilities, equal to `scores` if the temperature is 1.
     """
     if temperature == 1:
         return scores.astype(np.float64)
     inside = np.clip(scores, _LEAST, 1 - _LEAST, dtype=np.float64)
     with np.errstate(over="ignore"):
-        found = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
-    return np.where((scores <= 0) | (scores >= 1), scores, found)
+        scaled = 1 / (1 + ((1 - inside) / inside) ** (1 / temperature))
+    return np.where((scores <= 0) | (scores >= 1), scores, scaled)
 
 
 def tempered_tags(of_word: dict[str, float], temperature: float) -> dict[str, float]:
@@ -139,10 +142,10 @@ def tempered_tags(of_word: dict[str, float], temperature: float) -> dict[str, fl
 
 
 def fit_temperature(scores: np.ndarray, right: np.ndarray) -> float:
-    """The temperature of least expected calibration error; same arguments as `reliability`.
+    """Find the temperature with the least expected calibration error, by grid search.
 
-    Guo et al. fit it by likelihood, which bets on the few brackets that are all but certain; this is what is reported.
-
+    scores (float, (n,)): Probabilities of brackets, in [0, 1].
+    right (bool, (n,)): Whether each bracket is in its gold tree.
     RAISES (ValueError): If there are no brackets.
     """
     return fit_shared_temperature([(scores, right)])

@@ -49,15 +49,15 @@ __all__ = [
 ]
 
 LENGTHS = (10, 20, 30, 40)
-"""Where ranges of lengths of sentences end."""
+"""Upper limits of the ranges of sentence length."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What `evaluate` found.
+    """EVALB scores of all sentences, as `evaluate` returns them.
 
-    sentences (list of SentenceScore): In the order of the trees.
-    params (Params): What counted.
+    sentences (list of SentenceScore): Scores of the sentences, in the order of the trees.
+    params (Params): The settings of the comparison.
     """
 
     sentences: list[SentenceScore]
@@ -68,7 +68,7 @@ class Evaluation:
         return Totals.of(score for score in self.sentences if max_length is None or score.length <= max_length)
 
     def scores(self) -> dict[str, float]:
-        """The scores over all lengths by name.
+        """Return the scores over sentences of all lengths, by name.
 
         RETURNS (dict of str to float): evalb_p, evalb_r, evalb_f, complete_match and tag_acc are
             percentages (0 to 100) over the valid sentences; n_sentences, n_error and n_skipped are
@@ -87,7 +87,7 @@ class Evaluation:
         }
 
     def per_label(self) -> dict[str, PRF]:
-        """Brackets by label (see `SentenceScore.labels`), in alphabetical order."""
+        """Return bracket counts by label (see `SentenceScore.labels`), in alphabetical order."""
         labels: dict[str, PRF] = {}
         for score in self.sentences:
             for label, counts in score.labels.items():
@@ -95,11 +95,11 @@ class Evaluation:
         return dict(sorted(labels.items()))
 
     def per_length(self, bounds: Sequence[int] = LENGTHS) -> dict[str, Totals]:
-        """Sums over the sentences of each range of lengths.
+        """Return totals over the sentences in each range of lengths.
 
-        bounds (sequence of int): The greatest length of each range but the last, in words of the gold
+        bounds (sequence of int): The greatest length in each range but the last, in words of the gold
             tree (see `SentenceScore.length`), rising.
-        RETURNS (dict of str to Totals): By "1-10", "11-20" and so on, and at last ">40"; a range
+        RETURNS (dict of str to Totals): Keys are "1-10", "11-20" and so on, and finally ">40"; a range
             without sentences is left out.
         """
         names = [*(f"{low + 1}-{high}" for low, high in pairwise((0, *bounds))), f">{bounds[-1]}"]
@@ -109,10 +109,10 @@ class Evaluation:
         return {name: Totals.of(scores) for name, scores in ranges.items() if scores}
 
     def confusions(self) -> dict[tuple[str, str], int]:
-        """How often brackets have the right words, but the label of test instead of that of gold.
+        """Count brackets with the right words and a wrong label, by gold and test label.
 
-        RETURNS (dict of (str, str) to int): By both labels (see `SentenceScore.confusions`), the
-            commonest first.
+        RETURNS (dict of (str, str) to int): Counts by gold and test label (see
+            `SentenceScore.confusions`), in descending order.
         """
         counts: Counter[tuple[str, str]] = Counter()
         for score in self.sentences:
@@ -120,21 +120,21 @@ class Evaluation:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def table(self) -> str:
-        """A summary for people: scores over all and over short sentences, by label and by length, and
-        the commonest confusions of labels.
+        """Return a summary for people: scores over all and over short sentences, by label and by length, and the most
+        frequent confusions of labels.
         """
         return summary_table(self)
 
     def reference_table(self) -> str:
-        """The report that evalb.c prints, for programs that read it."""
+        """Return the report that evalb.c prints, for programs that read it."""
         return reference_table(self)
 
 
 def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Params = COLLINS) -> Evaluation:
     """Compare trees with gold trees, one to one.
 
-    golds, tests (iterable of Tree, sequence of Tree, or None): As for `score_sentence`.
-    params (Params): What counts.
+    golds, tests (iterable of Tree, sequence of Tree, or None): Trees of each sentence, as for `score_sentence`.
+    params (Params): The settings of the comparison.
     RETURNS (Evaluation): The scores of every sentence.
     RAISES (ValueError): If there are not as many test trees as gold trees.
     """
@@ -148,9 +148,9 @@ def evaluate(golds: Iterable[Sentence], tests: Iterable[Sentence], params: Param
 
 
 def read_evalb(path: str | os.PathLike[str]) -> Iterator[tuple[Tree, ...]]:
-    """Read a file that holds one sentence a line, as EVALB does.
+    """Read a file with one sentence a line, as EVALB does.
 
-    path (path): The file, as in `read_trees`.
+    path (path): A file of bracketed trees, plain or compressed, as for `read_trees`.
     YIELDS (tuple of Tree): The trees on a line: one, or several side by side, or none where
         the line has no words, only brackets or nothing, as parsers write when they find no tree.
     RAISES (TreebankError): For a line that is not whole trees, and as `read_trees`.

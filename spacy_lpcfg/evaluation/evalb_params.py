@@ -32,7 +32,7 @@ _QUOTE_WORDS = frozenset({"'", '"', "/"})
 
 @dataclass(frozen=True)
 class Params:
-    """What counts in a comparison of trees. `Params()` counts everything, as EVALB without a file.
+    """Settings of an EVALB comparison. `Params()` counts everything, as EVALB does without a parameter file.
 
     deleted (frozenset of str): tags whose words, and labels whose brackets, do not count.
     deleted_for_length (frozenset of str): tags whose words do not count in the sentence length.
@@ -67,38 +67,38 @@ class Params:
         RETURNS (Params): the settings.
         RAISES (ValueError): a keyword or value that EVALB does not know, with file and line.
         """
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for number, line in enumerate(read_lines(path), start=1):
             if line.strip() and not line.startswith("#"):
                 field, value = _read_setting(line, f"{path}:{number}")
                 is_number = isinstance(value, int)
-                found[field] = value if is_number else found.get(field, frozenset()) | {value}
-        found.pop("debug", None)
-        return cls(**found)
+                settings[field] = value if is_number else settings.get(field, frozenset()) | {value}
+        settings.pop("debug", None)
+        return cls(**settings)
 
     def same_label(self, one: str, other: str) -> bool:
-        """Whether two labels, or two tags, are the same or equivalent."""
+        """Return whether two labels, or two tags, are equal or equivalent."""
         return one == other or bool({(one, other), (other, one)} & self.equal_labels)
 
     def same_word(self, one: str, other: str) -> bool:
-        """Whether two words are the same or equivalent."""
+        """Return whether two words are equal or equivalent."""
         return one == other or bool({(one, other), (other, one)} & self.equal_words)
 
     def deletes_bracket(self, label: str) -> bool:
-        """Whether brackets with this label do not count (tags have to be in `deleted` exactly)."""
+        """Return whether brackets with this label do not count (tags have to be in `deleted` exactly)."""
         return any(self.same_label(label, deleted) for deleted in self.deleted)
 
     def may_be_quote(self, tag: str, word: str) -> bool:
-        """Whether this is a quotation mark that the other tree may have tagged otherwise."""
+        """Return whether this is a quotation mark that the other tree may have tagged otherwise."""
         return tag in self.quotes and word in _QUOTE_WORDS
 
 
-def _read_setting(line: str, place: str) -> tuple[str, Any]:
-    """The field of `Params` that a line sets, and the value."""
+def _read_setting(line: str, location: str) -> tuple[str, Any]:
+    """Parse a line of a parameter file into a field of `Params` and its value."""
     keyword, *values = line.split()
     if keyword not in _SETTINGS:
         known = ", ".join(_SETTINGS)
-        raise ValueError(f"{place}: unknown keyword {shown(keyword)}; the known ones are {known}")
+        raise ValueError(f"{location}: unknown keyword {shown(keyword)}; the known ones are {known}")
     field, kind = _SETTINGS[keyword]
     if kind is tuple and len(values) == 2:
         return field, tuple(values)
@@ -106,7 +106,7 @@ def _read_setting(line: str, place: str) -> tuple[str, Any]:
         return field, values[0]
     if issubclass(kind, int) and len(values) == 1 and values[0].isdecimal() and len(values[0]) <= _MOST_DIGITS:
         return field, kind(int(values[0]))
-    raise ValueError(f"{place}: {keyword} takes {_FORMS[kind]}, got {shown(' '.join(values))}")
+    raise ValueError(f"{location}: {keyword} takes {_FORMS[kind]}, got {shown(' '.join(values))}")
 
 
 COLLINS = Params(

@@ -18,7 +18,7 @@ _REFERENCE_HEAD = f"""\
 
 
 class Evaluated(Protocol):
-    """What the tables show of an `Evaluation`."""
+    """The interface of `Evaluation` that the tables need."""
 
     @property
     def sentences(self) -> Sequence[SentenceScore]: ...
@@ -36,11 +36,11 @@ class Evaluated(Protocol):
 
 
 def reference_table(evaluation: Evaluated) -> str:
-    """The report of evalb.c: a line for each sentence, a line of sums, two summaries.
+    """Format the report of evalb.c: a line for each sentence, a line of sums, two summaries.
 
     evaluation (Evaluation): The scores.
-    RETURNS (str): Lines without a newline at the end. What evalb.c says of error sentences, on
-        stderr, is in `Evaluation.sentences`.
+    RETURNS (str): Lines without a newline at the end. The messages about error sentences, which
+        evalb.c prints on stderr, are in `Evaluation.sentences`.
     """
     cutoff = evaluation.params.cutoff
     total = evaluation.total()
@@ -73,7 +73,7 @@ def _reference_line(number: int, score: SentenceScore) -> str:
 
 
 def _reference_sums(total: Totals) -> str:
-    """The line below the sentences: half of it when a side has no brackets, as in evalb.c."""
+    """Format the line below the sentences; like evalb.c, only its second half if a side has no brackets."""
     counts = total.brackets
     tags = f"  {total.n_words:5d} {total.n_correct_tags:5d}   {total.tag_accuracy:6.2f}"
     if not (counts.n_gold and counts.n_test):
@@ -103,7 +103,7 @@ def _reference_summary(total: Totals) -> list[str]:
 
 
 def summary_table(evaluation: Evaluated) -> str:
-    """A summary for people: percentages over all and over short sentences, by label, by length; confusions.
+    """Format a summary for people: percentages over all and over short sentences, by label, by length; confusions.
 
     evaluation (Evaluation): The scores.
     RETURNS (str): Lines without a newline at the end.
@@ -165,14 +165,14 @@ def _length_line(name: str, total: Totals) -> str:
 
 
 def _confusion_lines(evaluation: Evaluated) -> list[str]:
-    """The commonest wrong labels of right spans."""
+    """Format the most frequent wrong labels of right spans."""
     commonest = list(evaluation.confusions().items())[:_MAX_CONFUSIONS]
     lines = [f"{gold:<12}{test:<12}{n:>8}" for (gold, test), n in commonest]
     return ["", f"{'gold':<12}{'taken for':<12}{'times':>8}", *lines] if lines else []
 
 
 def _remarks(evaluation: Evaluated, total: Totals) -> list[str]:
-    """What makes the scores above doubtful: too many sentences that they leave out."""
+    """Warn about scores that are doubtful because too many error sentences are left out."""
     if total.n_error <= evaluation.params.max_error:
         return []
     number, first = next(

@@ -14,21 +14,21 @@ from spacy_lpcfg.evaluation.evalb_params import COLLINS, Params
 from spacy_lpcfg.trees.tree import Span, Tree
 
 Sentence = Tree | Sequence[Tree] | None
-"""What stands on one line of an EVALB file: a tree, several side by side, or nothing."""
+"""One line of an EVALB file: a tree, several side by side, or nothing."""
 
 _FUNCTION = re.compile("[-=]")
 
 
-def percent(part: float, whole: float) -> float:
-    """100 part / whole, and 0 where there is no whole."""
-    return 100.0 * part / whole if whole else 0.0
+def percent(count: float, total: float) -> float:
+    """Return `count` as a percentage of `total`; 0 if the total is 0."""
+    return 100.0 * count / total if total else 0.0
 
 
 @dataclass(frozen=True)
 class PRF:
     """Precision, recall and F1, in percent, from counts that add up.
 
-    matched, n_gold, n_test (int): Items that agree, items wanted, items found.
+    matched, n_gold, n_test (int): Numbers of items that agree, of gold items, and of items of the parser.
     """
 
     matched: int = 0
@@ -48,7 +48,7 @@ class PRF:
 
     @property
     def fmeasure(self) -> float:
-        """F1, the harmonic mean of both; 0 where both are 0."""
+        """F1, the harmonic mean of precision and recall; 0 if both are 0."""
         p, r = self.precision, self.recall
         return 2 * p * r / (p + r) if p + r else 0.0
 
@@ -63,7 +63,7 @@ class Status(IntEnum):
 
 @dataclass(frozen=True)
 class SentenceScore:
-    """How a test tree compares with its gold tree. Only valid sentences have counts.
+    """The comparison of a test tree with its gold tree. Only valid sentences have counts.
 
     length (int): Words of the gold tree, less those with a tag in `Params.deleted_for_length`.
     status (Status): Valid, error (other words than gold) or skipped (no words in the test tree).
@@ -73,7 +73,7 @@ class SentenceScore:
         matches through an equivalence (or unlabelled) counts under the label of its gold bracket.
     confusions (dict of (str, str) to int): The labels, of gold and of test, of brackets over the same
         words that do not match, paired one to one in pre-order.
-    reason (str): Why the sentence is not valid.
+    reason (str): The reason why a sentence is not valid; "" if it is.
     """
 
     length: int
@@ -87,7 +87,7 @@ class SentenceScore:
 
     @property
     def brackets(self) -> PRF:
-        """Brackets of all labels."""
+        """Bracket counts over all labels."""
         return sum(self.labels.values(), PRF())
 
     @property
@@ -106,21 +106,21 @@ def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> 
     differ in their number of words, quotation marks that only one of them lost come back (see
     `Params.quotes`).
 
-    gold (Tree, sequence of Tree, or None): The right tree, which is not normalized here.
-    test (Tree, sequence of Tree, or None): The tree to judge. None or () is skipped, as in EVALB.
-    params (Params): What counts.
-    RETURNS (SentenceScore): The counts, or why there are none.
+    gold (Tree, sequence of Tree, or None): The gold tree, which is not normalized here.
+    test (Tree, sequence of Tree, or None): The parser's tree. None or () is skipped, as in EVALB.
+    params (Params): The settings of the comparison.
+    RETURNS (SentenceScore): The counts, or the reason why there are none.
     """
     gold_side, test_side = _Side(gold, params), _Side(test, params)
     length = sum(tag not in params.deleted_for_length for tag in gold_side.tags)
-    if test_side.n_kept == 0:
+    if test_side.n_counted == 0:
         return SentenceScore(length, Status.SKIPPED, reason="no words in test")
-    if gold_side.n_kept != test_side.n_kept:
+    if gold_side.n_counted != test_side.n_counted:
         _restore_quotes(gold_side, test_side)
     reason = _mismatch(gold_side, test_side, params)
     if reason:
         return SentenceScore(length, Status.ERROR, reason=reason)
-    gold_tags, test_tags = gold_side.kept(gold_side.tags), test_side.kept(test_side.tags)
+    gold_tags, test_tags = gold_side.counted(gold_side.tags), test_side.counted(test_side.tags)
     gold_brackets, test_brackets = gold_side.brackets(params), test_side.brackets(params)
     labels, confusions = _match(gold_brackets, test_brackets, params)
     return SentenceScore(
@@ -136,7 +136,7 @@ def score_sentence(gold: Sentence, test: Sentence, params: Params = COLLINS) -> 
 
 @dataclass
 class _Quote:
-    """A quotation mark: its place among all words, and the number of kept words before it."""
+    """A quotation mark: its index among all words, and the number of counted words before it."""
 
     index: int
     position: int
@@ -144,7 +144,7 @@ class _Quote:
 
 
 class _Side:
-    """Words, tags and spans of gold or test, and how often each word counts (0: deleted)."""
+    """Words, tags and spans of gold or test; `copies` says how often each word counts (0: deleted)."""
 
     def __init__(self, sentence: Sentence, params: Params) -> None:
         trees = (sentence,) if isinstance(sentence, Tree) else sentence or ()
@@ -164,15 +164,15 @@ class _Side:
         ]
 
     @property
-    def n_kept(self) -> int:
+    def n_counted(self) -> int:
         return sum(self.copies)
 
-    def kept(self, items: list[str]) -> list[str]:
-        """The words, or tags, that count."""
+    def counted(self, items: list[str]) -> list[str]:
+        """Return the words, or tags, that count."""
         return [item for item, n in zip(items, self.copies, strict=True) for _ in range(n)]
 
     def brackets(self, params: Params) -> list[Span]:
-        """The brackets that count, over the words that count, in pre-order."""
+        """Return the brackets that count, in pre-order, with positions among the words that count."""
         before = list(accumulate(self.copies, initial=0))
         spans = [
             (before[start], before[end], label if params.functions else _FUNCTION.split(label, maxsplit=1)[0])
@@ -181,16 +181,16 @@ class _Side:
         return [(start, end, label) for start, end, label in spans if start < end and not params.deletes_bracket(label)]
 
     def restore(self, quote: _Quote) -> None:
-        """Let a deleted quotation mark count."""
+        """Make a deleted quotation mark count."""
         self.copies[quote.index] += 1
         for other in self.quotes:
             other.position += other.index >= quote.index
 
 
 def _restore_quotes(gold: _Side, test: _Side) -> None:
-    """Restore the quotation marks that one side deleted and the other, at the same place, did not.
+    """Restore each quotation mark that one side deleted and the other, at the same position, did not.
 
-    Where several stand side by side one may be restored twice, as it is in evalb.c.
+    Of several side by side one may be restored twice, as in evalb.c.
     """
     for test_quote in test.quotes:
         position = test_quote.position
@@ -203,17 +203,17 @@ def _restore_quotes(gold: _Side, test: _Side) -> None:
 
 
 def _mismatch(gold: _Side, test: _Side, params: Params) -> str:
-    """What keeps two sides from being compared; "" if nothing does."""
-    if gold.n_kept != test.n_kept:
-        return f"{gold.n_kept} words count in gold, {test.n_kept} in test"
-    for gold_word, test_word in zip(gold.kept(gold.words), test.kept(test.words), strict=True):
+    """Return the reason why two sides cannot be compared; "" if they can."""
+    if gold.n_counted != test.n_counted:
+        return f"{gold.n_counted} words count in gold, {test.n_counted} in test"
+    for gold_word, test_word in zip(gold.counted(gold.words), test.counted(test.words), strict=True):
         if not params.same_word(gold_word, test_word):
             return f"the word {shown(gold_word)} in gold is {shown(test_word)} in test"
     return ""
 
 
 def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str, PRF], dict[tuple[str, str], int]]:
-    """Pair brackets of equal spans and labels, one to one, in pre-order; then those of equal spans that are left."""
+    """Pair brackets of equal spans and labels, one to one, in pre-order; then the remaining ones of equal spans."""
     matched, n_gold, n_test = Counter[str](), Counter[str](), Counter[str]()
     waiting: dict[tuple[int, int], list[str]] = defaultdict(list)
     missed: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -238,9 +238,9 @@ def _match(gold: list[Span], test: list[Span], params: Params) -> tuple[dict[str
 
 
 def _count_crossing(gold: list[Span], test: list[Span], n_words: int) -> int:
-    """The number of test brackets that begin, or end, inside a gold bracket but not both."""
-    first_start = list(range(n_words + 1))  # of the gold brackets that end here
-    last_end = list(range(n_words + 1))  # of the gold brackets that start here
+    """Count the test brackets that begin, or end, inside a gold bracket but not both."""
+    first_start = list(range(n_words + 1))  # start of the longest gold bracket that ends here
+    last_end = list(range(n_words + 1))  # end of the longest gold bracket that starts here
     for start, end, _ in gold:
         first_start[end] = min(first_start[end], start)
         last_end[start] = max(last_end[start], end)

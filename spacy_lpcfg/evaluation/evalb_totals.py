@@ -10,7 +10,7 @@ from spacy_lpcfg.evaluation.evalb_sentence import PRF, SentenceScore, Status, pe
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over sentences, and the percentages that EVALB reports of them.
+    """Sums over the sentences of an evaluation, and the percentages that EVALB reports.
 
     n_sentences, n_error, n_skipped (int): All sentences, and those that are not valid; the rest
         counts valid sentences only.
@@ -34,7 +34,7 @@ class Totals:
 
     @classmethod
     def of(cls, sentences: Iterable[SentenceScore]) -> Totals:
-        """Sum up sentences."""
+        """Sum up the scores of sentences."""
         sentences = list(sentences)
         valid = [score for score in sentences if score.status == Status.VALID]
         return cls(
@@ -72,7 +72,7 @@ class Totals:
 
     @property
     def average_crossing(self) -> float:
-        """Crossing brackets a sentence: the one figure here that is not a percentage."""
+        """Mean number of crossing brackets a sentence: the only figure here that is not a percentage."""
         return self.n_crossing / self.n_valid if self.n_valid else 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""Whether one parser's F1 is better than another's by more than chance would make it."""
+"""Significance test for the difference of two parsers' F1."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from spacy_lpcfg.evaluation.evalb_sentence import SentenceScore, Status
 def paired_permutation_test(
     one: Sequence[SentenceScore], other: Sequence[SentenceScore], *, n_shuffles: int = 2_000, seed: int = 0
 ) -> float:
-    """How often F1 differs as much as here, when each sentence's two trees change places by chance (Cohen 1995).
+    """Return the p-value of the difference in F1 of two parsers, by a paired permutation test (Cohen 1995).
 
-    one, other (sequence of SentenceScore): of the same sentences in the same order; those that are not valid in both
-        do not count.
-    n_shuffles (int): random assignments; seed (int): of them.
-    RETURNS (float): two-sided p-value, from 1 / (n_shuffles + 1) to 1.
-    RAISES (ValueError): If the two have different lengths, or if a number is out of range.
+    The two trees of each sentence are exchanged at random; the p-value is the share of such shuffles in which F1
+    differs at least as much as observed.
+
+    one, other (sequence of SentenceScore): Scores of the two parsers on the same sentences, in the same order.
+        Sentences that are not valid for both do not count.
+    n_shuffles (int): Number of random shuffles.
+    seed (int): Seed of the shuffles.
+    RETURNS (float): Two-sided p-value, from 1 / (n_shuffles + 1) to 1.
+    RAISES (ValueError): If the numbers of sentences differ, or a number is out of range.
     """
     check_whole(1, n_shuffles=n_shuffles)
     check_whole(0, seed=seed)
@@ -39,7 +43,7 @@ def _counts(score: SentenceScore) -> tuple[int, int, int]:
 
 
 def _gap(sums: np.ndarray, differences: np.ndarray) -> np.ndarray:
-    """|F1 - F1| of two parsers whose counts of matched, gold and test brackets have these sums and differences."""
+    """Return |F1 - F1| of two parsers, given the sums and differences of their matched, gold and test brackets."""
     one, other = (sums + differences) / 2, (sums - differences) / 2
     return np.abs(_f1(one) - _f1(other))
 

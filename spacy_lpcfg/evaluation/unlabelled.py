@@ -1,10 +1,10 @@
-"""Unlabelled scores, by which brackets that were learned without a treebank are compared.
+"""Unlabelled bracket scores, the measure of unsupervised parsing.
 
-Beside EVALB (`evalb.py`), whose counts and F1 these are (`PRF`), differs the set of brackets: labels do not count, nor
-does how often a span is bracketed, nor brackets of one word, nor words that are punctuation. Two conventions are in
-use, and both are computed: with the bracket of the whole sentence (Klein and Manning 2002, Parikh et al. 2014), and
-without. The former is higher, since that bracket is always right. Sentences that are left with one word count in
-neither.
+Counts and F1 are those of EVALB (`PRF`), but on another set of brackets: labels, repeated brackets over a span,
+brackets of one word and punctuation are ignored. Two conventions are in use, and both are computed: with the bracket of
+the whole
+sentence (Klein and Manning 2002, Parikh et al. 2014), and without it. The former score is higher, since that bracket is
+always right. Sentences of one word count in neither.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from spacy_lpcfg.evaluation.evalb_sentence import PRF
 
 Bracket = tuple[int, int]
 LENGTHS = (10, 20, 40)
-"""The limits of sentence length that papers report; words that count."""
+"""Limits of sentence length that papers report, in words without punctuation."""
 
 
 def counted_brackets(brackets: Iterable[Bracket], keep: Sequence[bool]) -> frozenset[Bracket]:
-    """The brackets that count, over the words that count.
+    """Return the brackets that count, with positions among the words that count.
 
     brackets (iterable of (start, end)): Half-open spans of the words of a sentence.
     keep (sequence of bool, (n_words,)): Whether each word counts; punctuation does not.
-    RETURNS (frozenset of (start, end)): Each span of two or more words that count, by the positions among those.
+    RETURNS (frozenset of (start, end)): Distinct spans of two or more counted words.
     """
     before = list(accumulate(map(int, keep), initial=0))
     spans = ((before[start], before[end]) for start, end in brackets)
@@ -34,11 +34,11 @@ def counted_brackets(brackets: Iterable[Bracket], keep: Sequence[bool]) -> froze
 
 @dataclass(frozen=True)
 class UnlabelledScore:
-    """How the brackets of a sentence compare with the gold brackets.
+    """The comparison of a bracketing of a sentence with the gold bracketing.
 
-    length (int): Words that count.
-    inner (PRF): Without the bracket of the whole sentence.
-    with_sentence (PRF): With it.
+    length (int): Number of words that count.
+    inner (PRF): Bracket counts without the bracket of the whole sentence.
+    with_sentence (PRF): Bracket counts with the bracket of the whole sentence.
     """
 
     length: int
@@ -49,8 +49,8 @@ class UnlabelledScore:
 def score_brackets(gold: Iterable[Bracket], test: Iterable[Bracket], keep: Sequence[bool]) -> UnlabelledScore:
     """Compare two bracketings of a sentence.
 
-    gold, test (iterable of (start, end)): Half-open spans of its words, in any order. Of both the whole sentence's
-        bracket counts, whether it is among them or not.
+    gold, test (iterable of (start, end)): Half-open spans of words, in any order. The bracket of the whole sentence is
+        counted on both sides even if it is missing.
     keep (sequence of bool, (n_words,)): Whether each word counts.
     RETURNS (UnlabelledScore): The counts.
     """
@@ -63,12 +63,12 @@ def score_brackets(gold: Iterable[Bracket], test: Iterable[Bracket], keep: Seque
 
 @dataclass(frozen=True)
 class UnlabelledTotals:
-    """The scores of some sentences, in percent.
+    """Unlabelled scores over many sentences, in percent.
 
-    n_sentences (int): Those of two or more words.
-    inner, with_sentence (PRF): Brackets of all sentences together, without those of the whole sentence and with them.
-    sentence_f, sentence_f_with_sentence (float): Mean of the sentences' F1. One is 100 where a sentence has no bracket
-        to find and none was found, and 0 where only one of these holds.
+    n_sentences (int): Number of sentences of two or more counted words.
+    inner, with_sentence (PRF): Bracket counts of all sentences, without and with the brackets of whole sentences.
+    sentence_f, sentence_f_with_sentence (float): Mean F1 of a sentence. A sentence without gold brackets has F1 100 if
+        no bracket was predicted, and 0 otherwise.
     """
 
     n_sentences: int
@@ -79,16 +79,16 @@ class UnlabelledTotals:
 
     @property
     def f(self) -> float:
-        """F1 of the brackets of all sentences together."""
+        """F1 over the brackets of all sentences together, without those of whole sentences."""
         return self.inner.fmeasure
 
     @property
     def f_with_sentence(self) -> float:
-        """The same with the brackets of the whole sentence."""
+        """F1 over the brackets of all sentences together, with those of whole sentences."""
         return self.with_sentence.fmeasure
 
     def as_dict(self) -> dict[str, float]:
-        """The scores by name."""
+        """Return the scores by name."""
         return {name: getattr(self, name) for name in SCORES}
 
 
@@ -96,7 +96,7 @@ SCORES = ("n_sentences", "f", "f_with_sentence", "sentence_f", "sentence_f_with_
 
 
 def unlabelled_totals(scores: Iterable[UnlabelledScore], max_length: int | None = None) -> UnlabelledTotals:
-    """Sum up sentences, of at most `max_length` words if that is not None."""
+    """Sum up the scores of sentences, of at most `max_length` words if that is given."""
     counted = [s for s in scores if s.length > 1 and (max_length is None or s.length <= max_length)]
     inner, with_sentence = [s.inner for s in counted], [s.with_sentence for s in counted]
     return UnlabelledTotals(

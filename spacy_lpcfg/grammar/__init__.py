@@ -1,4 +1,4 @@
-"""The frozen grammar at which learners and decoders meet, ensembles of them, their lexicon and their storage."""
+"""Latent-variable grammars: the frozen grammar, ensembles, the lexicon, and storage."""
 
 from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes, grammar_from_disk
 from spacy_lpcfg.grammar.grammar import Grammar, GrammarError

@@ -1,8 +1,8 @@
-"""The rules that a treebank lacks, for sentences that its grammar has no tree for.
+"""Back-off rules, for sentences that a treebank grammar has no tree for.
 
-Horizontal back-off: below a label any child may stand beside any other that was seen below it, as in a Markov grammar
-of order 0 (Klein and Manning 2003, "Accurate unlexicalized parsing", section 2). Below the commonest root any
-constituent may stand beside others: such rules glue parts together that nothing else joins.
+Horizontal back-off allows any two children that were seen below a label to be siblings, as in a Markov grammar of order
+0 (Klein and Manning 2003, "Accurate unlexicalized parsing", section 2). Below the most frequent root, glue rules join
+any constituents.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from spacy_lpcfg.trees.transforms import NEW_NODE
 if TYPE_CHECKING:
     from spacy_lpcfg.grammar.grammar import Grammar
 
-MASS = 1e-3  # weight of a symbol's new rules, beside 1 of those that it has
-GLUE = 1e-4  # of that, the weight of glue rules
-SHARE = 1e-4  # least product of the shares of two first children
+MASS = 1e-3  # total weight of a symbol's new rules; its old rules have weight 1
+GLUE = 1e-4  # share of MASS for glue rules
+SHARE = 1e-4  # minimum product of the shares of two children
 
 
 def with_backoff(grammar: Grammar) -> Grammar:
-    """The grammar with rules that it lacks; not a proper one, as the weights of a symbol's rules exceed 1.
+    """Add back-off rules to a grammar; the result is not proper, as the weights of a symbol's rules exceed 1.
 
-    Let u(c) be the share of c among the children of a label X, those of @X from binarisation included. A rule
-    X -> @X c or @X -> @X c weighs `MASS` u(c), and X -> b c or @X -> b c weighs `MASS` u(b) u(c) if u(b) u(c) is at
-    least `SHARE`. Where X is the commonest root any c may follow @X: then u(c) is there at least `GLUE` times the share
-    of c among all nodes. The states of the symbols of a new rule are independent, and equally likely.
+    Let u(c) be the share of c among the children of a label X and its binarisation symbols @X. The rules X -> @X c and
+    @X -> @X c have weight `MASS` u(c); the rules X -> b c and @X -> b c have weight `MASS` u(b) u(c) if u(b) u(c) is at
+    least `SHARE`. If X is the most frequent root, any c may follow @X: u(c) is then at least `GLUE` times the share of
+    c among all nodes. The states in a new rule are independent and uniformly distributed.
     """
     keys = grammar.rules[:, 1].astype(np.int64) * grammar.n_symbols + grammar.rules[:, 2]
     by_parent = np.argsort(grammar.rules[:, 0], kind="stable")
@@ -48,7 +48,7 @@ def with_backoff(grammar: Grammar) -> Grammar:
 
 
 def backoff_bytes(grammar: Grammar) -> float:
-    """About the memory that the rules of `with_backoff` take in a parser, at most; found without making them."""
+    """Return an upper estimate of the memory, in bytes, that the rules of `with_backoff` take in a parser."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
         n, n_states = pairs.sizes(grammar.n_states)
@@ -57,15 +57,15 @@ def backoff_bytes(grammar: Grammar) -> float:
     return _RULE * n_rules + _ENTRY * n_entries
 
 
-_RULE, _ENTRY = 400, 64  # bytes of a rule and of an entry of its factors, as they are made and as the kernels read them
+_RULE, _ENTRY = 400, 64  # bytes of a rule and of an entry of its factors, in construction and in the kernels
 
 
 class _Pairs(NamedTuple):
-    """Children that may stand beside each other below a label.
+    """Pairs of children that may be siblings below a label.
 
-    left, right (int64, (n,)), shares (float64, (n,)): pairs of constituents, and their weights.
-    opens (int64, (n_open,)): symbols after which any of the others may stand.
-    others (int64, (n_others,)), other_shares (float64, (n_others,)): these, and their weights.
+    left, right (int64, (n,)), shares (float64, (n,)): Pairs of constituents with their weights.
+    opens (int64, (n_open,)): Binarisation symbols, which any symbol in `others` may follow.
+    others (int64, (n_others,)), other_shares (float64, (n_others,)): These symbols with their weights.
     """
 
     left: np.ndarray
@@ -76,7 +76,7 @@ class _Pairs(NamedTuple):
     other_shares: np.ndarray
 
     def listed(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All pairs and their weights, in order: left, right, shares."""
+        """Return all pairs, sorted, with their weights: left, right, shares."""
         n_open, n_others = len(self.opens), len(self.others)
         left = np.concatenate([self.left, np.repeat(self.opens, n_others)])
         right = np.concatenate([self.right, np.tile(self.others, n_open)])
@@ -84,7 +84,7 @@ class _Pairs(NamedTuple):
         return left[order], right[order], np.concatenate([self.shares, np.tile(self.other_shares, n_open)])[order]
 
     def sizes(self, n_states: np.ndarray) -> tuple[float, float]:
-        """How many pairs there are, and how many states their symbols have in all."""
+        """Return the number of pairs, and the total number of states of their symbols."""
         likely, opens, others = (
             float(n_states[ids].sum(dtype=np.int64))
             for ids in (np.append(self.left, self.right), self.opens, self.others)
@@ -94,7 +94,7 @@ class _Pairs(NamedTuple):
 
 
 def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
-    """Each interminal with the symbols of its binarisation, and what may stand below any of them."""
+    """Yield each interminal with its binarisation symbols, and the pairs of children that may stand below them."""
     top = grammar.n_preterminals + np.argmax([*grammar.root_weights[grammar.n_preterminals :], 0])
     is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
     families = defaultdict(list)
@@ -113,16 +113,18 @@ def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
 
 
 def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float) -> _Pairs:
-    """Children b and c below the symbols of a family, with weights of which `MASS` is not yet taken.
+    """Return the pairs of children below the symbols of a family, with weights without the factor `MASS`.
 
-    below (int64, (n,)): the family's rules; is_open (bool, (n_symbols,)): whether symbols are of binarisation.
-    glue (float): least u(c) after @X, as a share of the share of c among all nodes.
+    family (int64, (n,)): A label and its binarisation symbols.
+    below (int64, (n,)): The family's rules.
+    is_open (bool, (n_symbols,)): Whether each symbol is a binarisation symbol.
+    glue (float): Minimum of u(c) after @X, relative to the share of c among all nodes.
     """
     counts = grammar.symbol_weights[grammar.rules[below, 0]] * grammar.rule_weights[below]
     children = np.bincount(grammar.rules[below, 1:].ravel(), np.repeat(counts, 2), grammar.n_symbols)
     children[is_open] = 0
     shares = children / (children.sum() or 1.0)
-    likely = np.flatnonzero(shares * shares.max() >= SHARE)  # some thousands at most, as they are shares
+    likely = np.flatnonzero(shares * shares.max() >= SHARE)  # some thousands at most, as shares sum to 1
     products = np.outer(shares[likely], shares[likely])
     left, right = np.nonzero(products >= SHARE)
     after_open = np.maximum(shares, np.where(is_open, 0, glue * grammar.symbol_weights))
@@ -133,7 +135,7 @@ def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_ope
 
 
 def _with_rules(grammar: Grammar, rules: np.ndarray, weights: np.ndarray) -> Grammar:
-    """The grammar with more rules, of equally likely states; int32 (n, 3), float64 (n,)."""
+    """Add rules (int32, (n, 3)) with weights (float64, (n,)) and uniform states to a grammar."""
     tensors, shapes, n = grammar.tensors, grammar.n_states[rules], len(rules)
     one = np.ones(n, dtype=np.int32)
     factors = np.repeat(  # core, A, B and C, of one entry, m_a, m_b and m_c

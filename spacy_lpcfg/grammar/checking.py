@@ -1,4 +1,4 @@
-"""What must hold of a saved grammar before the kernels, which trust it, may read it."""
+"""Consistency checks of saved grammars, before the kernels read them unchecked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class GrammarError(ValueError):
-    """A grammar that is damaged, foreign or inconsistent."""
+    """A grammar file that is damaged, inconsistent, or not a grammar."""
 
 
 _TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation", "local_trees.auxiliaries")
@@ -35,20 +35,23 @@ _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
 def parser_bytes(grammar: Grammar) -> float:
-    """About the memory that a parser by a grammar takes, sentences aside: its tables, tensors and back-off rules."""
+    """Estimate the memory of a parser, in bytes, without sentences: tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
     rules = 2 * _NODE * len(grammar.local_trees.rules) + 2 * _PAIR * (len(grammar.local_trees.symbols) + 2) ** 2
     return tables + tensor_bytes(grammar.tensors) + backoff_bytes(grammar) + rules
 
 
 def tensor_bytes(tensors: Tensors) -> float:
-    """About the memory that a parser takes for tensors."""
-    kept = tensors.sizes[tensors.forms == SPARSE].sum(dtype=float)
-    return 4 * layout_sizes(tensors).sum(dtype=float) + kept + _BLOCK * len(tensors.entries)
+    """Estimate the memory that tensors take in a parser, in bytes."""
+    bitmap = tensors.sizes[tensors.forms == SPARSE].sum(dtype=float)
+    return 4 * layout_sizes(tensors).sum(dtype=float) + bitmap + _BLOCK * len(tensors.entries)
 
 
 def _check_room(n_bytes: float) -> None:
-    """RAISES (GrammarError): If a parser by the grammar would take more memory than what is read may ask for."""
+    """Check that a parser by the grammar fits the memory limit.
+
+    RAISES (GrammarError): If it does not.
+    """
     try:
         check_room(n_bytes, what="A parser by it")
     except StorageError as error:
@@ -56,19 +59,25 @@ def _check_room(n_bytes: float) -> None:
 
 
 def check_temperature(temperature: object) -> None:
-    """RAISES (GrammarError): Unless the log-odds of scores can be divided by it."""
+    """Check that a value is a valid temperature for scores.
+
+    RAISES (GrammarError): If it is not a finite number above 0.
+    """
     if not is_temperature(temperature):
         raise GrammarError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")
 
 
-def require(part: str, holds: bool) -> None:
-    """RAISES (GrammarError): Naming the part, unless it holds."""
+def require(field: str, holds: bool) -> None:
+    """Require that a condition on a field holds.
+
+    RAISES (GrammarError): If it does not; the message names the field.
+    """
     if not holds:
-        raise GrammarError(f"This grammar is inconsistent in its {part}: copy or learn it again.")
+        raise GrammarError(f"This grammar is inconsistent in its {field}: copy or learn it again.")
 
 
 def has_type(name: str, value: object) -> bool:
-    """Whether a stored value is of the kind that its name asks for: texts, a number, a flag or an array."""
+    """Return whether a stored value has the type of its field: texts, a number, a flag or an array."""
     if name in _NOT_DISTINCT:
         return isinstance(value, tuple) and all(type(text) is str for text in value)
     if name in _TEXTS:
@@ -81,9 +90,9 @@ def has_type(name: str, value: object) -> bool:
 
 
 def check(grammar: Grammar) -> None:
-    """Check that the parts of a grammar fit together.
+    """Check that the fields of a grammar are consistent.
 
-    RAISES (GrammarError): Naming the part that does not fit.
+    RAISES (GrammarError): If they are not; the message names the field.
     """
     _check_symbols(grammar)
     _check_rules(grammar)
@@ -104,8 +113,8 @@ def _check_symbols(grammar: Grammar) -> None:
     n_symbols = grammar.n_symbols
     require("symbols", n_symbols > 0 and 0 < grammar.n_preterminals <= n_symbols)
     _check_room(_PAIR * n_symbols**2)
-    for part in (grammar.symbols[: grammar.n_preterminals], grammar.symbols[grammar.n_preterminals :]):
-        require("symbols", are_texts(part))
+    for names in (grammar.symbols[: grammar.n_preterminals], grammar.symbols[grammar.n_preterminals :]):
+        require("symbols", are_texts(names))
     require("n_states", _is(grammar.n_states, "int32", n_symbols) and grammar.n_states.min() > 0)
     require("n_states", grammar.n_states.max() <= _MOST_STATES)
     require("symbol_weights", _is_weights(grammar.symbol_weights, n_symbols))
@@ -123,7 +132,7 @@ def _check_rules(grammar: Grammar) -> None:
 
 
 def _check_tensors(tensors: Tensors, shapes: np.ndarray, is_proper: bool) -> None:
-    """shapes (int32, (n_rules, 3)): of the rules' tensors."""
+    """Check tensors, given the numbers of states of their rules' symbols (int32, (n_rules, 3))."""
     n_rules = len(shapes)
     require("tensors.shapes", _is(tensors.shapes, "int32", n_rules, 3) and np.array_equal(tensors.shapes, shapes))
     require("tensors.forms", _is(tensors.forms, "int32", n_rules) and are_within(tensors.forms, SPARSE + 1))
@@ -200,7 +209,7 @@ def _check_local_trees(local_trees: LocalTrees) -> None:
 
 
 def _is(array: np.ndarray, dtype: str, *shape: int) -> bool:
-    """Whether it is an array of that form, and of numbers that do not overflow when some are multiplied."""
+    """Return whether a value is an array of that type and shape, of numbers of moderate size."""
     return is_array(array, dtype, *shape) and (array.dtype.kind != "f" or is_moderate(array))
 
 

@@ -1,4 +1,4 @@
-"""A log-linear classifier of words in their context: which symbol is over each, and do spans begin and end there."""
+"""A log-linear classifier of words in context: their preterminals, and whether spans begin or end at them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _BUCKET_BITS = 16
 
 @dataclass(frozen=True, eq=False)
 class Classifier:
-    """Weights of the features of a word's window (`windows.py`), as one ragged table of rows (output, weight).
+    """Weights of window features (`windows.py`), as one ragged table of rows (output, weight).
 
     The outputs of a grammar's classifier are its preterminal symbols, then the beginning, then the end of a span.
 
-    features (int32, (n_features,)): keys, sorted.
-    offsets (int32, (n_features + 1,)): rows of feature f are `offsets[f]:offsets[f + 1]`.
-    outputs (uint16, (n_rows,)): the output of each row.
-    weights (float16, (n_rows,)): what the feature adds to its score.
+    features (int32, (n_features,)): Sorted feature keys.
+    offsets (int32, (n_features + 1,)): The rows of feature f are `offsets[f]:offsets[f + 1]`.
+    outputs (uint16, (n_rows,)): The output of each row.
+    weights (float16, (n_rows,)): The weight of the feature for the output.
     """
 
     features: np.ndarray
@@ -33,10 +33,10 @@ class Classifier:
 
     @classmethod
     def of(cls, features: np.ndarray, table: np.ndarray) -> Classifier:
-        """The classifier with the nonzero weights of a table, as half floats.
+        """Create a classifier from the nonzero weights of a table, rounded to float16.
 
-        features (int, (k,)): keys, sorted.
-        table (float, (k, n_outputs)): weights.
+        features (int, (k,)): Sorted feature keys.
+        table (float, (k, n_outputs)): Weights of each feature.
         """
         table = table.astype(np.float16)
         per_feature = np.count_nonzero(table, axis=1)
@@ -49,9 +49,10 @@ class Classifier:
         )
 
     def scores(self, keys: np.ndarray, n_outputs: int) -> np.ndarray:
-        """Logarithms, up to a constant, of how likely each output is at each word, float32 (n_words, n_outputs).
+        """Compute log-scores, up to a constant, of each output at each word, float32 (n_words, n_outputs).
 
-        keys (int32, (n_words, n_templates)): features of the words.
+        keys (int32, (n_words, n_templates)): Feature keys of the words.
+        n_outputs (int): Number of outputs.
         """
         shift = _KEY_BITS - _BUCKET_BITS
         return sum_weights(
@@ -64,6 +65,6 @@ class Classifier:
 
     @cached_property
     def _buckets(self) -> np.ndarray:
-        """Where the features of each of the equal parts of the keys' range begin."""
+        """The first feature in each of 2**_BUCKET_BITS equal ranges of keys."""
         edges = np.arange(2**_BUCKET_BITS + 1, dtype=np.int64) << (_KEY_BITS - _BUCKET_BITS)
         return read_only(np.searchsorted(self.features, edges).astype(np.int32))

@@ -1,4 +1,4 @@
-"""The tensors of a grammar as the kernels read them."""
+"""Memory layout of a grammar's tensors for the kernels."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _CACHE_LINE = 64  # bytes
 class Layout(NamedTuple):
     """Tensors in the order of the kernels' loops; the rows of all matrices are padded with zeros to whole blocks.
 
-    data (float32, (.,)): exact tensors [h1, h2, h3]; of factored ones cores (p, q, r), scales included, and factors
-        A (m_a, p), B (m_b, q), C (m_c, r); of sparse ones the vectors a, b and c of the rest, of which c is a row.
-    starts (int64, (n_rules, 4)): where in `data` a tensor's core and three factors begin, or its three vectors after a
-        core of nothing; of an exact tensor only the first counts.
-    blocks (float32, (n_blocks, LANES)): those blocks of the sparse tensors [h1, h2, h3] that are not all zero.
+    data (float32, (.,)): Exact tensors [h1, h2, h3]; scaled cores (p, q, r) and factors A (m_a, p), B (m_b, q), C (m_c,
+        r) of factored tensors; the vectors a, b and c of sparse tensors, of which c is padded as a row.
+    starts (int64, (n_rules, 4)): Positions in `data` of a tensor's core and three factors, or of its three vectors
+        after an empty core; an exact tensor only uses the first.
+    blocks (float32, (n_blocks, LANES)): The nonzero blocks of the sparse tensors [h1, h2, h3].
     places (int32, (n_blocks, 2)): h1 of each block, and its number in the matrix [h2, h3], counted in blocks.
-    first_block (int64, (n_rules + 1,)): blocks of each rule; none for those that are not sparse.
+    first_block (int64, (n_rules + 1,)): Offsets of each rule's blocks; empty for rules that are not sparse.
     """
 
     data: np.ndarray
@@ -32,23 +32,23 @@ class Layout(NamedTuple):
 
 
 def layout(tensors: Tensors) -> Layout:
-    """The tensors as the kernels read them."""
+    """Arrange tensors for the kernels."""
     n_floats = sizes(tensors)
     starts = offsets(n_floats.ravel())[:-1].reshape(n_floats.shape)
     data = np.zeros(int(n_floats.sum()), dtype=np.float32)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
-    data[_places_of_rows(starts[exact, 0], tensors.shapes[exact])] = tensors.exact
+    data[_positions_in_rows(starts[exact, 0], tensors.shapes[exact])] = tensors.exact
     data[_ranges(starts[sparse, 1:].ravel(), tensors.shapes[sparse].ravel())] = tensors.rests
-    for rules, *parts in tensors.factored():
-        for k, part in enumerate(parts):
-            wide = np.zeros((*part.shape[:-1], in_blocks(part.shape[-1])), dtype=np.float32)
-            wide[..., : part.shape[-1]] = part
+    for rules, *core_and_factors in tensors.factored():
+        for k, factor in enumerate(core_and_factors):
+            wide = np.zeros((*factor.shape[:-1], in_blocks(factor.shape[-1])), dtype=np.float32)
+            wide[..., : factor.shape[-1]] = factor
             data[starts[rules, k][:, None] + np.arange(wide[0].size)] = wide.reshape(len(rules), -1)
     return Layout(data, starts, *_blocks(tensors))
 
 
 def sizes(tensors: Tensors) -> np.ndarray:
-    """Floats in `Layout.data` of each rule's core and factors, or of what stands in their place, int64 (n_rules, 4)."""
+    """Return the number of floats in `Layout.data` for each rule's core and factors, int64 (n_rules, 4)."""
     shapes, ranks = tensors.shapes.astype(np.int64), tensors.ranks.astype(np.int64)
     exact, sparse = tensors.forms == EXACT, tensors.forms == SPARSE
     p, q, r = np.where(exact[:, None], shapes, ranks).T
@@ -58,8 +58,8 @@ def sizes(tensors: Tensors) -> np.ndarray:
     return np.column_stack([p * q * in_blocks(r), factors])
 
 
-def _places_of_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Places of the entries of tensors (n, 3) that start at the given places and have their rows padded."""
+def _positions_in_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Return the positions of the entries of tensors with padded rows that begin at `starts`."""
     m_a, m_b, m_c = shapes.astype(np.int64).T
     n_rows = m_a * m_b
     row = np.arange(n_rows.sum()) - np.repeat(offsets(n_rows)[:-1], n_rows)
@@ -67,32 +67,32 @@ def _places_of_rows(starts: np.ndarray, shapes: np.ndarray) -> np.ndarray:
 
 
 def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """All places of blocks of the given sizes, one block after the other."""
+    """Return all positions in blocks of the given starts and sizes, concatenated."""
     return np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
 
 
 def _blocks(tensors: Tensors) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Blocks, places and first_block of a `Layout`."""
+    """Return blocks, places and first_block of a `Layout`."""
     _, places, values, _ = tensors.sparse()
     n_kept = np.diff(np.searchsorted(places, tensors.offsets))
     m_a, m_b, m_c = tensors.shapes.astype(np.int64).T
     n_in_row = in_blocks(m_c) // LANES
-    starts = offsets(m_a * m_b * n_in_row)  # of each rule's blocks, were they all kept
+    starts = offsets(m_a * m_b * n_in_row)  # first block of each rule if no block were left out
     row, h3 = np.divmod(places - np.repeat(tensors.offsets[:-1], n_kept), np.repeat(m_c, n_kept))
     number = row * np.repeat(n_in_row, n_kept) + h3 // LANES + np.repeat(starts[:-1], n_kept)
     is_new = np.diff(number, prepend=-1) != 0
-    kept = number[is_new]
-    blocks = _zeros(len(kept), LANES)
+    nonzero = number[is_new]
+    blocks = _zeros(len(nonzero), LANES)
     blocks[np.cumsum(is_new) - 1, h3 % LANES] = values
-    first_block = np.searchsorted(kept, starts)
+    first_block = np.searchsorted(nonzero, starts)
     n_blocks = np.diff(first_block)
-    in_rule = kept - np.repeat(starts[:-1], n_blocks)
+    in_rule = nonzero - np.repeat(starts[:-1], n_blocks)
     parents_and_places = np.divmod(in_rule, np.repeat(m_b * n_in_row, n_blocks))
     return blocks, np.column_stack(parents_and_places).astype(np.int32), first_block
 
 
 def _zeros(n_rows: int, n_cols: int) -> np.ndarray:
-    """Zeros as float32 that begin with a line of the cache, so that no block lies across two."""
+    """Return a matrix of zeros, float32, aligned to a cache line so that no block crosses two."""
     buffer = np.zeros(n_rows * n_cols + _CACHE_LINE // 4, dtype=np.float32)
     start = -buffer.ctypes.data % _CACHE_LINE // 4
     return buffer[start : start + n_rows * n_cols].reshape(n_rows, n_cols)

@@ -1,10 +1,11 @@
-"""Grammars as text that NLTK's `PCFG.fromstring` reads, and back.
+"""Conversion of grammars to and from the text format of NLTK's `PCFG.fromstring`.
 
-Each symbol with a state is a nonterminal: `NP^3`, or `NP` where there is one state. The start symbol has the label of
-the artificial root, and a unary production for each root. What NLTK cannot have in a name is written otherwise: the |
-of a chain as >, any other character as its code between slashes, so that PRP$ is `PRP/24/`, and no name at all as `//`.
+Each state of a symbol is a nonterminal: `NP^3`, or `NP` if there is only one state. The start symbol has the label of
+the artificial root, and a unary production for each root. Characters that NLTK does not allow in a name are escaped:
+the | of a chain as >, any other character by its code between slashes, so that PRP$ is `PRP/24/`, and an empty name as
+`//`.
 
-Words are those that the grammar knows, as they are within a sentence, and signatures, which stand for all others.
+The words are those that the grammar knows, as within a sentence, and signatures, which stand for unknown words.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ _RIGHT = re.compile(
     \s* \[ (?P<p>[0-9]+\.?[0-9]*|\.[0-9]+) \] \s* (?: \| | \Z )""",
     re.VERBOSE,
 )
-_TOLERANCE = 0.01  # as NLTK has it, of what probabilities add up to
-_UNKNOWN_WEIGHT = 1e-6  # of each preterminal, where a text has no signature of all unknown words
+_TOLERANCE = 0.01  # of sums of probabilities, as in NLTK
+_UNKNOWN_WEIGHT = 1e-6  # emission of unknown words by each preterminal, if a text has none
 _END_OF_UNICODE = 0x110000
-_N_ROUNDS = 100  # levels of trees over which symbols are counted
-_LEAST_SHARE = 1e-9  # of a symbol that no tree has
+_N_ROUNDS = 100  # levels of trees over which expected symbol counts are summed
+_LEAST_SHARE = 1e-9  # share of a symbol that is in no tree
 
 
 # To text -----------------------------------------------------------------------------------------
 
 
 def pcfg_text(grammar: Grammar) -> str:
-    """The grammar as the text of a PCFG of NLTK, which has a nonterminal for each state of a symbol.
+    """Convert a grammar to the text of an NLTK PCFG, with a nonterminal for each state of a symbol.
 
-    grammar (Grammar): A proper one, of `TreebankPCFG`, `EM` and the like.
-    RAISES (GrammarError): For another grammar, and for a word with both quotation marks, which NLTK cannot have.
+    grammar (Grammar): A proper grammar, as `TreebankPCFG` or `EM` learn.
+    RAISES (GrammarError): If the grammar is not proper, or a word contains both kinds of quotation marks.
     """
     if not grammar.has_tree_probabilities:
         raise GrammarError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
@@ -109,7 +110,7 @@ def _line(left: str, right: str, p: float) -> list[str]:
 
 
 class _Production(NamedTuple):
-    """A production of two symbols, of one, or of none and a word."""
+    """A production of a symbol: two symbols, one symbol, or a word (with no symbols)."""
 
     left: str
     right: tuple[str, ...]
@@ -118,29 +119,29 @@ class _Production(NamedTuple):
 
 
 def grammar_from_pcfg(text: str) -> Grammar:
-    """The grammar of a text of NLTK's: one state a symbol, in Chomsky's normal form.
+    """Convert the text of an NLTK PCFG in Chomsky normal form to a grammar with one state a symbol.
 
-    text (str): Such as `pcfg_text` makes, with productions A -> B C and A -> 'word'. The first left-hand side is the
-        start symbol; where it has nothing but productions A -> B, it is the artificial root.
-    RAISES (GrammarError): With the line, for what is no such production; for probabilities that do not add up to 1.
+    text (str): Productions A -> B C and A -> 'word', as from `pcfg_text`. The first left-hand side is the start symbol;
+        if it has only productions A -> B, it is the artificial root.
+    RAISES (GrammarError): If a line is not a production, or the probabilities of a symbol do not sum to 1.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    found = [each for number, line in lines if line.lstrip()[0] != "#" for each in _productions(line, number)]
-    if not found:
+    productions = [rule for number, line in lines if line.lstrip()[0] != "#" for rule in _productions(line, number)]
+    if not productions:
         raise GrammarError("Expected productions such as S -> NP VP [1.0], got none.")
-    _check_sums(found)
-    start = found[0].left
-    unary = [each for each in found if len(each.right) == 1]
-    rest = [each for each in found if len(each.right) != 1]
-    is_artificial = all(start not in (each.left, *each.right) for each in rest)
-    for each in unary:
-        if each.left != start or not is_artificial:
+    _check_sums(productions)
+    start = productions[0].left
+    unary = [rule for rule in productions if len(rule.right) == 1]
+    others = [rule for rule in productions if len(rule.right) != 1]
+    is_artificial = all(start not in (rule.left, *rule.right) for rule in others)
+    for rule in unary:
+        if rule.left != start or not is_artificial:
             raise GrammarError(
-                f"Expected pairs and words, as in A -> B C and A -> 'w', got {each.left} -> {each.right[0]}: one "
+                f"Expected pairs and words, as in A -> B C and A -> 'w', got {rule.left} -> {rule.right[0]}: one "
                 "symbol alone is for a start symbol that has nothing else."
             )
-    roots = {each.right[0]: each.p for each in unary} or {start: 1.0}
-    return _grammar(roots, rest, start if unary else "")
+    roots = {rule.right[0]: rule.p for rule in unary} or {start: 1.0}
+    return _grammar(roots, others, start if unary else "")
 
 
 def _productions(line: str, number: int) -> Iterator[_Production]:
@@ -156,31 +157,31 @@ def _productions(line: str, number: int) -> Iterator[_Production]:
 
 
 def _symbol(name: str) -> str:
-    chain = name if "<" in name else name.replace(">", "|")  # S^<VP> has its parent beside it, as NLTK writes that
+    chain = name if "<" in name else name.replace(">", "|")  # S^<VP> is NLTK's parent annotation, not a chain
     return _CODE.sub(_character, chain)
 
 
 def _character(code: re.Match[str]) -> str:
-    """What a code stands for; itself, if it stands for nothing."""
+    """Return the character of a code; the text itself if there is no such character."""
     number = int(code[1] or "0", 16)
     is_character = number < _END_OF_UNICODE and not 0xD800 <= number < 0xE000
     return (chr(number) if code[1] else "") if is_character else code[0]
 
 
-def _check_sums(found: Iterable[_Production]) -> None:
+def _check_sums(productions: Iterable[_Production]) -> None:
     sums: dict[str, float] = defaultdict(float)
-    for each in found:
-        sums[each.left] += each.p
+    for rule in productions:
+        sums[rule.left] += rule.p
     for left, p in sums.items():
         if abs(p - 1) > _TOLERANCE:
             raise GrammarError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
 
 
-def _grammar(roots: Mapping[str, float], found: Sequence[_Production], root_label: str) -> Grammar:
-    words, rules = _summed(found)
+def _grammar(roots: Mapping[str, float], productions: Sequence[_Production], root_label: str) -> Grammar:
+    words, rules = _summed(productions)
     preterminals, interminals = sorted({a for a, _ in words}), sorted({a for a, *_ in rules})
     both = {*preterminals} & {*interminals}
-    undefined = {*roots, *(each for rule in rules for each in rule)} - {*preterminals, *interminals}
+    undefined = {*roots, *(name for rule in rules for name in rule)} - {*preterminals, *interminals}
     if both or undefined or not words:
         name = shown(min(both or undefined or roots))
         raise GrammarError(
@@ -188,7 +189,7 @@ def _grammar(roots: Mapping[str, float], found: Sequence[_Production], root_labe
         )
     symbols = (*preterminals, *interminals)
     ids = {name: i for i, name in enumerate(symbols)}
-    rule_ids = np.array([[ids[each] for each in rule] for rule in rules], dtype=np.int32).reshape(-1, 3)
+    rule_ids = np.array([[ids[name] for name in rule] for rule in rules], dtype=np.int32).reshape(-1, 3)
     weights = np.array([*rules.values()], dtype=np.float64)
     root_weights = np.array([roots.get(name, 0.0) for name in symbols])
     lexicon = _lexicon(words, preterminals)
@@ -214,11 +215,13 @@ def _grammar(roots: Mapping[str, float], found: Sequence[_Production], root_labe
     return grammar
 
 
-def _summed(found: Sequence[_Production]) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str, str], float]]:
-    """The probabilities of (symbol, word), and of (symbol, left child, right child)."""
+def _summed(
+    productions: Sequence[_Production],
+) -> tuple[dict[tuple[str, str], float], dict[tuple[str, str, str], float]]:
+    """Sum up the probabilities of (symbol, word), and of (symbol, left child, right child)."""
     words: dict[tuple[str, str], float] = defaultdict(float)
     rules: dict[tuple[str, str, str], float] = defaultdict(float)
-    for left, right, word, p in found:
+    for left, right, word, p in productions:
         if right:
             one, other = right
             rules[left, one, other] += p
@@ -228,7 +231,7 @@ def _summed(found: Sequence[_Production]) -> tuple[dict[tuple[str, str], float],
 
 
 def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]) -> Lexicon:
-    """What symbols emit; a word that was never seen with a tag that is given tells nothing of the tag's symbols."""
+    """Create the lexicon; a word that was never seen with a given tag is equally likely under all of its symbols."""
     tag_of = {name: split_chain(name)[-1] for name in preterminals}
     tags = tuple(sorted({*tag_of.values()}))
     rows: dict[str, dict[str, float]] = defaultdict(dict)
@@ -251,7 +254,7 @@ def _lexicon(words: Mapping[tuple[str, str], float], preterminals: Sequence[str]
 
 
 def _shares(roots: np.ndarray, rules: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The share of each symbol among the nodes of trees that the grammar makes, down to `_N_ROUNDS` levels."""
+    """Return the expected share of each symbol among the nodes of the grammar's trees, down to `_N_ROUNDS` levels."""
     level = total = roots
     for _ in range(_N_ROUNDS):
         below = np.repeat(level[rules[:, 0]] * weights, 2)

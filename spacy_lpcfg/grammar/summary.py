@@ -1,4 +1,4 @@
-"""What the latent states of a grammar stand for: the rules and words that are most likely in each."""
+"""Summaries of latent states: the most probable rules and words in each."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from spacy_lpcfg.grammar.tensors import offsets
 
 
 class Weighted(NamedTuple):
-    """A rule or word, and its parameter in a state: a probability, if the grammar is proper."""
+    """A rule or word with its parameter in a state: a probability, if the grammar is proper."""
 
     name: str
     weight: float
 
 
 def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
-    """The rules with the largest weights in each state of an interminal.
+    """Return the rules with the largest weights in each state of an interminal.
 
-    symbol (int): the left-hand side.
-    n (int): how many rules.
-    RETURNS (list of list of Weighted): (n_states[symbol],); rules as "NP -> DT NN", the largest first. A weight is the
-        sum of t(a -> b c, h2, h3 | a, h1) over the states h2 and h3 of the children.
+    symbol (int): Id of the left-hand side.
+    n (int): Number of rules for each state.
+    RETURNS (list of list of Weighted, (n_states[symbol],)): Rules as "NP -> DT NN", in descending order. A weight is
+        the sum of t(a -> b c, h2, h3 | a, h1) over the states h2 and h3 of the children.
     """
     rules = np.flatnonzero(grammar.rules[:, 0] == symbol).tolist()
     names = [_rule_name(grammar, rule) for rule in rules]
@@ -34,10 +34,11 @@ def top_rules(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
 
 
 def top_words(grammar: Grammar, symbol: int, n: int) -> list[list[Weighted]]:
-    """The words with the largest weights in each state of a preterminal; rare ones by their form, such as "<form s>".
+    """Return the words with the largest weights in each state of a preterminal, and signatures such as "<form s>".
 
-    symbol (int): the preterminal; n (int): how many words.
-    RETURNS (list of list of Weighted): (n_states[symbol],); the largest q(x | a, h) first.
+    symbol (int): Id of the preterminal.
+    n (int): Number of words for each state.
+    RETURNS (list of list of Weighted, (n_states[symbol],)): Words with q(x | a, h), in descending order.
     """
     lexicon = grammar.lexicon
     is_word = ~np.isin(lexicon.row_terminals, lexicon.tag_terminals)
@@ -55,7 +56,7 @@ def _rule_name(grammar: Grammar, rule: int) -> str:
 
 
 def _largest(names: Sequence[str], weights: np.ndarray, n: int) -> list[list[Weighted]]:
-    """The n largest of each column of weights (n_names, n_states) that are not 0."""
+    """Return the n largest nonzero weights of each column, (n_names, n_states)."""
     order = np.argsort(-weights, axis=0, kind="stable")[:n]
     return [
         [Weighted(names[i], float(weights[i, state])) for i in best if weights[i, state] != 0]

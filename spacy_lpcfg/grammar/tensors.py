@@ -1,11 +1,11 @@
-"""The parameter tensors of binary rules, stored exactly, by a truncated Tucker decomposition, or as sparse ones.
+"""Parameter tensors of binary rules, stored exactly, as truncated Tucker decompositions, or as sparse tensors.
 
-A tensor estimated from n occurrences of its rule and smoothed as Cohen et al. (2013) has at most n + 1 independent
-slices along each mode. Keeping a basis of those (De Lathauwer et al. 2000, "A multilinear singular value
-decomposition") makes the tensors of rare rules, which are most, small; the frequent ones lose only noise.
+A tensor that is estimated from n occurrences of its rule, and smoothed as in Cohen et al. (2013), has at most n + 1
+independent slices along each mode. Storing a basis of these (De Lathauwer et al. 2000, "A multilinear singular value
+decomposition") makes the tensors of rare rules small, which are most; those of frequent rules lose only noise.
 
-Of a tensor of probabilities few entries matter. A sparse tensor keeps these, and of the others the product of their
-marginals, so that no probability is lost: the entries of each state of the parent add up to what they did.
+Few entries of a probability tensor are large. A sparse tensor stores these, and approximates the others by the product
+of their marginals, so that the entries of each state of the parent keep their sum.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.storage.reader import check_room
 
-TOLERANCE = 0.02  # of factored tensors: relative error in the Frobenius norm
-NEGLIGIBLE = 3e-3  # of sparse tensors: entries below this share of the largest are not kept one by one
+TOLERANCE = 0.02  # relative error of factored tensors in the Frobenius norm
+NEGLIGIBLE = 3e-3  # sparse tensors store entries above this share of the largest one
 EXACT, FACTORED, SPARSE = range(3)
-_PLACE = 12  # bytes of each entry of a factored tensor while it is made dense, besides its own
+_PLACE = 12  # additional bytes for each entry of a factored tensor while it is made dense
 
 
 def offsets(sizes: np.ndarray) -> np.ndarray:
-    """Starts of consecutive blocks of the given sizes, and the end of the last, int64 (n + 1,)."""
+    """Return the starts of consecutive blocks of the given sizes, and the end of the last, int64 (n + 1,)."""
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 class SparseParts(NamedTuple):
-    """The sparse ones among some tensors.
+    """The decoded sparse tensors among `Tensors`.
 
-    rules (int64, (n,)): which they are.
-    places (int64, (k,)): of all entries that are kept, in `Tensors.dense`; values (float32, (k,)): of those.
-    rests (list of n (a, b, c)): vectors whose outer product is to be added, float32 (m_a,), (m_b,) and (m_c,).
+    rules (int64, (n,)): The rules with sparse tensors.
+    places (int64, (k,)): Positions of the stored entries in `Tensors.dense`.
+    values (float32, (k,)): Values of the stored entries.
+    rests (list of n (a, b, c)): Vectors whose outer product approximates the other entries, float32 (m_a,), (m_b,) and
+        (m_c,).
     """
 
     rules: np.ndarray
@@ -50,17 +52,17 @@ class SparseParts(NamedTuple):
 class Tensors:
     """One tensor (m_a, m_b, m_c) a rule: exact; factored, as scale * core x_1 A x_2 B x_3 C; or sparse.
 
-    A sparse one is scale * entries, at the places that are kept, plus the outer product of three vectors a, b and c:
-    b and c add up to 1, and a has what the entries that are not kept add up to in each state of the parent.
+    A sparse tensor is scale * entries at the stored positions, plus the outer product of three vectors a, b and c: b
+    and c sum to 1, and a is the sum of the other entries in each state of the parent.
 
-    shapes (int32, (n_rules, 3)): states of the three symbols.
+    shapes (int32, (n_rules, 3)): Numbers of states of the three symbols.
     forms (int32, (n_rules,)): EXACT, FACTORED or SPARSE.
-    ranks (int32, (n_rules, 3)): of the cores of factored tensors; zeros for the others.
-    exact (float32, (.,)): the exact tensors, one after the other, in C order.
-    factors (float16, (.,)): core (p, q, r), A (m_a, p), B (m_b, q), C (m_c, r) of each factored tensor.
-    scales (float32, (n_rules,)): of the factored and of the sparse tensors; 1 for the others.
-    kept (uint8, (.,)): a bit an entry of the sparse tensors, in C order, packed by `numpy.packbits`.
-    entries (float16, (.,)): those that are kept.
+    ranks (int32, (n_rules, 3)): Ranks (p, q, r) of factored tensors; zeros for the others.
+    exact (float32, (.,)): The exact tensors in C order, concatenated.
+    factors (float16, (.,)): Core (p, q, r), A (m_a, p), B (m_b, q), C (m_c, r) of each factored tensor.
+    scales (float32, (n_rules,)): Scales of factored and sparse tensors; 1 for the others.
+    kept (uint8, (.,)): A mask of the stored entries of sparse tensors, in C order, packed by `numpy.packbits`.
+    entries (float16, (.,)): The stored entries of sparse tensors.
     rests (float32, (.,)): a (m_a,), b (m_b,), c (m_c,) of each sparse tensor.
     """
 
@@ -76,17 +78,17 @@ class Tensors:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Entries of each rule's tensor, int64 (n_rules,)."""
+        """The number of entries in each rule's tensor, int64 (n_rules,)."""
         return read_only(self.shapes.astype(np.int64).prod(axis=1))
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Where each rule's tensor begins in `dense`, int64 (n_rules + 1,)."""
+        """Offsets of each rule's tensor in `dense`, int64 (n_rules + 1,)."""
         return read_only(offsets(self.sizes))
 
     @cached_property
     def dense(self) -> np.ndarray:
-        """All tensors, one after the other, in C order, float32.
+        """All tensors in C order, concatenated, float32.
 
         RAISES (TooLargeError): If they take more memory than is allowed.
         """
@@ -106,9 +108,9 @@ class Tensors:
 
     @cached_property
     def sums(self) -> np.ndarray:
-        """Sums of each tensor over the states of both children, one after the other, float64 (sum of m_a,).
+        """The sums of each tensor over the states of both children, concatenated, float64 (sum of m_a,).
 
-        In little more memory than the stored tensors take.
+        They are computed without making the tensors dense.
         """
         starts = offsets(self.shapes[:, 0])
         sums = np.zeros(starts[-1])
@@ -117,18 +119,18 @@ class Tensors:
         for rule, tensor in zip(is_exact, np.split(self.exact, ends), strict=False):
             sums[slice(*starts[rule : rule + 2])] = tensor.reshape(self.shapes[rule, 0], -1).sum(1, dtype=np.float64)
         for rules, core, a, b, c in self.factored():
-            found = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
-            sums[starts[rules][:, None] + np.arange(found.shape[1])] = found
+            sums_of_group = np.einsum("nxyz,nix,ny,nz->ni", core, a, b.sum(1), c.sum(1), optimize=True)
+            sums[starts[rules][:, None] + np.arange(sums_of_group.shape[1])] = sums_of_group
         sparse = self.sparse()
-        of_place = np.searchsorted(self.offsets, sparse.places, side="right") - 1
-        state = (sparse.places - self.offsets[of_place]) // self.shapes[of_place, 1:].prod(axis=1, dtype=np.int64)
-        np.add.at(sums, starts[of_place] + state, sparse.values)
+        rule_of = np.searchsorted(self.offsets, sparse.places, side="right") - 1
+        state = (sparse.places - self.offsets[rule_of]) // self.shapes[rule_of, 1:].prod(axis=1, dtype=np.int64)
+        np.add.at(sums, starts[rule_of] + state, sparse.values)
         for rule, (a, b, c) in zip(sparse.rules, sparse.rests, strict=True):
             sums[slice(*starts[rule : rule + 2])] += a.astype(np.float64) * (b.sum() * c.sum())
         return sums
 
     def factored(self) -> Iterator[tuple[np.ndarray, ...]]:
-        """Factored rules of equal form: ids, cores (n, p, q, r) with scales, factors (n, m_a, p), (n, m_b, q), ..."""
+        """Yield groups of factored rules of equal form: ids, scaled cores (n, p, q, r), factors (n, m_a, p), ..."""
         starts = offsets(factor_sizes(self.shapes, self.ranks).sum(axis=1))
         for shape, ranks, rules in _groups(self.shapes, self.ranks):
             if ranks[0] > 0:
@@ -138,25 +140,26 @@ class Tensors:
                 yield rules, core * self.scales[rules][:, None, None, None], *factors
 
     def sparse(self) -> SparseParts:
-        """The sparse tensors, taken apart."""
+        """Decode the sparse tensors."""
         is_sparse = self.forms == SPARSE
         rules = np.flatnonzero(is_sparse)
         starts = offsets(self.sizes[rules])
         filled = np.flatnonzero(self.kept)  # bytes, most of which are empty
         byte, bit = np.divmod(np.flatnonzero(np.unpackbits(self.kept[filled])), 8)
-        kept = 8 * filled[byte] + bit
-        kept = kept[: np.searchsorted(kept, starts[-1])]
-        n_kept = np.diff(np.searchsorted(kept, starts))
-        places = kept + np.repeat(self.offsets[rules] - starts[:-1], n_kept)
+        stored = 8 * filled[byte] + bit
+        stored = stored[: np.searchsorted(stored, starts[-1])]
+        n_kept = np.diff(np.searchsorted(stored, starts))
+        places = stored + np.repeat(self.offsets[rules] - starts[:-1], n_kept)
         values = self.entries * np.repeat(self.scales[rules], n_kept)
         vectors = np.split(self.rests, np.cumsum(self.shapes[rules].ravel()))[:-1]
         return SparseParts(rules, places, values, list(zip(vectors[::3], vectors[1::3], vectors[2::3], strict=True)))
 
     @classmethod
     def from_dense(cls, dense: np.ndarray, shapes: np.ndarray) -> Tensors:
-        """Tensors kept exactly.
+        """Store tensors exactly.
 
-        dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
+        dense (float, (sum of sizes,)): Tensors in C order, concatenated.
+        shapes (int, (n_rules, 3)): Shapes of the tensors.
         """
         shapes = np.asarray(shapes, dtype=np.int32)
         return cls(
@@ -173,11 +176,11 @@ class Tensors:
 
     @classmethod
     def factorize(cls, dense: np.ndarray, shapes: np.ndarray, tolerance: float = TOLERANCE) -> Tensors:
-        """Tensors to a relative error of `tolerance` in the Frobenius norm, each exact or factored, as is smaller.
+        """Store each tensor exactly or factored, whichever is smaller.
 
-        The rounding to float16 adds about 0.001.
-
-        dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
+        dense (float, (sum of sizes,)): Tensors in C order, concatenated.
+        shapes (int, (n_rules, 3)): Shapes of the tensors.
+        tolerance (float): Relative error in the Frobenius norm; rounding to float16 adds about 0.001.
         """
         exact = cls.from_dense(dense, shapes)
         shapes, starts = exact.shapes, exact.offsets
@@ -193,41 +196,42 @@ class Tensors:
                 core = np.einsum("ijk,ix,jy,kz->xyz", block[k], a, b, c, optimize=True)
                 ranks[rule] = core.shape
                 scales[rule] = np.abs(core).max() or 1.0
-                parts = [core / scales[rule], a, b, c]
-                packed[rule] = np.concatenate([part.ravel() for part in parts]).astype(np.float16)
+                arrays = [core / scales[rule], a, b, c]
+                packed[rule] = np.concatenate([array.ravel() for array in arrays]).astype(np.float16)
         is_factored = ranks[:, 0] > 0
         factors = np.concatenate([exact.factors, *packed])
         return replace(exact._but(is_factored, FACTORED), ranks=ranks, factors=factors, scales=scales)
 
     @classmethod
     def sparsify(cls, dense: np.ndarray, shapes: np.ndarray, negligible: float = NEGLIGIBLE) -> Tensors:
-        """Tensors of probabilities, each exact or sparse, as is smaller.
+        """Store each tensor of probabilities exactly or sparsely, whichever is smaller.
 
-        The entries above `negligible` times the largest are kept, to the rounding of float16. Those of each state of
-        the parent add up to what they did, to the rounding of float32.
+        The sums of entries in each state of the parent are preserved up to float32 rounding.
 
-        dense (float, (sum of sizes,)): in C order, rule after rule; shapes (int, (n_rules, 3)).
+        dense (float, (sum of sizes,)): Tensors in C order, concatenated.
+        shapes (int, (n_rules, 3)): Shapes of the tensors.
+        negligible (float): Entries above this share of a tensor's largest entry are stored, as float16.
         RAISES (ValueError): If an entry is negative.
         """
         if np.min(dense, initial=0.0) < 0:
             raise ValueError("Expected probabilities, got negative entries: take Tensors.factorize for those.")
         exact = cls.from_dense(dense, shapes)
-        parts = [
+        candidates = [
             _Sparse.of(dense[start:end].reshape(shape), negligible)
             for shape, (start, end) in zip(exact.shapes, pairwise(exact.offsets.tolist()), strict=True)
         ]
-        is_sparse = np.array([part.n_bytes < 4 * part.is_kept.size for part in parts], dtype=bool)
-        chosen = [part for part, is_smaller in zip(parts, is_sparse, strict=True) if is_smaller]
+        is_sparse = np.array([tensor.n_bytes < 4 * tensor.is_kept.size for tensor in candidates], dtype=bool)
+        stored = [tensor for tensor, is_smaller in zip(candidates, is_sparse, strict=True) if is_smaller]
         return replace(
             exact._but(is_sparse, SPARSE),
-            scales=np.where(is_sparse, [part.scale for part in parts], 1).astype(np.float32),
-            kept=np.packbits(np.concatenate([np.empty(0, dtype=bool), *(part.is_kept.ravel() for part in chosen)])),
-            entries=np.concatenate([exact.entries, *(part.entries for part in chosen)]),
-            rests=np.concatenate([exact.rests, *(part.rest for part in chosen)]),
+            scales=np.where(is_sparse, [tensor.scale for tensor in candidates], 1).astype(np.float32),
+            kept=np.packbits(np.concatenate([np.empty(0, dtype=bool), *(tensor.is_kept.ravel() for tensor in stored)])),
+            entries=np.concatenate([exact.entries, *(tensor.entries for tensor in stored)]),
+            rests=np.concatenate([exact.rests, *(tensor.residual for tensor in stored)]),
         )
 
     def _but(self, others: np.ndarray, form: int) -> Tensors:
-        """Exact tensors without those that have another form, bool (n_rules,)."""
+        """Drop the exact form of tensors that have another form, bool (n_rules,)."""
         forms = np.where(others, form, EXACT).astype(np.int32)
         return replace(self, forms=forms, exact=self.exact[np.repeat(~others, self.sizes)])
 
@@ -235,39 +239,42 @@ class Tensors:
 class _Sparse(NamedTuple):
     """One sparse tensor.
 
-    scale (float32); is_kept (bool, (m_a, m_b, m_c)); entries (float16, (k,)); rest (float32, (m_a + m_b + m_c,)).
+    scale (float32): The largest entry.
+    is_kept (bool, (m_a, m_b, m_c)): Mask of the stored entries.
+    entries (float16, (k,)): The stored entries, divided by the scale.
+    residual (float32, (m_a + m_b + m_c,)): Vectors whose outer product approximates the other entries.
     """
 
     scale: np.float32
     is_kept: np.ndarray
     entries: np.ndarray
-    rest: np.ndarray
+    residual: np.ndarray
 
     @classmethod
     def of(cls, tensor: np.ndarray, negligible: float) -> _Sparse:
         scale = np.float32(tensor.max()) or np.float32(1)
         is_kept = tensor > negligible * scale
         entries = _rounded_down(tensor[is_kept] / scale)
-        rest = tensor.astype(np.float64)
-        stored = np.multiply(entries, scale, dtype=np.float32)  # which NumPy 1 would do in float16
-        rest[is_kept] = np.maximum(rest[is_kept] - stored, 0.0)
-        a, b, c = rest.sum(axis=(1, 2)), rest.sum(axis=(0, 2)), rest.sum(axis=(0, 1))
+        residual = tensor.astype(np.float64)
+        stored = np.multiply(entries, scale, dtype=np.float32)  # NumPy 1 would multiply in float16
+        residual[is_kept] = np.maximum(residual[is_kept] - stored, 0.0)
+        a, b, c = residual.sum(axis=(1, 2)), residual.sum(axis=(0, 2)), residual.sum(axis=(0, 1))
         total = a.sum() or 1.0
         return cls(scale, is_kept, entries, np.concatenate([a, b / total, c / total]).astype(np.float32))
 
     @property
     def n_bytes(self) -> int:
-        return self.is_kept.size // 8 + self.entries.nbytes + self.rest.nbytes
+        return self.is_kept.size // 8 + self.entries.nbytes + self.residual.nbytes
 
 
 def _rounded_down(values: np.ndarray) -> np.ndarray:
-    """Positive numbers as float16 that are no greater."""
+    """Round positive numbers down to float16."""
     halves = values.astype(np.float16)
     return np.where(halves > values, np.nextafter(halves, np.float16(0)), halves)
 
 
 def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Singular vectors of one mode's unfolding, by growing singular value, and how many of them to keep."""
+    """Return singular vectors of one mode's unfolding, by increasing singular value, and the number to keep."""
     unfolded = np.moveaxis(block, mode + 1, 1).reshape(len(block), block.shape[mode + 1], -1)
     values, vectors = np.linalg.eigh(unfolded @ unfolded.transpose(0, 2, 1))
     lost = np.cumsum(np.maximum(values, 0), axis=1)
@@ -276,13 +283,13 @@ def _basis(block: np.ndarray, mode: int, tolerance: float) -> tuple[np.ndarray, 
 
 
 def factor_sizes(shapes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Entries of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for the others."""
+    """Return the sizes of core, A, B and C of each factored tensor, int64 (n_rules, 4); zeros for other tensors."""
     ranks = ranks.astype(np.int64)
     return np.concatenate([ranks.prod(axis=1, keepdims=True), shapes * ranks], axis=1)
 
 
 def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.ndarray]:
-    """Packed rows of equal form (n, size) as cores (n, p, q, r) and factors (n, m, p), (n, m, q), (n, m, r)."""
+    """Split packed rows of equal form (n, size) into cores (n, p, q, r) and factors (n, m, p), (n, m, q), (n, m, r)."""
     bounds = np.cumsum(factor_sizes(shape[None], ranks[None])[0])[:-1]
     core, *factors = np.split(block, bounds, axis=1)
     return [core.reshape(-1, *ranks)] + [
@@ -291,7 +298,7 @@ def _split(block: np.ndarray, shape: np.ndarray, ranks: np.ndarray) -> list[np.n
 
 
 def _groups(shapes: np.ndarray, ranks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Rules of equal shape and ranks: (shape, ranks, rule ids)."""
+    """Yield groups of rules of equal shape and ranks: (shape, ranks, rule ids)."""
     forms, inverse = np.unique(np.concatenate([shapes, ranks], axis=1), axis=0, return_inverse=True)
     order = np.argsort(inverse.reshape(-1), kind="stable")
     for form, rules in zip(forms, np.split(order, np.cumsum(np.bincount(inverse.reshape(-1)))[:-1]), strict=False):

@@ -1,7 +1,8 @@
-"""Features of the words in a window around a word, as keys for a log-linear model.
+"""Window features of words, hashed to keys for a log-linear model.
 
-A template names parts of the words around; its feature at a word is one key, mixed of the template and of what those
-parts are there. Strings are looked at once a distinct word; the rest is arithmetic on 64-bit keys.
+A template lists attributes of words at relative positions; its feature at a word is a hash of the template and of the
+values of these attributes. The strings of each distinct word are hashed once; everything else is arithmetic on 64-bit
+keys.
 """
 
 from __future__ import annotations
@@ -16,64 +17,64 @@ from spacy_lpcfg.grammar._windows import window_keys
 from spacy_lpcfg.words.remembered import remembered
 
 Template = tuple[tuple[int, int], ...]
-"""Pairs of a word's place, relative to the one at hand, and a part of it; none for a feature that always holds."""
+"""Pairs of a relative position and an attribute of the word there; the empty template is the bias."""
 
 WORD, LOWER, SUFFIX_2, SUFFIX_3, PREFIX_3, SHAPE, TAG = range(7)
-"""Parts of a word; TAG is a given tag, or else the likeliest one of the word alone."""
+"""Attributes of a word; TAG is the given tag, or else the most probable tag of the word without context."""
 
 TEMPLATES: tuple[Template, ...] = (
     (),
-    *(((0, part),) for part in (WORD, SUFFIX_2, SUFFIX_3, PREFIX_3, SHAPE)),
-    *(((place, part),) for place in (-1, 1) for part in (LOWER, SUFFIX_3, TAG)),
+    *(((0, attribute),) for attribute in (WORD, SUFFIX_2, SUFFIX_3, PREFIX_3, SHAPE)),
+    *(((offset, attribute),) for offset in (-1, 1) for attribute in (LOWER, SUFFIX_3, TAG)),
     *(((start, TAG), (start + 1, TAG)) for start in (-2, -1, 0, 1)),
     *(((start, TAG), (start + 1, TAG), (start + 2, TAG)) for start in (-2, -1, 0)),
-    *(((place, LOWER), (0, TAG)) for place in (-1, 1)),
-    *(((place, TAG), (0, LOWER)) for place in (-1, 1)),
+    *(((offset, LOWER), (0, TAG)) for offset in (-1, 1)),
+    *(((offset, TAG), (0, LOWER)) for offset in (-1, 1)),
 )
-REACH = max(abs(place) for template in TEMPLATES for place, _ in template)
+REACH = max(abs(offset) for template in TEMPLATES for offset, _ in template)
 
 
 class Windows:
-    """Extracts the features of sentences.
+    """Extractor of the window features of sentences.
 
-    tags (sequence of str): the tags that words may be given.
+    tags (sequence of str): The tag set.
     """
 
     def __init__(self, tags: Sequence[str]) -> None:
         self._tags = np.array([_key(f"{TAG} {tag}") for tag in tags], dtype=np.uint64)
 
     def keys(self, words: Sequence[str], tags: np.ndarray) -> np.ndarray:
-        """The features of a sentence's words, int32 (n_words, n_templates), none of them negative.
+        """Return the feature keys of a sentence's words, int32 (n_words, n_templates), none of them negative.
 
-        words (sequence of str): any text.
-        tags (int32, (n_words,)): a tag of each, as ids.
+        words (sequence of str, (n_words,)): The words.
+        tags (int32, (n_words,)): Ids of their tags.
         """
-        parts = np.zeros((len(words) + 2 * REACH, TAG + 1), dtype=np.uint64)
-        inner = parts[REACH:-REACH]
-        inner[:, :TAG] = np.frombuffer(b"".join(_parts.each(words)), dtype=np.uint64).reshape(-1, TAG)
+        attributes = np.zeros((len(words) + 2 * REACH, TAG + 1), dtype=np.uint64)
+        inner = attributes[REACH:-REACH]
+        inner[:, :TAG] = np.frombuffer(b"".join(_attribute_keys.map(words)), dtype=np.uint64).reshape(-1, TAG)
         inner[:, TAG] = self._tags[tags]
-        return window_keys(parts, _TEMPLATE_TABLE, REACH)
+        return window_keys(attributes, _TEMPLATE_TABLE, REACH)
 
 
 @remembered(100_000)
-def _parts(word: str) -> bytes:
-    """Keys of the parts of a word, but its tag, uint64 (6,); for all grammars."""
-    return np.array([_key(f"{i} {part}") for i, part in enumerate(_texts(word))], dtype=np.uint64).tobytes()
+def _attribute_keys(word: str) -> bytes:
+    """Return the keys of a word's attributes except for its tag, uint64 (6,) as bytes; cached for all grammars."""
+    return np.array([_key(f"{i} {text}") for i, text in enumerate(_texts(word))], dtype=np.uint64).tobytes()
 
 
 def _texts(word: str) -> tuple[str, ...]:
-    """The parts of a word, but its tag."""
+    """Return the attributes of a word except for its tag."""
     lower = word.lower()
     return word, lower, lower[-2:], lower[-3:], lower[:3], shape(word)
 
 
 def shape(word: str) -> str:
-    """A word with its letters and digits replaced by X, x and d, of which at most two stand side by side."""
+    """Replace letters and digits by X, x and d, and shorten runs to at most two characters."""
     runs = [(kind, min(len(list(run)), 2)) for kind, run in groupby(map(_kind, word[:_LONGEST]))]
     return "".join(kind * n for kind, n in runs)
 
 
-_LONGEST = 20  # characters of a word that its shape tells of
+_LONGEST = 20  # leading characters of a word that its shape describes
 
 
 def _kind(char: str) -> str:
@@ -83,17 +84,17 @@ def _kind(char: str) -> str:
 
 
 def _key(text: str) -> int:
-    """The same for a text on every machine, and never 0, which is the key of all parts beyond a sentence's edge."""
+    """Return a machine-independent hash of a text that is never 0, the key of attributes outside a sentence."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") | 1
 
 
 def _template_table(templates: Sequence[Template]) -> np.ndarray:
-    """Places, counted from `REACH` words before, and parts, int32 (n_templates, most pairs, 2); -1 for no pair."""
+    """Return templates as (position + REACH, attribute) pairs, int32 (n_templates, most pairs, 2); -1 for no pair."""
     table = np.full((len(templates), max(map(len, templates)), 2), -1, dtype=np.int32)
     for i, template in enumerate(templates):
-        for j, (place, part) in enumerate(template):
-            table[i, j] = REACH + place, part
+        for j, (offset, attribute) in enumerate(template):
+            table[i, j] = REACH + offset, attribute
     return table
 
 

@@ -1,4 +1,4 @@
-"""Incremental sigmoid belief networks: generative parsing from left to right (Henderson and Titov 2010)."""
+"""Incremental sigmoid belief networks: generative left-to-right parsing (Henderson and Titov 2010)."""
 
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, ISBN, ISBNError, Network, start_network

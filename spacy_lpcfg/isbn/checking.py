@@ -1,4 +1,4 @@
-"""Checks of a saved model before the kernels read it, which trust their input."""
+"""Consistency checks of saved networks, before the kernels read them unchecked."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from spacy_lpcfg.words.classes import WordClasses
 _TEXTS = ("labels", "tags", "signatures", "frequent", "rare_names", "classes_words", "latent", "decisions")
 
 
-def require(part: str, holds: bool) -> None:
-    """Check a condition on a part of a file.
+def require(field: str, holds: bool) -> None:
+    """Check a condition on a field of a file.
 
-    RAISES (StorageError): If it does not hold; the message names the part.
+    RAISES (StorageError): If it does not hold; the message names the field.
     """
     if not holds:
-        raise StorageError(f"This isbn is inconsistent in its {part}: copy or learn it again.")
+        raise StorageError(f"This isbn is inconsistent in its {field}: copy or learn it again.")
 
 
 def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
-    """Check that the stored parts of an ISBN, but its networks, fit together.
+    """Check that the stored fields of an ISBN, except for its networks, are consistent.
 
-    RAISES (StorageError): If a part does not fit, which the message names, or takes too much memory.
-    (KeyError): If a part is missing.
+    RAISES (StorageError): If a field, which the message names, is inconsistent or takes too much memory.
+        (KeyError): If a field is missing.
     """
     for name in _TEXTS:
         require(name, are_texts(values[name]))
@@ -46,10 +46,10 @@ def check_values(values: Mapping[str, Any], classes: WordClasses) -> None:
 
 
 def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: int, n_outcomes: int) -> None:
-    """Check that the arrays of a network fit what it knows by number.
+    """Check that the arrays of a network match its relations, rows and outcomes.
 
-    RAISES (StorageError): If an array does not fit, which the message names, or if they take too much memory.
-    (KeyError): If an array is missing.
+    RAISES (StorageError): If an array, which the message names, does not match, or they take too much memory.
+        (KeyError): If an array is missing.
     """
     bias, n_latent, n_inputs = parameters["bias"], len(relations.latent), len(relations.decisions) * n_rows
     require("bias", isinstance(bias, np.ndarray) and bias.ndim == 1 and len(bias) > 0)
@@ -67,9 +67,9 @@ def check_network(parameters: Mapping[str, Any], relations: Relations, n_rows: i
 
 
 def check_normalizers(normalizers: Any, n_tags: int, n_states: int) -> None:
-    """Check that normalisers are those of so many tags and states, or none.
+    """Check that normalisers match the numbers of tags and states, or are None.
 
-    RAISES (StorageError): If they are not.
+    RAISES (StorageError): If they do not match.
     """
     if normalizers is not None:
         fit = is_array(normalizers, "float32", n_tags, 1 + n_states) and is_moderate(normalizers)
@@ -77,16 +77,16 @@ def check_normalizers(normalizers: Any, n_tags: int, n_states: int) -> None:
 
 
 def network_bytes(n: int, n_latent: int, n_inputs: int, n_outcomes: int) -> int:
-    """About the memory that a parser takes for a network of n units: its parameters, and the states of one word."""
+    """Estimate the memory of a parser for a network of n units: its parameters, and the states for one word."""
     per_unit = 2 * n_latent * n + n_inputs + n_outcomes + _STATES * (2 + n_latent)
     return 4 * in_blocks(n) * per_unit
 
 
-_STATES = 4_000  # that a search enters for a word, at most by its default settings
+_STATES = 4_000  # states of a search for one word, at most with default settings
 
 
 def _check_words(words: Any, offsets: Any, first: int, n_tags: int) -> None:
-    """Check that the words of each tag begin with the unknown word, and that none comes twice."""
+    """Check that the words of each tag begin with the unknown word, and are distinct."""
     require("words", isinstance(words, tuple) and all(type(word) is str for word in words))
     require("word_offsets", are_offsets(offsets, "int32", n_tags, first + len(words), start=first, least=1))
     for start, end in pairwise((offsets - first).tolist()):

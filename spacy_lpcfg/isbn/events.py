@@ -1,4 +1,4 @@
-"""Sequences of decisions as flat arrays: what a network learns from."""
+"""Derivations as flat arrays, the training data of a network."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from spacy_lpcfg.trees.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class DecisionEvents:
-    """The positions of sequences of decisions; n positions in all.
+    """The positions and decisions of derivations; n positions in all.
 
-    sequence_offsets (int64, (n_sequences + 1,)): positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
-    latent (int32, (n, n_latent)): for each latent relation an earlier position of the same sequence, counted from the
-        sequence's first; -1 for none.
-    row_offsets (int64, (n + 1,)), rows (int32): the rows of `Network.decision_weights` that enter a position.
-    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): the decisions of a position, one after the
-        other: first and end of the range of outcomes, row of `masks` or -1, the outcome chosen.
-    masks (uint8, (n_masks, size)): whether each outcome of a range is allowed.
+    sequence_offsets (int64, (n_sequences + 1,)): Positions of sequence s are `sequence_offsets[s]:...[s + 1]`.
+    latent (int32, (n, n_latent)): For each latent relation an earlier position of the same sequence, relative to the
+        beginning of the sequence; -1 for none.
+    row_offsets (int64, (n + 1,)), rows (int32): Rows of `Network.decision_weights` that are inputs of a position.
+    choice_offsets (int64, (n + 1,)), choices (int32, (n_choices, 4)): Decisions of a position: first and end of the
+        range of outcomes, row of `masks` or -1, and the outcome.
+    masks (uint8, (n_masks, size)): Whether each outcome of a range is allowed.
     """
 
     sequence_offsets: np.ndarray
@@ -44,10 +44,10 @@ class DecisionEvents:
         return len(self.latent)
 
     def select(self, sequences: Sequence[int] | np.ndarray) -> DecisionEvents:
-        """Some of the sequences, in the order given."""
-        chosen = np.asarray(sequences, dtype=np.int64)
-        sizes = np.diff(self.sequence_offsets)[chosen]
-        positions = _ranges(self.sequence_offsets[chosen], sizes)
+        """Return some of the sequences, in the given order."""
+        selected = np.asarray(sequences, dtype=np.int64)
+        sizes = np.diff(self.sequence_offsets)[selected]
+        positions = _ranges(self.sequence_offsets[selected], sizes)
         n_rows, n_choices = np.diff(self.row_offsets)[positions], np.diff(self.choice_offsets)[positions]
         return DecisionEvents(
             sequence_offsets=_offsets(sizes),
@@ -60,23 +60,23 @@ class DecisionEvents:
         )
 
     @classmethod
-    def join(cls, parts: Sequence[DecisionEvents]) -> DecisionEvents:
-        """The sequences of several, one after the other.
+    def join(cls, batches: Sequence[DecisionEvents]) -> DecisionEvents:
+        """Concatenate the sequences of several events.
 
-        parts (sequence of DecisionEvents): at least one; of the same relations and masks.
+        batches (sequence of DecisionEvents): At least one; with the same relations and masks.
         """
 
         def offsets(name: str) -> np.ndarray:
-            return _offsets(np.concatenate([np.diff(getattr(part, name)) for part in parts]))
+            return _offsets(np.concatenate([np.diff(getattr(batch, name)) for batch in batches]))
 
         return cls(
             sequence_offsets=offsets("sequence_offsets"),
-            latent=np.concatenate([part.latent for part in parts]),
+            latent=np.concatenate([batch.latent for batch in batches]),
             row_offsets=offsets("row_offsets"),
-            rows=np.concatenate([part.rows for part in parts]),
+            rows=np.concatenate([batch.rows for batch in batches]),
             choice_offsets=offsets("choice_offsets"),
-            choices=np.concatenate([part.choices for part in parts]),
-            masks=parts[0].masks,
+            choices=np.concatenate([batch.choices for batch in batches]),
+            masks=batches[0].masks,
         )
 
 
@@ -85,30 +85,30 @@ def _offsets(sizes: np.ndarray) -> np.ndarray:
 
 
 def _ranges(starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """The numbers of ranges, one after the other."""
+    """Return the numbers of ranges of the given starts and sizes, concatenated."""
     offsets = _offsets(sizes)
     return np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
 
 
 def events_of(trees: Iterable[Tree], vocabulary: NetworkVocabulary, relations: Relations) -> DecisionEvents:
-    """The derivations of trees; those with a label or a tag that the vocabulary does not know are left out.
+    """Convert trees to events; trees with an unknown label or tag are left out.
 
-    trees (iterable of Tree): normalized.
+    trees (iterable of Tree): Normalized trees.
     """
-    stream, parts = iter(trees), [_Reader(vocabulary, relations).events()]
+    stream, batches = iter(trees), [_Reader(vocabulary, relations).events()]
     while shard := list(islice(stream, _SHARD_SIZE)):
         reader = _Reader(vocabulary, relations)
         for tree in shard:
             reader.read(derive(tree))
-        parts.append(reader.events())
-    return DecisionEvents.join(parts)
+        batches.append(reader.events())
+    return DecisionEvents.join(batches)
 
 
-_SHARD_SIZE = 2_000  # trees that are read as lists before they become arrays
+_SHARD_SIZE = 2_000  # trees that are collected in lists before conversion to arrays
 
 
 class _Reader:
-    """Collects the positions of derivations."""
+    """A collector of the positions of derivations."""
 
     def __init__(self, vocabulary: NetworkVocabulary, relations: Relations) -> None:
         self.vocabulary = vocabulary
@@ -126,7 +126,7 @@ class _Reader:
         self.n_choices_of: list[int] = []
 
     def read(self, transitions: Sequence[Transition]) -> None:
-        """Add a derivation, if all its labels and tags are known."""
+        """Add a derivation, unless it has an unknown label or tag."""
         known = {SHIFT: self.tags, PROJECT: self.labels}
         if any(label not in known[kind] for kind, label, _ in transitions if kind in known):
             return
@@ -143,17 +143,17 @@ class _Reader:
                     self.rows += [first + row for row in rows[t]]
             if stack[0].label != ROOT:
                 self.choices += 0, self.n_actions, mask_of(stack[0].label, stack[1].label), action
-            own = [action]
+            rows_of_position = [action]
             if action == SHIFT:
-                own += self._shift(transition, n_words == sentence_initial)
+                rows_of_position += self._shift(transition, n_words == sentence_initial)
                 n_words += 1
-            rows.append(own)
+            rows.append(rows_of_position)
             self.n_rows_of.append(len(self.rows) - n_rows)
             self.n_choices_of.append((len(self.choices) - n_choices) // 4)
         self.lengths.append(len(transitions))
 
     def _shift(self, transition: Transition, first: bool) -> list[int]:
-        """Add the choices of a tag and a word, and return their rows."""
+        """Add the decisions on a tag and a word, and return their rows."""
         vocabulary, tag = self.vocabulary, self.tags[transition.label]
         word = vocabulary.outcome_of(tag, transition.word, first)
         self.choices += self.n_actions, self.first_word, NONE, self.n_actions + tag
@@ -163,7 +163,7 @@ class _Reader:
         return [self.n_actions + tag, word, *vocabulary.signature_rows(tag, transition.word, first)]
 
     def events(self) -> DecisionEvents:
-        """The derivations that were read."""
+        """Return the events of the derivations that were read."""
         return DecisionEvents(
             sequence_offsets=_offsets(np.array(self.lengths, dtype=np.int64)),
             latent=np.array(self.latent, dtype=np.int32).reshape(-1, len(self.latent_codes)),

@@ -1,4 +1,4 @@
-"""What a network knows of single words: found once, for all networks that know the same."""
+"""Look-up of words in a network's vocabulary, cached, and shared by networks with the same vocabulary."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MIN_TAG_PROBABILITY = 0.002
 
 
 class KnownWords:
-    """Looks words up.
+    """A look-up table of words.
 
-    outcomes (mapping of str to mapping of int to int): of each word that the network knows, by tag.
-    signature_rows (mapping of str to int): rows of the signatures that are inputs.
-    frequent (collection of str): words whose signatures are no inputs with the tags that they are known with.
-    rare (RareWords): what is known of words that are unknown to the network.
+    outcomes (mapping of str to mapping of int to int): The outcomes of each known word, by tag.
+    signature_rows (mapping of str to int): The input rows of signatures.
+    frequent (collection of str): Words whose signatures are no inputs under the tags that they are known with.
+    rare (RareWords): The model of words that are unknown to the network.
     """
 
     def __init__(
@@ -40,49 +40,50 @@ class KnownWords:
         self._cache: dict[tuple[str, bool], KnownWord] = {}
 
     def of(self, word: str, first: bool) -> KnownWord:
-        """What is known of a word; first (bool): whether it is the first word of its sentence."""
-        found = self._cache.get((word, first))
-        if found is None:
-            found = KnownWord(self, word, first)
+        """Return the entry of a word; `first` says whether it is the first word of its sentence."""
+        entry = self._cache.get((word, first))
+        if entry is None:
+            entry = KnownWord(self, word, first)
             if is_remembered(word):
                 if len(self._cache) >= _CACHE_SIZE:
                     self._cache.clear()
-                self._cache[word, first] = found
-        return found
+                self._cache[word, first] = entry
+        return entry
 
     def are_like(self, other: KnownWords) -> bool:
-        """Whether others know the same of every word."""
-        own = self.outcomes, self.signature_rows, self.frequent
-        return own == (other.outcomes, other.signature_rows, other.frequent) and _is_same(self.rare, other.rare)
+        """Return whether two tables have the same entries for all words."""
+        tables = self.outcomes, self.signature_rows, self.frequent
+        return tables == (other.outcomes, other.signature_rows, other.frequent) and _is_same(self.rare, other.rare)
 
 
 class KnownWord:
-    """A word as a network knows it; what takes time is found when it is first asked for.
+    """The entry of a word; expensive attributes are computed when they are first used.
 
-    outcomes (dict of int to int): its outcome under each tag that it is known with; under any other it is unknown.
-    is_frequent (bool): whether its signatures are no inputs with the tags that it is known with.
+    outcomes (dict of int to int): The outcome of the word under each tag that it is known with; it is unknown under
+        others.
+    is_frequent (bool): Whether the word's signatures are no inputs under the tags that it is known with.
     """
 
     def __init__(self, known: KnownWords, word: str, first: bool) -> None:
-        own = known.outcomes.get(word, {})
-        self.outcomes = {**known.outcomes.get(word.lower(), {}), **own} if first else own
+        outcomes = known.outcomes.get(word, {})
+        self.outcomes = {**known.outcomes.get(word.lower(), {}), **outcomes} if first else outcomes
         self.is_frequent = word in known.frequent
         self._known, self._word, self._first = known, word, first
 
     @cached_property
     def log_factors(self) -> np.ndarray:
-        """log P(word | the unknown word of the tag), float32 (n_tags,)."""
+        """log P(word | unknown word of the tag), float32 (n_tags,)."""
         return self._known.rare.log_factors(self._word, self._first).astype(np.float32)
 
     @cached_property
     def signature_rows(self) -> list[int]:
-        """Rows of its signatures."""
+        """The input rows of the word's signatures."""
         rows, names = self._known.signature_rows, self._known.rare.known_signatures(self._word, self._first)
         return [rows[name] for name in names if name in rows]
 
     @cached_property
     def likely_tags(self) -> list[int]:
-        """The tags that it is known with, and those that a rare or unknown word may have by its signatures."""
+        """The tags that the word is known with, and for a rare or unknown word likely tags by its signatures."""
         rare, tags = self._known.rare, sorted(self.outcomes)
         if not tags or rare.has_word(self._word):
             likely = rare.tags_of(self._word, self._first)
@@ -93,9 +94,9 @@ class KnownWord:
 
 
 def _is_same(x: Any, y: Any) -> bool:
-    """Whether two values are equal: arrays and data classes by what they hold."""
+    """Return whether two values are equal; arrays and dataclasses are compared by content."""
     if isinstance(x, np.ndarray):
         return np.array_equal(x, y)
     if is_dataclass(x):
-        return all(_is_same(getattr(x, each.name), getattr(y, each.name)) for each in fields(x) if each.init)
+        return all(_is_same(getattr(x, field.name), getattr(y, field.name)) for field in fields(x) if field.init)
     return bool(x == y)

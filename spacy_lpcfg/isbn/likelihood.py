@@ -1,4 +1,4 @@
-"""Log-likelihoods of sequences under a network, and their gradients by its parameters."""
+"""Log-likelihoods of derivations under a network, and their gradients."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from spacy_lpcfg.isbn._network import Pass, Plan
 from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.network import FEED_FORWARD, MEAN_FIELD, PARAMETERS, Network, check_approximation
 
-_AT_ONCE = 64  # sequences of a pass that keeps nothing
+_AT_ONCE = 64  # sequences of a forward pass
 _OF_ROWS = ("latent_weights", "decision_weights", "outcome_weights")
 
 
 class Gradient(NamedTuple):
-    """What a pass over sequences found.
+    """The result of a forward and backward pass.
 
-    log_likelihoods (float64, (n_sequences,)): natural logarithms.
-    by (dict): of their sum, by parameter, of the shapes and the precision of the parameters.
+    log_likelihoods (float64, (n_sequences,)): Log-likelihoods in nats.
+    by (dict): The gradient of their sum by each parameter, of the parameter's shape and precision.
     """
 
     log_likelihoods: np.ndarray
@@ -30,34 +30,34 @@ class Gradient(NamedTuple):
 
 
 def log_likelihoods(network: Network, events: DecisionEvents, *, n_jobs: int = 1) -> np.ndarray:
-    """Natural logarithms of the probabilities of sequences, float64 (n_sequences,).
+    """Compute the log-likelihoods of sequences in nats, float64 (n_sequences,).
 
-    n_jobs (int): threads; the result is the same for any number.
-    RAISES (ValueError): If the events do not fit the network.
+    n_jobs (int): Number of threads, which does not change the result.
+    RAISES (ValueError): If the events do not match the network.
     """
     parameters = pad(network.parameters)
     check(events, parameters)
-    found = [np.zeros(0)]
-    for some in _parts(events):
-        found.append(Sweep(some, parameters, network.approximation, network.n_states).forward(n_jobs))
-    return np.concatenate(found)
+    results = [np.zeros(0)]
+    for batch in _batches(events):
+        results.append(Sweep(batch, parameters, network.approximation, network.n_states).forward(n_jobs))
+    return np.concatenate(results)
 
 
 def means_of(network: Network, events: DecisionEvents) -> np.ndarray:
-    """The means at the positions of sequences under a feed-forward network, float32 (n_positions, n_states).
+    """Compute the means of the units at all positions under a feed-forward network, float32 (n_positions, n_states).
 
-    RAISES (ValueError): If the events do not fit the network.
+    RAISES (ValueError): If the events do not match the network.
     """
     parameters = pad(network.parameters)
     check(events, parameters)
-    found = [np.zeros((0, network.n_states), dtype=np.float32)]
-    for some in _parts(events):
-        found.append(Sweep(some, parameters, network.approximation, network.n_states).means())
-    return np.concatenate(found)
+    results = [np.zeros((0, network.n_states), dtype=np.float32)]
+    for batch in _batches(events):
+        results.append(Sweep(batch, parameters, network.approximation, network.n_states).means())
+    return np.concatenate(results)
 
 
-def _parts(events: DecisionEvents) -> Iterator[DecisionEvents]:
-    """All sequences, some at a time."""
+def _batches(events: DecisionEvents) -> Iterator[DecisionEvents]:
+    """Yield all sequences in batches."""
     for first in range(0, events.n_sequences, _AT_ONCE):
         yield events.select(np.arange(first, min(first + _AT_ONCE, events.n_sequences)))
 
@@ -70,37 +70,37 @@ def gradient_of(
     keep: np.ndarray | None = None,
     n_jobs: int = 1,
 ) -> Gradient:
-    """Log-likelihoods of sequences and the gradient of their sum.
+    """Compute the log-likelihoods of sequences and the gradient of their sum.
 
-    parameters (mapping): arrays as in `Network`, all float32 or all float64: computed in that precision.
-    approximation (str): as in `Network`.
-    keep (float, (n_positions, n_states), or None): by what the means of each position are multiplied where latent
-        relations pass them on (`draw_keep`); None for 1.
-    n_jobs (int): threads; the result is the same for any number.
-    RAISES (ValueError): If the events do not fit the parameters.
+    parameters (mapping): Arrays as in `Network`, all float32 or all float64, which is the precision of the computation.
+    approximation (str): As in `Network`.
+    events (DecisionEvents): The sequences.
+    keep (float, (n_positions, n_states), or None): Dropout factors of the means along latent edges (`draw_keep`).
+    n_jobs (int): Number of threads, which does not change the result.
+    RAISES (ValueError): If the events do not match the parameters.
     """
     check_approximation(approximation)
     n_states, padded = len(parameters["bias"]), pad(parameters)
     check(events, padded)
     by = {name: np.zeros_like(padded[name]) for name in PARAMETERS}
-    found = Sweep(events, padded, approximation, n_states, keep).gradient(by, n_jobs)
-    return Gradient(found, unpad(by, n_states))
+    log_likelihoods_of_sequences = Sweep(events, padded, approximation, n_states, keep).gradient(by, n_jobs)
+    return Gradient(log_likelihoods_of_sequences, unpad(by, n_states))
 
 
 def draw_keep(rng: np.random.Generator, n_positions: int, n_states: int, dropout: float) -> np.ndarray | None:
-    """Draw by what the means are multiplied along the latent edges: 0, or 1 / (1 - dropout).
+    """Draw dropout factors for the means along latent edges: 0, or 1 / (1 - dropout).
 
-    dropout (float): probability of 0.
+    dropout (float): Probability of 0.
     RETURNS (float32, (n_positions, n_states), or None): None without dropout.
     """
     if not dropout:
         return None
-    kept = rng.random((n_positions, n_states), dtype=np.float32) >= dropout
-    return kept * np.float32(1 / (1 - dropout))
+    mask = rng.random((n_positions, n_states), dtype=np.float32) >= dropout
+    return mask * np.float32(1 / (1 - dropout))
 
 
 def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The parameters as contiguous arrays whose rows are padded to whole blocks; no copy where they are already."""
+    """Pad the rows of parameters to whole blocks, as contiguous arrays; without a copy if they already are."""
     n_states = len(parameters["bias"])
     padding = -n_states % LANES
     padded = {}
@@ -113,17 +113,17 @@ def pad(parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def unpad(padded: Mapping[str, np.ndarray], n_states: int) -> dict[str, np.ndarray]:
-    """The inverse of `pad`."""
+    """Undo `pad`."""
     return {k: v if k == "outcome_bias" else np.ascontiguousarray(v[..., :n_states]) for k, v in padded.items()}
 
 
 class Sweep:
-    """A pass over some sequences: its arrays, and its rounds in threads.
+    """A forward and backward pass over sequences, with its arrays.
 
-    events (DecisionEvents): checked.
-    parameters (dict): padded, of one precision.
-    approximation (str), n_states (int): as in `Network`.
-    keep (float, (n_positions, n_states), or None): as in `gradient_of`.
+    events (DecisionEvents): Sequences that `check` accepted.
+    parameters (dict): Padded arrays of one precision.
+    approximation (str), n_states (int): As in `Network`.
+    keep (float, (n_positions, n_states), or None): Dropout factors, as for `gradient_of`.
     """
 
     def __init__(
@@ -160,17 +160,17 @@ class Sweep:
         return np.empty(self.plan.n_outcomes, dtype=self.precision)
 
     def forward(self, n_jobs: int = 1) -> np.ndarray:
-        """The log-likelihoods, float64 (n_sequences,)."""
+        """Compute the log-likelihoods, float64 (n_sequences,)."""
         self._run(("forward", "decide"), n_jobs)
         return self._log_likelihoods()
 
     def means(self) -> np.ndarray:
-        """The means at all positions, (n_positions, n_states)."""
+        """Compute the means at all positions, (n_positions, n_states)."""
         self._run(("forward",), 1)
         return self.arrays["means"][:, : self.n_states]
 
     def gradient(self, by: Mapping[str, np.ndarray], n_jobs: int = 1) -> np.ndarray:
-        """The log-likelihoods; the gradient of their sum is added to the padded arrays `by`."""
+        """Compute the log-likelihoods, and add the gradient of their sum to the padded arrays `by`."""
         plan = self.plan
         self.arrays |= {"pulls": self._vectors(plan.n_choices)}
         self.arrays |= {"asked": np.zeros_like(self.arrays["means"]), "gradients": self._vectors(plan.n_positions)}
@@ -181,7 +181,7 @@ class Sweep:
         return self._log_likelihoods()
 
     def _run(self, rounds: tuple[str, ...], n_jobs: int) -> None:
-        """Run each round in n_jobs threads; thread i takes the pieces i, i + n_jobs, ..."""
+        """Run each round in n_jobs threads; thread i takes the tasks i, i + n_jobs, ..."""
         kernel = Pass(self.plan, self.arrays, self.approximation, self.n_states)
         with ThreadPoolExecutor(n_jobs) if n_jobs > 1 else nullcontext() as pool:
             for name in rounds:
@@ -200,16 +200,16 @@ class Sweep:
 
 
 def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
-    """Check that the numbers in events are in range, so that no kernel reads beyond its arrays.
+    """Check that the indices in events are in range, so that no kernel reads out of bounds.
 
     RAISES (ValueError): If they are not.
     """
     n_latent, n_inputs, n_outcomes = (len(parameters[name]) for name in _OF_ROWS)
     choices, lengths = events.choices, np.diff(events.sequence_offsets)
-    places = np.arange(events.n_positions) - np.repeat(events.sequence_offsets[:-1], lengths)
+    positions = np.arange(events.n_positions) - np.repeat(events.sequence_offsets[:-1], lengths)
     problems = {
         "earlier positions": events.latent.shape == (events.n_positions, n_latent)
-        and bool((events.latent < places[:, None]).all()),
+        and bool((events.latent < positions[:, None]).all()),
         "rows": not len(events.rows) or 0 <= events.rows.min() <= events.rows.max() < n_inputs,
         "ranges of outcomes": bool(((choices[:, 0] >= 0) & (choices[:, 1] <= n_outcomes)).all()),
         "outcomes": bool(((choices[:, 0] <= choices[:, 3]) & (choices[:, 3] < choices[:, 1])).all()),
@@ -224,11 +224,11 @@ def check(events: DecisionEvents, parameters: Mapping[str, np.ndarray]) -> None:
 
 
 def _masks_fit(events: DecisionEvents) -> bool:
-    """Whether masks are as long as the ranges, and allow what was chosen."""
+    """Return whether masks are as long as the ranges, and allow the outcomes."""
     masked = events.choices[events.choices[:, 2] >= 0]
-    sizes, places = masked[:, 1] - masked[:, 0], masked[:, 3] - masked[:, 0]
+    sizes, indices = masked[:, 1] - masked[:, 0], masked[:, 3] - masked[:, 0]
     if not len(masked):
         return True
     if masked[:, 2].max() >= len(events.masks) or sizes.max() > events.masks.shape[1]:
         return False
-    return bool((places >= 0).all() and (places < sizes).all() and events.masks[masked[:, 2], places].all())
+    return bool((indices >= 0).all() and (indices < sizes).all() and events.masks[masked[:, 2], indices].all())

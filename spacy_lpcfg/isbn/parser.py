@@ -1,4 +1,4 @@
-"""Parsing by an incremental sigmoid belief network: whole sentences, and word by word."""
+"""Parsing by an incremental sigmoid belief network: sentences, and prefixes word by word."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 class IncrementalParser(SentenceParser):
-    """Parses sentences by an ISBN; any number of threads may share one.
+    """A beam-search parser for an ISBN; it may be shared by threads.
 
-    isbn (ISBN): by any learner.
-    settings (BeamSettings): search and decoding.
+    isbn (ISBN): The model.
+    settings (BeamSettings): Search and decoding.
     """
 
     kind = "a belief network"
@@ -52,135 +52,134 @@ class IncrementalParser(SentenceParser):
         self.settings = settings
         self._networks = Networks(isbn, codes(isbn.relations.latent), codes(isbn.relations.decisions))
         self._idle: list[Search] = []
-        self._max_bytes = limit()  # of the vectors of a search
+        self._max_bytes = limit()  # for the vectors of a search
         self._lattices = self._new_lattices(settings)
 
     @classmethod
     def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
-        """The parser that `ISBN.parser` makes; it has no use for settings of charts."""
+        """Create the parser for `ISBN.parser`; settings of charts are not used."""
         return cls(isbn, settings=replace(search or BeamSettings(), decoding=decoding))
 
     @property
     def answers(self) -> frozenset[Answer]:
-        """All but state vectors, which its nodes do not have; several networks have no probability of a given tree."""
+        """All answers but state vectors; and without `tree_log_probability` if there are several networks."""
         without = {"states"} if len(self.isbn.networks) == 1 else {"states", "tree_log_probability"}
         return ANSWERS - without
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree of a sentence that the derivations in the beam choose, as `BeamSettings.decoding` says.
+        """Parse a sentence: return the best tree by the derivations in the beam, as `BeamSettings.decoding` says.
 
-        Derivations that do not satisfy the constraints are left out at the end of the search; if none is left, the tree
-        is that without constraints, of status "unconstrained".
-        RETURNS (Parse): its `log_probability` sums the derivations that the search has found: a lower bound, the higher
-            the wider the beam.
-        RAISES (ValueError): As `Query`.
+        Derivations that do not satisfy the constraints are discarded at the end of the search; if none is left, the
+        result is the tree without constraints, with the status "unconstrained".
+
+        RETURNS (Parse): Its `log_probability` is summed over the derivations found, and so a lower bound.
+        RAISES (ValueError): As for `Query`.
         """
         query = Query.of(query)
         derivations = self._derivations(query, self.settings)
-        kept = derivations.that(query.constraints)
-        if kept:
-            return self._decode(query, kept)
+        satisfying = derivations.satisfying(query.constraints)
+        if satisfying:
+            return self._decode(query, satisfying)
         parse = self._decode(query, derivations) if derivations else self._glued(query)
         return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """A tag of each word alone, from a table; of words that the network does not know that of unknown words."""
+        """Return a frequent tag of each word without context, by look-up; unknown words share one."""
         return self.isbn.vocabulary.tags_by_name(words)
 
     def n_best(self, query: Sentence, n: int) -> list[Analysis]:
-        """The most probable trees that the search finds, best first.
+        """Return the most probable trees that the search finds, best first.
 
-        n (int): how many, at least 1; the beam is as wide at least.
-        RETURNS (list of Analysis): distinct but for their tags, which are those most likely with the tree; a
-            log-probability sums all found derivations of a tree, over its tags too, and a probability is a share of all
-            that are found. That of the tree with the tags that it has here is `tree_log_probability`, which is lower.
-            Fewer than n if there are no more within `BeamSettings.final_margin`; none where `parse`
-            falls back.
-        RAISES (ValueError): As `parse`, and if n is no whole number from 1 to `MAX_N_BEST`.
+        n (int): Number of trees, at least 1; the beam is widened to n.
+        RETURNS (list of Analysis): Trees that differ in their brackets, each with its most probable tags.
+            Log-probabilities are summed over the derivations found, with any tags (`tree_log_probability` gives that of
+            a tree with its tags, which is lower); probabilities are shares of all derivations found. There are fewer
+            than n trees if there are no more within `BeamSettings.final_margin`, and none if `parse` falls back.
+        RAISES (ValueError): As for `parse`, and if n is not a whole number from 1 to `MAX_N_BEST`.
         """
         check_n_best(n)
         wide = replace(self.settings, beam=max(self.settings.beam, n))
         return self._distribution(Query.of(query), wide).n_best(n)
 
     def distribution(self, query: Sentence) -> Distribution:
-        """P(tree | words) over the trees that the search finds: n-best trees, samples, entropy and ln P(words).
+        """Return P(tree | words) over the trees that the search finds: n-best trees, samples, entropy and ln P(words).
 
-        RETURNS (Distribution): of trees that are distinct but for their tags. What the beam lost is not in it: ln P is
-            a lower bound, and so in general is the entropy. Empty where `parse` falls back.
-        RAISES (ValueError): As `parse`.
+        RETURNS (Distribution): Trees that differ in their brackets. Pruned trees are missing, so that ln P(words) and
+            in general the entropy are lower bounds. Empty if `parse` falls back.
+        RAISES (ValueError): As for `parse`.
         """
         return self._distribution(Query.of(query), self.settings)
 
     def _distribution(self, query: Query, settings: BeamSettings) -> ListedDistribution:
-        derivations = self._derivations(query, settings).that(query.constraints)
+        derivations = self._derivations(query, settings).satisfying(query.constraints)
         names = self.isbn.tags
         return ListedDistribution(
-            (Tree.from_spans(query.words, with_given([names[tag] for tag in own], query.certain_tags), spans), log)
-            for spans, own, log in derivations.trees()
+            (Tree.from_spans(query.words, with_given([names[tag] for tag in tags], query.certain_tags), spans), log)
+            for spans, tags, log in derivations.trees()
         )
 
     def log_probability(self, query: Sentence) -> float:
-        """ln P(words) in nats, summed over the derivations that the search finds: a lower bound; -inf for none."""
+        """Return a lower bound of ln P(words) in nats, summed over the derivations found; -inf if there are none."""
         return self._derivations(Query(Query.of(query).words), self.settings).log_probability
 
     def tree_log_probability(self, tree: Tree) -> float:
-        """ln P(tree, words) of a tree with just its tags, in nats; no beam has a part in it.
+        """Return ln P(tree, words) of a tree with its tags, in nats, computed without a beam.
 
-        tree (Tree): in the treebank's spelling; it is normalized as for learning.
-        RETURNS (float): -inf if it has labels or tags that the network does not know.
-        RAISES (ValueError): If there are several networks, whose mean is known along a search only; if the tree has no
+        tree (Tree): A tree in treebank spelling; it is normalized as for learning.
+        RETURNS (float): -inf if the tree has unknown labels or tags.
+        RAISES (ValueError): If there are several networks, which are only averaged during a search, or the tree has no
             words.
         """
         return float(self.tree_log_probabilities([tree])[0])
 
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
-        """Those of several trees, float64 (n_trees,); as `tree_log_probability`."""
+        """Return ln P(tree, words) of several trees, float64 (n_trees,); errors are those of `tree_log_probability`."""
         self.require("tree_log_probability")
         normal = [tree for tree in map(normalize, trees) if tree is not None]
         if len(normal) < len(trees):
             raise ValueError("Expected a tree with words, got one of nothing but empty elements.")
         vocabulary = self.isbn.vocabulary
         events = [events_of([tree], vocabulary, self.isbn.relations) for tree in normal]
-        known = [i for i, each in enumerate(events) if each.n_sequences]
-        found = np.full(len(events), -np.inf)
+        known = [i for i, of_tree in enumerate(events) if of_tree.n_sequences]
+        log_probabilities = np.full(len(events), -np.inf)
         if known:
             of_words = [vocabulary.candidates(normal[i].words, normal[i].tags).log_factors.sum() for i in known]
             joined = DecisionEvents.join([events[i] for i in known])
-            found[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
-        return found
+            log_probabilities[known] = log_likelihoods(self.isbn.networks[0], joined) + of_words
+        return log_probabilities
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """Probabilities of the brackets and tags in the derivations that the search finds.
+        """Return the posteriors of brackets and tags over the derivations that the search finds.
 
-        Those of the one tree that `parse` gives, where it falls back. Under a guide, if it is not of a single tree and
-        if there are no constraints, those in a lattice, if there are settings for it and `can_guide` holds; those of
-        the guide where that falls back.
+        If `parse` falls back, they are 0 for the brackets of its tree. Under a guide of more than one tree, and without
+        constraints, a lattice is searched instead of the beam, if there are settings for it and `can_guide` holds.
         """
         query = Query.of(query)
         if self._lattices is not None and guide is not None and not (guide.is_of_one or query.constraints):
             return SentenceReading(self._lattices.posteriors(query, guide))
         derivations = self._derivations(query, self.settings)
-        kept = derivations.that(query.constraints)
-        if kept or derivations:
-            posteriors = (kept or derivations).posteriors(self.isbn.tags)
-            log_probability = (kept or derivations).log_probability
-            return SentenceReading(posteriors, None, log_probability, PARSED if kept else UNCONSTRAINED)
+        satisfying = derivations.satisfying(query.constraints)
+        if satisfying or derivations:
+            posteriors = (satisfying or derivations).posteriors(self.isbn.tags)
+            log_probability = (satisfying or derivations).log_probability
+            return SentenceReading(posteriors, None, log_probability, PARSED if satisfying else UNCONSTRAINED)
         parse = self._glued(query)
         posteriors = Posteriors(dict.fromkeys(parse.spans, 0.0), [{tag: 0.0} for tag in parse.tags])
         return SentenceReading(posteriors, status=GLUED)
 
     def start(self) -> Prefix:
-        """The state before the first word of a sentence, from which words can be pushed one by one."""
+        """Return the empty prefix, to which words can be pushed one by one."""
         return Prefix(self, self._new_search(self.settings), (), 0.0, 0.0)
 
     def surprisal(self, query: Sentence) -> np.ndarray:
-        """How unexpected each word of a sentence is after those before it, and its end after all of them.
+        """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
         With given tags it is the surprisal of words with tags.
-        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before), in bits, and last that of the end. Never
-            negative; they add up to -log2 P(sentence), of which the beam makes them an upper bound. nan where the
-            search takes more memory than is allowed.
-        RAISES (ValueError): As `parse`.
+
+        RETURNS (float64, (n_words + 1,)): -log2 P(word | words before) in bits, and finally that of the end. Values are
+            never negative; their sum is an upper bound of -log2 P(sentence) due to the beam. nan if the search exceeds
+            the memory limit.
+        RAISES (ValueError): As for `parse`.
         """
         query = Query.of(query)
         search = self._borrow(self.settings)
@@ -194,10 +193,10 @@ class IncrementalParser(SentenceParser):
         search.finish()
         logs.append(log_sum(search.final_log_probabilities()))
         self._give_back(search)
-        falling = np.minimum.accumulate(logs)  # which they are, but for rounding
+        falling = np.minimum.accumulate(logs)  # removes rises due to rounding
         with np.errstate(invalid="ignore"):
-            found = -np.diff(falling) / np.log(2)
-        return np.where(np.isnan(found), np.inf, found)
+            bits_of_words = -np.diff(falling) / np.log(2)
+        return np.where(np.isnan(bits_of_words), np.inf, bits_of_words)
 
     def _new_lattices(self, settings: BeamSettings) -> LatticeReader | None:
         if settings.lattice is None or not can_guide(self.isbn):
@@ -219,7 +218,7 @@ class IncrementalParser(SentenceParser):
         )
 
     def _borrow(self, settings: BeamSettings) -> Search:
-        """A search that no thread uses: fresh memory is slow."""
+        """Take an idle search, since allocating memory is slow, or create one."""
         if settings != self.settings:
             return self._new_search(settings)
         try:
@@ -243,7 +242,7 @@ class IncrementalParser(SentenceParser):
         return derivations
 
     def _advance(self, search: Search, query: Query) -> bool:
-        """Shift all words of a sentence, but for those that there is no memory for; whether it was enough."""
+        """Shift all words of a sentence; return False if the search exceeds the memory limit."""
         search.add(self.isbn.vocabulary.candidates(query.words, query.certain_tags))
         for _ in query.words:
             search.advance()
@@ -254,23 +253,23 @@ class IncrementalParser(SentenceParser):
     def _decode(self, query: Query, derivations: Derivations) -> Parse:
         posteriors = derivations.posteriors(self.isbn.tags)
         if self.settings.decoding == "most-probable":
-            chosen, numbers, _ = derivations.trees()[0]
-            spans, own = list(chosen), [self.isbn.tags[tag] for tag in numbers]
+            best, numbers, _ = derivations.trees()[0]
+            spans, tags = list(best), [self.isbn.tags[tag] for tag in numbers]
         else:
             spans = mbr_brackets(posteriors.brackets, len(query.words), cost=self.settings.bracket_cost)
-            own = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
+            tags = [max(shares, key=shares.__getitem__) for shares in posteriors.tags]
         return Parse(
             words=query.words,
-            tags=with_given(own, query.certain_tags),
+            tags=with_given(tags, query.certain_tags),
             spans=spans,
             span_scores=_as_probabilities([posteriors.brackets[span] for span in spans]),
-            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(own, posteriors.tags, strict=True)]),
+            tag_scores=_as_probabilities([shares[tag] for tag, shares in zip(tags, posteriors.tags, strict=True)]),
             log_probability=derivations.log_probability,
             status=PARSED,
         )
 
     def _glued(self, query: Query) -> Parse:
-        """A flat tree, for a sentence without any derivation: where a network's numbers overflow, or memory ends."""
+        """Return a flat tree, for a sentence without any derivation due to overflow or the memory limit."""
         candidates = self.isbn.vocabulary.candidates(query.words, query.certain_tags)
         labels = self.isbn.labels
         return Parse(
@@ -287,12 +286,11 @@ class IncrementalParser(SentenceParser):
 
 
 class Prefix:
-    """The words of a sentence up to some point, and what the parser makes of them. It never changes.
+    """The first words of a sentence with the state of the search after them; immutable.
 
-    words (tuple[str, ...]): so far.
-    log_probability (float): natural log of the probability that a sentence begins with these words, over the hypotheses
-        in the beam: a lower bound.
-    surprisal (float): of the last word after those before it, in bits; 0 before any word.
+    words (tuple[str, ...]): The words so far.
+    log_probability (float): A lower bound of ln P(a sentence begins with these words), summed over the beam.
+    surprisal (float): Surprisal of the last word given the words before it, in bits; 0 for the empty prefix.
     """
 
     def __init__(
@@ -310,9 +308,10 @@ class Prefix:
         self.surprisal = surprisal
 
     def push(self, word: str, tag: str | None = None) -> Prefix:
-        """The prefix with one more word.
+        """Return the prefix with one more word.
 
-        tag (str): given to the word; None, or one that the network never saw, for the parser's own.
+        word (str): The next word.
+        tag (str or None): Given tag of the word; it is ignored if None or unknown.
         """
         parser, search = self._parser, self._search.copy()
         search.add(parser.isbn.vocabulary.candidates([word], [tag], first=not self.words))
@@ -321,11 +320,11 @@ class Prefix:
         return Prefix(parser, search, (*self.words, word), after, bits(self.log_probability, after))
 
     def trees(self, n: int = 1) -> list[PrefixTree]:
-        """The most probable hypotheses about the words so far, at most n of them, best first.
+        """Return the n most probable partial parses of the words so far, best first.
 
-        RETURNS (list of PrefixTree): each with its log-probability, of which that of the prefix is the sum; empty
-            before the first word.
-        RAISES (ValueError): If n is no whole number of at least 1.
+        RETURNS (list of PrefixTree): Partial parses, whose probabilities sum to that of the prefix over all hypotheses;
+            empty before the first word.
+        RAISES (ValueError): If n is not a whole number of at least 1.
         """
         COUNT(n=n)
         if not self.words:
@@ -333,12 +332,12 @@ class Prefix:
         logs = self._search.log_probabilities().tolist()
         tags = self._parser.isbn.tags
         return [
-            prefix_tree(self.words, [tags[tag] for tag in own], nodes, log_probability)
-            for (nodes, own), log_probability in zip(self._search.derivations()[:n], logs, strict=False)
+            prefix_tree(self.words, [tags[tag] for tag in numbers], nodes, log_probability)
+            for (nodes, numbers), log_probability in zip(self._search.derivations()[:n], logs, strict=False)
         ]
 
     def finish(self) -> Finished:
-        """What the words are as a whole sentence.
+        """Parse the words as a complete sentence.
 
         RAISES (ValueError): Before the first word.
         """
@@ -355,7 +354,7 @@ class Prefix:
 
 
 class Finished(NamedTuple):
-    """The parse of a sentence, and the surprisal of its end in bits."""
+    """The parse of a complete sentence, and the surprisal of its end in bits."""
 
     parse: Parse
     surprisal: float
@@ -366,5 +365,5 @@ def _as_probabilities(scores: list[float]) -> np.ndarray:
 
 
 def bits(before: float, after: float) -> float:
-    """Surprisal by which a log-probability has come from one to the other; inf where nothing is left."""
+    """Return the surprisal, in bits, of a step from one log-probability to another; inf if the latter is -inf."""
     return (before - after) / np.log(2) if after > -np.inf else np.inf

@@ -1,4 +1,4 @@
-"""Hypotheses about the tree of a sentence after some of its words."""
+"""Partial parses of a sentence prefix."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from spacy_lpcfg.trees.tree import Span, Tree
 
 OPEN = -1
-"""In place of a span's end: it is still open."""
+"""The end of a span that is still open."""
 
 
 @dataclass(frozen=True)
 class OpenNode:
-    """A constituent that is not complete: more children follow.
+    """A constituent that is still open: more children follow.
 
-    label (str): its label.
-    start (int): its first word.
-    children (tuple[Tree, ...]): its first children, which are complete.
+    label (str): The label.
+    start (int): Position of the first word.
+    children (tuple[Tree, ...]): The children that are complete.
     """
 
     label: str
@@ -27,12 +27,12 @@ class OpenNode:
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """A hypothesis about the words so far: constituents that are open, each somewhere within the one before.
+    """A partial parse of a sentence prefix: the stack of open constituents, outermost first.
 
-    open (tuple[OpenNode, ...]): from the outermost to the innermost. Between two of them, and above the first, other
-        nodes may yet come: those that begin with the inner one.
-    last (Tree): the last word, with its tag, which is not yet part of any of them but will be of the innermost.
-    log_probability (float): natural log of the probability of the words so far with this hypothesis.
+    open (tuple[OpenNode, ...]): The open constituents. Further nodes that begin with the inner one may still be
+        inserted between two of them, and above the first.
+    last (Tree): The last word with its tag, which is not attached yet and will be below the innermost constituent.
+    log_probability (float): ln P(words so far, this partial parse).
     """
 
     open: tuple[OpenNode, ...]
@@ -40,16 +40,18 @@ class PrefixTree:
     log_probability: float
 
     def __str__(self) -> str:
-        """In brackets, of which open ones are not closed: ... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN fish)"""
+        """Return the parse in brackets, with open ones not closed: ... (S (NP (NNS Cats)) ... (VP (VB eat) ... (NN
+        fish)
+        """
         nodes = (f"({node.label} {' '.join(map(str, node.children))}" for node in self.open)
-        return " ".join(f"... {part}" for part in (*nodes, self.last))
+        return " ".join(f"... {node}" for node in (*nodes, self.last))
 
 
 def prefix_tree(words: Sequence[str], tags: Sequence[str], spans: Sequence[Span], log_probability: float) -> PrefixTree:
-    """The hypothesis that has these spans.
+    """Create a partial parse from its spans.
 
-    spans (sequence of (start, end, label)): in pre-order; end is OPEN of those that are open, and the last word is
-        under none that is closed.
+    spans (sequence of (start, end, label)): Spans in pre-order, with the end OPEN for open ones; the last word is not
+        in a closed span.
     """
     last = len(words) - 1
     bounds = [start for start, end, _ in spans if end == OPEN] + [last]

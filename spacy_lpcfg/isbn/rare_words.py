@@ -3,10 +3,10 @@
 A word's signatures (`words/signatures.py`) are the nodes of a tree, from the root to the longest suffix that other rare
 words share. The tags of a signature are smoothed towards those of the next shorter one (Samuelsson 1993, Brants 2000).
 
-Of the words that the network knows only as the unknown word of their tag, `RareWords` tells which one it is:
+A network emits such words as the unknown word of their tag. `RareWords` gives the probability of the actual word,
 P(word | tag) = P(tag | word) P(word) / P(tag), over the rare words of the treebank and the signatures of all others. A
-word that is in no tree has the probability of its longest signature. If there are classes of words, it is multiplied
-by P(class | tag), as for rare words.
+word that is not in the treebank has the probability of its longest signature, multiplied by P(class | tag) if there are
+word classes.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from spacy_lpcfg.words.signatures import shorter_signature, suffix_signatures
 
 _CACHE_SIZE = 1_000
 Seen = Mapping[tuple[str, bool, int], int]
-"""How often each word, as the first of its sentence or not, has a tag."""
+"""Counts of (word, whether it is sentence-initial, tag)."""
 
 
 @dataclass(frozen=True, eq=False)
 class RareWords:
-    """The tags of rare words, and of signatures.
+    """Distributions of tags given rare words, and given signatures.
 
-    names (tuple[str, ...]): (n_names,), sorted: rare words, with "w " before each, and signatures, with "s ".
-    offsets (int32, (n_names + 1,)): the entries of each in the next two.
-    tags (int32, (n_entries,)): tags that it was seen with.
-    counts (float32, (n_entries,)): how often; of a rare word as the unknown word of the tag, and of a signature by all
-        rare words that have it.
-    weights (float32, (n_names,)): share of each name among the words that the unknown word of any tag stands for.
-    tag_weights (float32, (n_tags,)): the sums of P(tag | name) with these weights.
-    signature_weight (float): occurrences that the tags of its next shorter signature, or of its signature, count for.
-    classes (WordClasses): of words that are in no tree.
-    class_shares (float32, (n_classes, n_tags)): P(class | tag) of these; without rows if there are no classes.
+    names (tuple[str, ...], (n_names,)): Sorted: rare words, prefixed by "w ", and signatures, prefixed by "s ".
+    offsets (int32, (n_names + 1,)): Offsets of each name in the next two arrays.
+    tags (int32, (n_entries,)): Tags that a name was seen with.
+    counts (float32, (n_entries,)): Counts of a rare word as the unknown word of the tag, or of all rare words with the
+        signature.
+    weights (float32, (n_names,)): Share of each name among unknown words.
+    tag_weights (float32, (n_tags,)): The sums of P(tag | name) with these weights.
+    signature_weight (float): Pseudo-count of the tag distribution of the next shorter signature.
+    classes (WordClasses): Classes of words that are not in the treebank.
+    class_shares (float32, (n_classes, n_tags)): P(class | tag) of these words; empty without classes.
     """
 
     names: tuple[str, ...]
@@ -66,11 +66,11 @@ class RareWords:
         return len(self.tag_weights)
 
     def has_word(self, word: str) -> bool:
-        """Whether the word was seen so seldom, or with such a tag, that the network may know it as an unknown one."""
+        """Return whether the word is rare, or was seen with a tag under which the network does not know it."""
         return f"w {word}" in self._index
 
     def frequent_signatures(self, min_count: float) -> tuple[str, ...]:
-        """Returns the signatures that were seen at least `min_count` times."""
+        """Return the signatures that were seen at least `min_count` times."""
         counts = np.add.reduceat(np.append(self.counts, 0), self.offsets[:-1]) * (np.diff(self.offsets) > 0)
         return tuple(
             name[2:]
@@ -79,61 +79,61 @@ class RareWords:
         )
 
     def known_signatures(self, word: str, sentence_initial: bool) -> list[str]:
-        """Returns those of a word's signatures that rare words share, shortest first; at least the one of all words."""
+        """Return a word's signatures that rare words share, shortest first; at least the one of all words."""
         return self._look_up(word, sentence_initial)[0]
 
     def tags_of(self, word: str, sentence_initial: bool) -> np.ndarray:
-        """P(tag | word) where the network knows the word only as the unknown one of its tag, float64 (n_tags,)."""
+        """Return P(tag | word) for a word as an unknown word, float64 (n_tags,)."""
         tags = self._look_up(word, sentence_initial)[1] * self._shares_of(word)
         return tags / tags.sum()
 
     def log_factors(self, word: str, sentence_initial: bool) -> np.ndarray:
-        """log P(word | the unknown word of the tag) for each tag, float64 (n_tags,)."""
+        """Return log P(word | unknown word of the tag) for each tag, float64 (n_tags,)."""
         known, tags = self._look_up(word, sentence_initial)
-        own = self._index.get(f"w {word}", self._index[f"s {known[-1]}"])
-        return np.log(tags * self._shares_of(word) * self.weights[own] / self.tag_weights)
+        index = self._index.get(f"w {word}", self._index[f"s {known[-1]}"])
+        return np.log(tags * self._shares_of(word) * self.weights[index] / self.tag_weights)
 
     def _shares_of(self, word: str) -> np.ndarray | float:
-        """P(class | tag) of the class of a word that is in no tree; else 1."""
+        """Return P(class | tag) for the class of a word that is not in the treebank; else 1."""
         if self.has_word(word) or not len(self.class_shares):
             return 1.0
         return self.class_shares[self.classes.of(word)]
 
     def _look_up(self, word: str, sentence_initial: bool) -> tuple[list[str], np.ndarray]:
-        """Known signatures and tags of a word; what was last asked for is kept, since it is asked for in turn."""
-        found = self._of_word.get((word, sentence_initial))
-        if found is None:
+        """Return known signatures and tag distribution of a word, from a bounded cache."""
+        entry = self._of_word.get((word, sentence_initial))
+        if entry is None:
             names = suffix_signatures(word, sentence_initial)
             known = [name for name in names if f"s {name}" in self._index]
-            found = known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
+            entry = known, self._smoothed(f"w {word}", self._tags_of_signature(known[-1]))
             if is_remembered(word):
                 if len(self._of_word) >= _CACHE_SIZE:
                     self._of_word.clear()
-                self._of_word[word, sentence_initial] = found
-        return found
+                self._of_word[word, sentence_initial] = entry
+        return entry
 
     def of_names(self) -> Iterator[np.ndarray]:
-        """P(tag | name) for each name, of words by their signatures within a sentence, float64 (n_tags,)."""
+        """Yield P(tag | name) for each name, with words not sentence-initial, float64 (n_tags,)."""
         for name in self.names:
             yield self.tags_of(name[2:], False) if name.startswith("w ") else self._tags_of_signature(name[2:])
 
     def _tags_of_signature(self, signature: str) -> np.ndarray:
-        found = self._of_signature.get(signature)
-        if found is None:
+        tags = self._of_signature.get(signature)
+        if tags is None:
             shorter = shorter_signature(signature)
             below = self._tags_of_signature(shorter) if signature else np.full(self.n_tags, 1.0 / self.n_tags)
-            self._of_signature[signature] = found = self._smoothed(f"s {signature}", below)
-        return found
+            self._of_signature[signature] = tags = self._smoothed(f"s {signature}", below)
+        return tags
 
     def _smoothed(self, name: str, shorter: np.ndarray) -> np.ndarray:
-        """The tags of a name, smoothed towards those of its next shorter signature; those where it is not known."""
-        own = self._index.get(name)
-        if own is None:
+        """Smooth the tag distribution of a name towards that of its next shorter signature."""
+        index = self._index.get(name)
+        if index is None:
             return shorter
-        entries = slice(self.offsets[own], self.offsets[own + 1])
-        found = self.signature_weight * shorter
-        found[self.tags[entries]] += self.counts[entries]
-        return read_only(found / found.sum())
+        entries = slice(self.offsets[index], self.offsets[index + 1])
+        tags = self.signature_weight * shorter
+        tags[self.tags[entries]] += self.counts[entries]
+        return read_only(tags / tags.sum())
 
 
 def count_rare_words(
@@ -145,13 +145,14 @@ def count_rare_words(
     signature_weight: float,
     classes: WordClasses = NO_CLASSES,
 ) -> RareWords:
-    """Rare words and signatures of a treebank.
+    """Count the rare words and signatures of a treebank.
 
-    seen: all its words.
-    is_known (iterable of bool): for each of these whether the network knows the word with this tag.
-    max_rare (int): words that occur at most so often are rare: signatures are counted over them, and they may have
-        any tag. Other words have only the tags that they are seen with.
-    signature_weight (float), classes (WordClasses): as in `RareWords`.
+    seen (mapping): Counts of (word, whether it is sentence-initial, tag).
+    is_known (iterable of bool): For each key of `seen` whether the network knows the word with this tag.
+    n_tags (int): Number of tags.
+    max_rare (int): Words that occur at most `max_rare` times are rare: signatures are counted over them, and they may
+        have any tag. Other words only have the tags that they are seen with.
+    signature_weight (float), classes (WordClasses): As in `RareWords`.
     """
     total: Counter[str] = Counter()
     for (word, _, _), count in seen.items():
@@ -182,7 +183,7 @@ def count_rare_words(
 
 
 _MIN_COUNT = 0.5
-"""How often a word or signature has not been seen that could have been."""
+"""Pseudo-count of words and signatures that do not occur as unknown words."""
 
 
 def _rare_words(

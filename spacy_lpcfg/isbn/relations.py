@@ -1,14 +1,15 @@
-"""Which earlier positions of a derivation a position is joined to, as data: names, and the cells that resolve them.
+"""Relations from a position of a derivation to earlier positions, which are the edges of the network.
 
-Section 7.2 of Henderson and Titov (2010): a position's latent vector is joined to the latent vectors of the positions
-when certain nodes were last on top of the stack, and to the decisions at certain others. Each relation is one name:
+Section 7.2 of Henderson and Titov (2010): the latent vector of a position depends on the latent vectors of the
+positions when certain nodes were last on top of the stack, and on the decisions at other positions. Relations are given
+by name:
 
 - `previous`: the position before;
-- `last_shift`: that where the last word was shifted;
-- `ELEMENT.FIELD`: of the top of the stack, the node `below` it, or `below2` that one:
-  `context`: the last position when the node was on top; `left_child`, `right_child`: that at the end of which its
-  first, its last child was put under it; `introduced`: that which put the node on the stack; `left_terminal`: that
-  which shifted its first word.
+- `last_shift`: the position where the last word was shifted;
+- `ELEMENT.FIELD`, where ELEMENT is the `top` of the stack, the node `below` it, or the node `below2` that one, and
+  FIELD is `context`: the last position when the node was on top; `left_child`, `right_child`: the position where its
+  first or last child was attached; `introduced`: the position that put the node on the stack; `left_terminal`: the
+  position that shifted its first word.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ FIELDS = ("context", "left_child", "right_child", "introduced", "left_terminal")
 HISTORY = ("previous", "last_shift")
 NO_ELEMENT = -1
 ROOT, LEAF = -2, -1
-"""Labels of cells that are no node of the tree with a label of its own."""
+"""Labels of cells for the artificial root and for leaves."""
 
 
 class Cell(NamedTuple):
-    """An element of the stack: never changed, so that hypotheses may share it.
+    """An element of the stack; immutable, so that hypotheses can share it.
 
-    label (int): ROOT, LEAF, or the number of a label.
-    context, left_child, right_child, introduced, left_terminal (int): positions as in `FIELDS`; NONE for none.
+    label (int): ROOT, LEAF, or the id of a label.
+    context, left_child, right_child, introduced, left_terminal (int): Positions by `FIELDS`; NONE if there is none.
     """
 
     label: int
@@ -50,9 +51,9 @@ class Cell(NamedTuple):
 class Relations:
     """The relations of a network.
 
-    latent (tuple[str, ...]): to the latent vectors of earlier positions.
-    decisions (tuple[str, ...]): to the decisions at earlier positions.
-    RAISES (ValueError): If a name is unknown, or given twice.
+    latent (tuple[str, ...]): Relations to the latent vectors of earlier positions.
+    decisions (tuple[str, ...]): Relations to the decisions at earlier positions.
+    RAISES (ValueError): If a name is unknown or repeated.
     """
 
     latent: tuple[str, ...] = ("top.context", "below.context", "top.left_child", "top.right_child")
@@ -66,9 +67,10 @@ class Relations:
 
 
 def codes(names: Sequence[str]) -> np.ndarray:
-    """Depth of the stack's element and number of the field of each relation, int32 (n, 2).
+    """Encode relations as the depth of the stack element and the number of the field, int32 (n, 2).
 
-    Of `HISTORY` the depth is NO_ELEMENT, and the field its number there.
+    For names in `HISTORY` the depth is NO_ELEMENT and the field the index in `HISTORY`.
+
     RAISES (ValueError): If a name is unknown.
     """
     return np.array([_code(name) for name in names], dtype=np.int32).reshape(-1, 2)
@@ -87,10 +89,10 @@ def _code(name: str) -> tuple[int, int]:
 
 
 def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
-    """The stack before each action of a derivation, top first, with the positions `previous` and `last_shift`.
+    """Yield the stack before each action of a derivation, top first, with the positions `previous` and `last_shift`.
 
-    actions (sequence of int): SHIFT, ATTACH, MODIFY, or PROJECT + the number of a label. The root is not counted as an
-        element that relations reach, but its cell is there.
+    actions (sequence of int): SHIFT, ATTACH, MODIFY, or PROJECT + the id of a label. The stack includes the cell of the
+        root.
     """
     stack, last_shift = [Cell(ROOT)], NONE
     for t, action in enumerate(actions):
@@ -111,14 +113,14 @@ def walk(actions: Sequence[int]) -> Iterator[tuple[list[Cell], int, int]]:
 
 
 def related(stack: Sequence[Cell], previous: int, last_shift: int, codes: Iterable[Sequence[int]]) -> list[int]:
-    """The positions that relations lead to from a state of `walk`; NONE where there is none.
+    """Return the positions that relations lead to from a state of `walk`; NONE if there is none.
 
-    codes (iterable of (depth, field)): of the relations.
+    codes (iterable of (depth, field)): The encoded relations.
     """
-    found = []
+    positions = []
     for depth, field in codes:
         if depth == NO_ELEMENT:
-            found.append((previous, last_shift)[field])
+            positions.append((previous, last_shift)[field])
         else:
-            found.append(stack[depth][1 + field] if depth < len(stack) else NONE)
-    return found
+            positions.append(stack[depth][1 + field] if depth < len(stack) else NONE)
+    return positions

@@ -1,4 +1,4 @@
-"""How widely a network searches, and how it chooses a tree."""
+"""Settings of search and decoding for networks."""
 
 from __future__ import annotations
 
@@ -8,24 +8,23 @@ from spacy_lpcfg.checks import POSITIVE, SHARE, one_of, whole
 from spacy_lpcfg.parsing.decodings import OF_NETWORK
 
 MAX_COUNT = 100_000_000
-"""Of anything that a search counts."""
+"""Upper limit of the sizes of a search."""
 MAX_IDLE_BYTES = 1 << 25
-"""Room that a search or a lattice may keep for the next sentence."""
+"""Bytes that an idle search or lattice may keep for reuse."""
 _BREADTH = whole(1, MAX_COUNT)
 GUIDES = ("labels", "fenceposts")
 
 
 @dataclass(frozen=True)
 class LatticeSettings:
-    """How widely a network searches where other models say what brackets and tags are likely.
+    """Settings of the search in a lattice, which other models' posteriors guide.
 
-    guide (str): "labels" allows the brackets that are likely; "fenceposts" those with any label that begin where a
-        likely one begins and end where one ends.
-    width (int): most vertices that are kept after each word, and on each level within a word.
-    nats (float): how much less probable than the best one a vertex may be: on its level, beside what has come to the
-        end of the word so far, and after the word.
-    min_bracket, min_tag (float): brackets and tags less likely than this are left out.
-    RAISES (ValueError): On another guide, a width below 1, or numbers out of range.
+    guide (str): "labels" allows likely brackets; "fenceposts" allows brackets with any label that begin where a likely
+        bracket begins and end where a likely bracket ends.
+    width (int): Maximum number of vertices that are kept after each word, and on each level within a word.
+    nats (float): Maximum difference in log-probability to the best vertex, on each level and after each word.
+    min_bracket, min_tag (float): Minimum posterior of likely brackets and tags.
+    RAISES (ValueError): If the guide is unknown, or a number is out of range.
     """
 
     guide: str = "fenceposts"
@@ -42,7 +41,7 @@ class LatticeSettings:
 
     @property
     def wider(self) -> LatticeSettings:
-        """What a sentence gets of which no derivation is left."""
+        """Settings of a second attempt, if no derivation is left."""
         return replace(
             self,
             width=min(4 * self.width, MAX_COUNT),
@@ -54,23 +53,23 @@ class LatticeSettings:
 
 @dataclass(frozen=True)
 class BeamSettings:
-    """How widely a parser searches, and which tree it chooses.
+    """Settings of beam search and decoding.
 
-    beam (int): hypotheses that are kept after each word.
-    branching (int): actions that are followed at each step: the most likely ones (and Shift).
-    margin (float): in nats; the search for a word goes on while a hypothesis would enter the beam if it shifted its
+    beam (int): Number of hypotheses that are kept after each word.
+    branching (int): Number of most probable actions that are followed at each step, in addition to Shift.
+    margin (float): In nats; the search for a word continues while a hypothesis would enter the beam if it shifted its
         word with a probability that much above the greatest one so far.
-    unary_cap (int): most nodes that are projected in a row.
-    max_pops (int): most hypotheses that are looked at for a word; those at the end of a sentence that by then have not
-        come to its end are completed by their most likely steps.
-    final_margin (float): in nats; derivations of the whole sentence are sought until they fall so far below the best.
-    tolerance (float): residual of the equations for the means, where the approximation is "mean-field".
-    decoding (str): "mbr" chooses the brackets that nest and have the largest sum of posteriors, each less
-        `bracket_cost` (minimum Bayes risk over the derivations that are left); "most-probable" the tree of `n_best(1)`.
-    bracket_cost (float): a bracket less likely than this is better left out; more of it for precision, less for recall.
-    lattice (LatticeSettings or None): how posteriors are found where other models' posteriors guide the search; None
-        for the beam there too.
-    RAISES (ValueError): On another way of decoding, or sizes below 1 or above `MAX_COUNT`.
+    unary_cap (int): Maximum number of Project actions in a row.
+    max_pops (int): Maximum number of hypotheses that are expanded for a word; at the end of a sentence the remaining
+        ones are completed greedily.
+    final_margin (float): In nats; complete derivations are searched for down to this far below the best one.
+    tolerance (float): Tolerance of the equations for the means, for the "mean-field" approximation.
+    decoding (str): "mbr" (minimum Bayes risk) maximizes the sum of the posteriors of nested brackets, each minus
+        `bracket_cost`; "most-probable" is the tree of `n_best(1)`.
+    bracket_cost (float): Cost of a bracket in "mbr"; higher for precision, lower for recall.
+    lattice (LatticeSettings or None): Settings for posteriors under the guide of another model; None to search the beam
+        there too.
+    RAISES (ValueError): If the decoding is unknown, or sizes are below 1 or above `MAX_COUNT`.
     """
 
     beam: int = 30

@@ -1,4 +1,4 @@
-"""Training of a network by stochastic gradient ascent of the likelihood: single steps, and whole runs."""
+"""Training of a network by stochastic gradient ascent on the likelihood: single steps, and whole runs."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ from spacy_lpcfg.isbn.events import DecisionEvents
 from spacy_lpcfg.isbn.likelihood import Sweep, check, draw_keep, log_likelihoods, pad, unpad
 from spacy_lpcfg.isbn.network import BIASES, Network
 
-_AT_HAND = 50  # batches that are selected together: selecting takes time in proportion to what it selects from
+_AT_HAND = 50  # batches that are selected together, since the time to select grows with what is selected from
 
 
 class Training:
-    """A network that learns from sequences, by Adam with weight decay, dropout and an average of the weights.
+    """The state of a network in training, by Adam with weight decay, dropout and weight averaging.
 
-    network (Network): to begin with.
-    rates (float64, (n_steps,)): learning rate of each step.
-    weight_decay (float): a step maximises the log-likelihood of its sequences less half of this times the squares of
-        all weights but the biases.
-    averaging (float): share of itself that the average of the weights keeps at a step; less at the first steps; 0 for
-        no average.
-    dropout (float): probability that latent relations pass the mean of a unit of a position as 0.
-    seed (int): of dropout.
-    n_jobs (int): threads; the result is the same for any number.
+    network (Network): The initial network.
+    rates (float64, (n_steps,)): Learning rate of each step.
+    weight_decay (float): Weight of the L2 penalty, half the squares of all weights but the biases, in each step.
+    averaging (float): Decay of the exponential average of weights, with a smaller one in the first steps; 0 for none.
+    dropout (float): Probability that the mean of a unit is passed on as 0 along latent edges.
+    seed (int): Seed of dropout.
+    n_jobs (int): Number of threads, which does not change the result.
     """
 
     def __init__(
@@ -52,16 +50,16 @@ class Training:
             table = self._tables[name] = AdamTable(values, lasting if name in BIASES else decaying)
             self._weights[name], self._gradients[name] = (x.reshape(array.shape) for x in (values, table.gradient))
 
-    def step(self, some: DecisionEvents) -> float:
-        """Take a step up the gradient of the log-likelihood of some sequences.
+    def step(self, batch: DecisionEvents) -> float:
+        """Take a step along the gradient of the log-likelihood of a batch.
 
-        some (DecisionEvents): checked by `likelihood.check`.
-        RETURNS (float): the log-likelihood before the step, under dropout.
+        batch (DecisionEvents): Sequences that `likelihood.check` accepted.
+        RETURNS (float): The log-likelihood before the step, under dropout.
         """
         rng = np.random.default_rng([self.seed, self.n_steps])
-        keep = draw_keep(rng, some.n_positions, self.start.n_states, self.dropout)
-        sweep = Sweep(some, self._weights, self.start.approximation, self.start.n_states, keep)
-        touched = self._touched(some, sweep.plan.ranges)
+        keep = draw_keep(rng, batch.n_positions, self.start.n_states, self.dropout)
+        sweep = Sweep(batch, self._weights, self.start.approximation, self.start.n_states, keep)
+        touched = self._touched(batch, sweep.plan.ranges)
         for name, rows in touched.items():
             self._tables[name].fetch(rows, self.n_steps)
         log_likelihood = float(sweep.gradient(self._gradients, self.n_jobs).sum())
@@ -71,7 +69,7 @@ class Training:
         return log_likelihood
 
     def network(self) -> Network:
-        """The network with the average of the weights so far."""
+        """Return the network with the average of the weights so far."""
         averages = {}
         for name, table in self._tables.items():
             table.fetch(np.arange(len(table.weights)), self.n_steps)
@@ -79,7 +77,7 @@ class Training:
         return self.start.of(unpad(averages, self.start.n_states))
 
     def _touched(self, events: DecisionEvents, ranges: np.ndarray) -> dict[str, np.ndarray]:
-        """The rows of each table that a step on some events uses, which decide over these ranges of outcomes."""
+        """Return the rows of each table that a step uses, given the events and their ranges of outcomes."""
         touched = {name: np.arange(len(table.weights)) for name, table in self._tables.items()}
         outcomes = [np.arange(first, end) for first, end in ranges.tolist()]
         used = {"decision_weights": events.rows, "outcome_weights": np.concatenate([np.zeros(0, dtype=int), *outcomes])}
@@ -87,12 +85,12 @@ class Training:
 
 
 class Epoch(NamedTuple):
-    """Log-likelihoods and time of one pass over the sequences.
+    """Progress of training: log-likelihoods and time of one pass over the sequences.
 
-    number (int): from 1 on.
-    log_likelihood (float): of all sequences, each as it came, under dropout.
-    dev (float): of the held-out sequences under the average of the weights; nan if there are none.
-    seconds (float): CPU seconds of this process, those on held-out sequences not counted.
+    number (int): Number of the epoch, from 1.
+    log_likelihood (float): Log-likelihood of all sequences during the epoch, under dropout, in nats.
+    dev (float): Log-likelihood of held-out sequences under the averaged weights; nan if there are none.
+    seconds (float): CPU seconds of the epoch, without evaluation.
     """
 
     number: int
@@ -103,12 +101,13 @@ class Epoch(NamedTuple):
 
 @dataclass(frozen=True)
 class Trainer:
-    """Trains networks on sequences.
+    """Settings of training, and the training loop.
 
-    n_epochs (int): passes over the sequences; batch_size (int): sequences of a step.
-    learn_rate (float): of Adam at the first step; it falls to 0 along a cosine.
-    dropout, weight_decay, averaging, n_jobs: as in `Training`.
-    seed (int): of the order of the sequences, and of dropout.
+    n_epochs (int): Number of passes over the sequences.
+    batch_size (int): Number of sequences in a step.
+    learn_rate (float): Learning rate of Adam at the first step, with cosine decay to 0.
+    dropout, weight_decay, averaging, n_jobs: As in `Training`.
+    seed (int): Seed of the order of the sequences, and of dropout.
     """
 
     n_epochs: int
@@ -128,31 +127,31 @@ class Trainer:
         dev: DecisionEvents | None = None,
         on_epoch: Callable[[Epoch], None] | None = None,
     ) -> Network:
-        """Train a network to the last epoch; with held-out sequences take the epoch that makes them likeliest.
+        """Train a network; return that of the best epoch on held-out sequences, or of the last epoch without any.
 
-        network (Network): to begin with.
-        events, dev (DecisionEvents): of any kind; dev without sequences counts as none.
-        on_epoch (callable or None): called after each epoch.
-        RAISES (ValueError): If the events do not fit the network.
+        network (Network): The initial network.
+        events, dev (DecisionEvents): Training and held-out sequences.
+        on_epoch (callable or None): Called after each epoch.
+        RAISES (ValueError): If the events do not match the network.
         """
         check(events, network.parameters)
         rng, training = np.random.default_rng(self.seed), self.start(network, events.n_sequences)
         best, best_dev, clock = network, -np.inf, time.process_time()
         for number in range(1, self.n_epochs + 1):
-            log_likelihood = sum(training.step(some) for some in self._batches(rng, events))
+            log_likelihood = sum(training.step(batch) for batch in self._batches(rng, events))
             seconds, dev_now = time.process_time() - clock, float("nan")
             if dev is not None and dev.n_sequences:
-                found = training.network()
-                dev_now = float(log_likelihoods(found, dev, n_jobs=self.n_jobs).sum())
+                averaged = training.network()
+                dev_now = float(log_likelihoods(averaged, dev, n_jobs=self.n_jobs).sum())
                 if not dev_now <= best_dev:
-                    best, best_dev = found, dev_now
+                    best, best_dev = averaged, dev_now
             if on_epoch is not None:
                 on_epoch(Epoch(number, log_likelihood, dev_now, seconds))
             clock = time.process_time()
         return training.network() if best_dev == -np.inf else best
 
     def start(self, network: Network, n_sequences: int) -> Training:
-        """The training of a network on so many sequences, before its first step."""
+        """Create the training state for a number of sequences, before the first step."""
         n_steps = self.n_epochs * -(-n_sequences // self.batch_size)
         return Training(
             network,
@@ -165,16 +164,16 @@ class Trainer:
         )
 
     def _batches(self, rng: np.random.Generator, events: DecisionEvents) -> Iterator[DecisionEvents]:
-        """All sequences in random order, batch_size at a time."""
+        """Yield all sequences in random order, `batch_size` at a time."""
         order, at_hand = rng.permutation(events.n_sequences), _AT_HAND * self.batch_size
         for first in range(0, len(order), at_hand):
-            some = events.select(order[first : first + at_hand])
-            for start in range(0, some.n_sequences, self.batch_size):
-                yield some.select(np.arange(start, min(start + self.batch_size, some.n_sequences)))
+            selected = events.select(order[first : first + at_hand])
+            for start in range(0, selected.n_sequences, self.batch_size):
+                yield selected.select(np.arange(start, min(start + self.batch_size, selected.n_sequences)))
 
 
 def _distinct(numbers: np.ndarray, n: int) -> np.ndarray:
-    """The numbers that occur, of those below n, in order."""
+    """Return the distinct numbers, sorted, of numbers below n."""
     occurs = np.zeros(n, dtype=bool)
     occurs[numbers] = True
     return np.flatnonzero(occurs)

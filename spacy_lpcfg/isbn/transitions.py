@@ -1,9 +1,9 @@
-"""Predictive LR derivations: a tree as the transitions that build it from left to right, and back.
+"""Predictive LR derivations: conversion of trees to transitions from left to right, and back.
 
-Section 7.2 of Henderson and Titov (2010). A stack holds the nodes whose left part is there. Shift puts the next word on
-it, with its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify is
-Attach to a copy of the node below that stands over it (Chomsky adjunction), and so makes the copy. A node is projected
-as soon as its first child is complete, so that most of it is predicted. Differs: a node over one of its own label with
+See section 7.2 of Henderson and Titov (2010). A stack holds the nodes that have begun. Shift pushes the next word with
+its tag; Project puts a new node over the top; Attach makes the top the last child of the node below; Modify first puts
+a copy of the node below over it (Chomsky adjunction), and attaches the top to the copy. A node is projected as soon as
+its first child is complete, so that its other children are predicted. Differs: a node over one of the same label with
 further children is always built by Modify, so that every tree has exactly one derivation.
 """
 
@@ -16,15 +16,15 @@ from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.tree import Tree
 
 SHIFT, ATTACH, MODIFY, PROJECT = range(4)
-"""Kinds of transitions. The network numbers its actions likewise, with an action from PROJECT on for each label."""
+"""Kinds of transitions. Actions of a network have the same numbers, with PROJECT + the id of a label for Project."""
 
 
 class Transition(NamedTuple):
     """One transition of a derivation.
 
     kind (int): SHIFT, ATTACH, MODIFY or PROJECT.
-    label (str): the tag of the word that is shifted, or the label of the node that is projected; "" else.
-    word (str): that is shifted; "" else.
+    label (str): The tag of the shifted word, or the label of the projected node; otherwise "".
+    word (str): The shifted word; otherwise "".
     """
 
     kind: int
@@ -37,11 +37,11 @@ MODIFIED = Transition(MODIFY)
 
 
 def derive(tree: Tree) -> list[Transition]:
-    """The derivation of a tree, which `tree_of` undoes.
+    """Convert a tree to its derivation; the inverse of `tree_of`.
 
-    tree (Tree): with no node right over one of the same label, as `normalize` leaves it.
-    RETURNS (list[Transition]): it ends with the Attach of the whole tree to the root, of which it is the only child.
-    RAISES (ValueError): On a node with one child, of its own label.
+    tree (Tree): A normalized tree, without a unary node over one of the same label.
+    RETURNS (list[Transition]): The transitions; the last one attaches the tree to the root.
+    RAISES (ValueError): If a node has one child, of the same label.
     """
     transitions: list[Transition] = []
     stack: list[Tree | Transition] = [ATTACHED, tree]
@@ -52,12 +52,12 @@ def derive(tree: Tree) -> list[Transition]:
         elif item.word is not None:
             transitions.append(Transition(SHIFT, item.label, item.word))
         else:
-            stack.extend(_parts(item)[::-1])
+            stack.extend(_steps(item)[::-1])
     return transitions
 
 
-def _parts(node: Tree) -> list[Tree | Transition]:
-    """The children of a node in order, with the transitions after each."""
+def _steps(node: Tree) -> list[Tree | Transition]:
+    """Return the children of a node in order, with the transitions after each."""
     first, *others = node.children
     adjoins = not first.is_leaf and first.label == node.label
     if adjoins and not others:
@@ -65,17 +65,17 @@ def _parts(node: Tree) -> list[Tree | Transition]:
             f"Expected no {shown(node.label)} right over another, of which derivations know one only; "
             "normalize the tree."
         )
-    parts: list[Tree | Transition] = [first] if adjoins else [first, Transition(PROJECT, node.label)]
+    steps: list[Tree | Transition] = [first] if adjoins else [first, Transition(PROJECT, node.label)]
     for child in others:
-        parts += [child, MODIFIED if adjoins else ATTACHED]
+        steps += [child, MODIFIED if adjoins else ATTACHED]
         adjoins = False
-    return parts
+    return steps
 
 
 def tree_of(transitions: Iterable[Transition]) -> Tree:
-    """The tree that a derivation builds, the inverse of `derive`.
+    """Build the tree of a derivation; the inverse of `derive`.
 
-    RAISES (ValueError): If the transitions are no derivation of one tree.
+    RAISES (ValueError): If the transitions are not the derivation of one tree.
     """
     stack: list[tuple[str, list[Tree], str | None]] = []  # label, children, word
     whole: Tree | None = None

@@ -1,13 +1,13 @@
-"""What a network knows by number: labels, tags, words and signatures.
+"""The vocabulary of a network: ids of labels, tags, words and signatures.
 
-A transition is up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift the tag;
-after the tag the word, unless the tag has no known words. Outcomes are numbered
+A transition consists of up to three decisions, each among the *outcomes* of a contiguous range: the action; after Shift
+the tag; after the tag the word, unless the tag has no known words. Outcomes are numbered
 
     0 Shift, 1 Attach, 2 Modify, 3 + l Project label l | tags | words of tag 0, of tag 1, ...
 
-and the first word of each tag is its unknown word, for all that were seen too seldom with it. The decisions of a
-transition enter later positions as *rows* of a table of inputs, numbered as the outcomes, and after these the
-signatures of rare words, by which unknown words of all tags share what is known of suffixes and shapes.
+and the first word of each tag is its unknown word, for all words that are rare with it. The decisions of a transition
+are inputs of later positions as *rows* of a table, numbered like the outcomes, followed by the signatures of rare
+words, by which unknown words of all tags share statistics of suffixes and shapes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from spacy_lpcfg.words.classes import NO_CLASSES, WordClasses
 class Candidates(NamedTuple):
     """The tags and outcomes that the network considers for the words of a sentence.
 
-    offsets (int32, (n_words + 1,)): the candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
-    tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): a tag, and the outcome of the word under it.
-    log_factors (float32, (n_candidates,)): log P(word | outcome): 0 of a word that the network knows with the tag.
-    has_signatures (uint8, (n_candidates,)): whether the signatures of the word are inputs with this tag.
-    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): rows of each word's signatures, if any of its
+    offsets (int32, (n_words + 1,)): The candidates of word i are `offsets[i]:offsets[i + 1]`; at least one.
+    tags (int32, (n_candidates,)), outcomes (int32, (n_candidates,)): A tag, and the outcome of the word under it.
+    log_factors (float32, (n_candidates,)): log P(word | outcome); 0 if the network knows the word with the tag.
+    has_signatures (uint8, (n_candidates,)): Whether the signatures of the word are inputs with this tag.
+    signature_offsets (int32, (n_words + 1,)), signature_rows (int32): Rows of each word's signatures, if any of its
         candidates has them.
     """
 
@@ -53,13 +53,13 @@ class Candidates(NamedTuple):
 class NetworkVocabulary:
     """The labels, tags, words and signatures of a network.
 
-    labels (tuple[str, ...]), tags (tuple[str, ...]): by number.
-    word_offsets (int32, (n_tags + 1,)): outcomes of the words of tag t are `word_offsets[t]:word_offsets[t + 1]`.
-    words (tuple[str, ...]): the word of each of these outcomes, in order; "" for the unknown word.
-    signatures (tuple[str, ...]): the signatures that are inputs.
-    frequent (tuple[str, ...]): words without signatures.
-    rare (RareWords): what is known of words that are unknown to the network.
-    sentence_initial (int): place of the first word of a sentence: 0, or -1 where sentences are read from right to left.
+    labels (tuple[str, ...]), tags (tuple[str, ...]): Labels and tags in the order of their ids.
+    word_offsets (int32, (n_tags + 1,)): The outcomes of words under tag t are `word_offsets[t]:word_offsets[t + 1]`.
+    words (tuple[str, ...]): The word of each of these outcomes, in order; "" for the unknown word.
+    signatures (tuple[str, ...]): The signatures that are inputs.
+    frequent (tuple[str, ...]): Words without signatures.
+    rare (RareWords): The model of words that are unknown to the network.
+    sentence_initial (int): Position of the first word: 0, or -1 if sentences are read from right to left.
     """
 
     labels: tuple[str, ...]
@@ -104,15 +104,15 @@ class NetworkVocabulary:
 
     @property
     def spellings(self) -> frozenset[str]:
-        """The words of the treebank, rare ones too."""
+        """The words of the treebank, rare ones included."""
         rare = (name[2:] for name in self.rare.names if name.startswith("w "))
         return frozenset((*self._known.outcomes, *rare))
 
     @property
     def masks(self) -> np.ndarray:
-        """Which actions are allowed, uint8 (2 * (n_labels + 1), n_actions); `mask_of` numbers the rows.
+        """Masks of allowed actions, uint8 (2 * (n_labels + 1), n_actions), with rows numbered by `mask_of`.
 
-        Nothing is shifted over a leaf, nothing attached to the root by Modify, and no label projected over itself.
+        Shift is not allowed on a leaf, Modify not below the root, and Project not over the same label.
         """
         masks = np.ones((2 * (len(self.labels) + 1), self.n_actions), dtype=np.uint8)
         masks[:2, SHIFT] = 0
@@ -123,59 +123,60 @@ class NetworkVocabulary:
         return masks
 
     def outcome_of(self, tag: int, word: str, first: bool) -> int:
-        """The outcome of a word under a tag."""
+        """Return the outcome of a word under a tag."""
         return self._known.of(word, first).outcomes.get(tag, self._unknown[tag])
 
     def signature_rows(self, tag: int, word: str, first: bool) -> list[int]:
-        """Rows of a word's signatures, if they are inputs when it has the tag."""
+        """Return the rows of a word's signatures, if they are inputs when it has the tag."""
         known = self._known.of(word, first)
         return [] if known.is_frequent and tag in known.outcomes else known.signature_rows
 
     def candidates(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None, *, first: bool = True
     ) -> Candidates:
-        """The candidates of the words of a sentence; each word has at least one.
+        """Return the candidates of a sentence's words; each word has at least one.
 
-        words (sequence of str): in the treebank's spelling.
-        tags (sequence of str or None): given tags; a word has its own where it is None or unknown.
-        first (bool): whether the words begin their sentence (end it, if sentences are read from right to left).
+        words (sequence of str): The words in treebank spelling.
+        tags (sequence of str or None): Given tags; a word with None or an unknown tag gets its likely tags.
+        first (bool): Whether the words begin their sentence (or end it, if sentences are read from right to left).
         """
         given = [None] * len(words) if tags is None else [self._tags.get(tag) for tag in tags]
         return self._candidates(words, [() if tag is None else (tag,) for tag in given], first)
 
     def candidates_among(self, words: Sequence[str], tags: Sequence[Collection[str]]) -> Candidates:
-        """The candidates of the words of a whole sentence under some tags each, or its own if none of them is known."""
-        return self._candidates(words, [[self._tags[tag] for tag in own if tag in self._tags] for own in tags])
+        """Return the candidates of words under given sets of tags; likely tags are used if no tag of a set is known."""
+        return self._candidates(words, [[self._tags[tag] for tag in of_word if tag in self._tags] for of_word in tags])
 
     def _candidates(self, words: Sequence[str], tags: Sequence[Sequence[int]], first: bool = True) -> Candidates:
-        """Those under some tags each, or the likely ones of words without any."""
-        known = [self._known.of(*each) for each in zip(words, self._are_first(len(words), first), strict=True)]
-        of_words = [own or word.likely_tags for word, own in zip(known, tags, strict=True)]
+        known = [self._known.of(*item) for item in zip(words, self._are_first(len(words), first), strict=True)]
+        of_words = [given or word.likely_tags for word, given in zip(known, tags, strict=True)]
         return Candidates(*candidate_columns(known, of_words, self._unknown))
 
     def _are_first(self, n_words: int, first: bool = True) -> list[bool]:
-        """Whether each word is the first of its sentence."""
+        """Return whether each word is the first of its sentence."""
         return [first and i == self.sentence_initial % n_words for i in range(n_words)]
 
     def tags_by_name(self, words: Sequence[str]) -> list[str]:
-        """A tag that each word is known with, and the commonest one of rare words for all others: a look-up only."""
+        """Return a tag that each word is known with, by look-up; unknown words get the most frequent tag of rare
+        words.
+        """
         known, unknown = self._known.outcomes, (int(self.rare.tag_weights.argmax()),)
         return [self.tags[next(iter(known.get(word, unknown)))] for word in words]
 
 
 def share_known_words(vocabularies: Iterable[NetworkVocabulary]) -> None:
-    """Let vocabularies that know the same, be it in either direction, look up each word once."""
+    """Let vocabularies with the same entries, in either reading direction, share one cached look-up table."""
     kinds: list[KnownWords] = []
-    for each in vocabularies:
-        alike = next((known for known in kinds if known.are_like(each._known)), None)
+    for vocabulary in vocabularies:
+        alike = next((known for known in kinds if known.are_like(vocabulary._known)), None)
         if alike is None:
-            kinds.append(each._known)
+            kinds.append(vocabulary._known)
         else:
-            object.__setattr__(each, "_known", alike)
+            object.__setattr__(vocabulary, "_known", alike)
 
 
 def mask_of(label: int, below: int) -> int:
-    """The row of `NetworkVocabulary.masks` for a stack whose top and the node below have these labels (of `Cell`)."""
+    """Return the row of `NetworkVocabulary.masks` for the labels (of `Cell`) of the stack's top and the node below."""
     return 2 * (label - LEAF) + (below == ROOT)
 
 
@@ -192,14 +193,13 @@ def take_vocabulary(
 ) -> NetworkVocabulary:
     """Collect the vocabulary of a treebank.
 
-    trees (iterable of Tree): normalized.
-    min_count (int): words seen less often with a tag are unknown to it.
-    max_rare, signature_weight: as in `count_rare_words`.
-    min_signature_count (int): a signature is an input if at least so many occurrences of rare words have it.
-    min_frequent (int): words that occur at least so often have no signatures as inputs, with tags that they are known
-        with.
-    sentence_initial (int): as in `NetworkVocabulary`.
-    classes (WordClasses): classes of words that the treebank does not have.
+    trees (iterable of Tree): Normalized trees.
+    min_count (int): Words that are seen less often with a tag are unknown words of the tag.
+    max_rare, signature_weight: As in `count_rare_words`.
+    min_signature_count (int): Minimum count, over rare words, of signatures that are inputs.
+    min_frequent (int): Words that occur at least this often have no signatures as inputs under known tags.
+    sentence_initial (int): As in `NetworkVocabulary`.
+    classes (WordClasses): Classes of words that are not in the treebank.
     RAISES (ValueError): If there are no trees.
     """
     labels, seen = _count(trees, sentence_initial)
@@ -227,7 +227,7 @@ def take_vocabulary(
 
 
 def _count(trees: Iterable[Tree], sentence_initial: int) -> tuple[set[str], Counter[tuple[str, bool, str]]]:
-    """The labels of trees; how often each word has a tag, sentence-initial or not."""
+    """Return the labels of trees, and the counts of (word, whether it is sentence-initial, tag)."""
     labels: set[str] = set()
     seen: Counter[tuple[str, bool, str]] = Counter()
     for tree in trees:
@@ -238,7 +238,7 @@ def _count(trees: Iterable[Tree], sentence_initial: int) -> tuple[set[str], Coun
 
 
 def _known_words(seen: Seen, n_tags: int, min_count: int) -> list[set[str]]:
-    """For each tag the words that have it at least so often."""
+    """Return for each tag the words that have it at least `min_count` times."""
     counts = [Counter[str]() for _ in range(n_tags)]
     for (word, _, tag), count in seen.items():
         counts[tag][word] += count
@@ -246,7 +246,7 @@ def _known_words(seen: Seen, n_tags: int, min_count: int) -> list[set[str]]:
 
 
 def _frequent_words(seen: Seen, min_frequent: int) -> tuple[str, ...]:
-    """The words that occur at least so often, sorted."""
+    """Return the words that occur at least `min_frequent` times, sorted."""
     totals = Counter[str]()
     for (word, _, _), count in seen.items():
         totals[word] += count

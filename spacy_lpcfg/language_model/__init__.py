@@ -1,4 +1,4 @@
-"""The latent bigram model of Saul and Pereira (1997), learned by EM and by pivots, beside Kneser-Ney models."""
+"""Language models: the aggregate Markov model of Saul and Pereira (1997), learned by EM or pivots, and Kneser-Ney."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of Saul and Pereira (1997), p(w2 | w1) = sum over h of r(h | w1) s(w2 | h), and EM for it.
+"""The aggregate Markov model of Saul and Pereira (1997), p(w2 | w1) = sum over h of r(h | w1) s(w2 | h), and its EM.
 
 Section 8 of Cohen and Collins (2014). Bigram counts are sparse: time and memory grow with the number of different
 bigrams times the number of states, never with the square of the vocabulary.
@@ -15,16 +15,16 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy import sparse
 
-_BLOCK = 1 << 21  # numbers that a sum over states holds at a time
+_BLOCK = 1 << 21  # numbers in memory at a time while summing over states
 
 
 @dataclass(frozen=True, eq=False)
 class Bigrams:
-    """How often word w2 follows word w1, without zeros.
+    """Sparse bigram counts of a text.
 
-    n_words (int): size of the vocabulary.
-    first, second (int32, (n_bigrams,)): w1 and w2, sorted by w1, each pair once.
-    counts (float64, (n_bigrams,)): positive.
+    n_words (int): Size of the vocabulary.
+    first, second (int32, (n_bigrams,)): w1 and w2 of the distinct bigrams, sorted by w1.
+    counts (float64, (n_bigrams,)): Positive counts.
     """
 
     n_words: int
@@ -34,15 +34,15 @@ class Bigrams:
 
     @classmethod
     def of(cls, pairs: np.ndarray, n_words: int) -> Bigrams:
-        """Counts of pairs (int32, (n, 2))."""
-        from scipy import sparse  # it takes 0.1 s to import, and a model that has been learned does not need it
+        """Count pairs of words, int32 (n, 2)."""
+        from scipy import sparse  # imported late: it takes 0.1 s, and is not needed for using a learned model
 
         ones = np.ones(len(pairs))
         return cls.of_matrix(sparse.csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(n_words, n_words)))
 
     @classmethod
     def of_matrix(cls, matrix: sparse.csr_matrix) -> Bigrams:
-        """Counts, or probabilities in their place, as a square matrix with a row for each w1."""
+        """Take counts, or probabilities, from a square matrix with a row for each w1."""
         matrix = matrix.copy()
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
@@ -50,7 +50,7 @@ class Bigrams:
         return cls(matrix.shape[0], first, matrix.indices, matrix.data)
 
     def matrix(self, values: np.ndarray) -> sparse.csr_matrix:
-        """Values (float64, (n_bigrams,)) in the places of the bigrams, sparse (n_words, n_words)."""
+        """Return a sparse matrix (n_words, n_words) with `values` (float64, (n_bigrams,)) at the bigrams."""
         from scipy import sparse
 
         starts = np.searchsorted(self.first, np.arange(self.n_words + 1))
@@ -61,8 +61,8 @@ class Bigrams:
 class Aggregate:
     """An aggregate Markov model.
 
-    states (float, (n_words, m)): r(h | w1); rows sum to one.
-    words (float, (n_words, m)): s(w2 | h); columns sum to one.
+    states (float, (n_words, m)): r(h | w1), the distribution of states after each word; rows sum to one.
+    words (float, (n_words, m)): s(w2 | h), the distribution of words in each state; columns sum to one.
     """
 
     states: np.ndarray
@@ -73,30 +73,30 @@ class Aggregate:
         return self.words.shape[1]
 
     def probabilities(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """p(w2 | w1) of pairs of words, float64 (n,).
+        """Return p(w2 | w1) for pairs of words, float64 (n,).
 
-        first, second (int, (n,)): w1 and w2.
+        first, second (int, (n,)): Ids of w1 and w2.
         """
-        found = np.empty(len(first))
+        result = np.empty(len(first))
         size = max(1, _BLOCK // self.n_states)
         for start in range(0, len(first), size):
             block = slice(start, start + size)
-            found[block] = np.einsum("nh,nh->n", self.states[first[block]], self.words[second[block]])
-        return found
+            result[block] = np.einsum("nh,nh->n", self.states[first[block]], self.words[second[block]])
+        return result
 
 
 def random_aggregate(bigrams: Bigrams, n_states: int, seed: int) -> Aggregate:
-    """Distributions near the uniform one, where EM may begin."""
+    """Return a random model with distributions near the uniform one, as a start for EM."""
     rng = np.random.default_rng(seed)
     states, words = rng.random((2, bigrams.n_words, n_states))
     return Aggregate(states / states.sum(axis=1, keepdims=True), words / words.sum(axis=0))
 
 
 def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
-    """The start and then models after one, two, ... iterations of EM, for as long as one asks for more.
+    """Yield the start and then the model after each iteration of EM, without end.
 
-    YIELDS (Aggregate, float): a model, and its log-likelihood in nats, which never falls. A word that is never first
-        keeps its r(h | w1).
+    YIELDS (Aggregate, float): The model and its log-likelihood in nats, which never falls. A word that is never the
+        first of a bigram keeps its r(h | w1).
     """
     model = start
     while True:
@@ -108,10 +108,11 @@ def em(bigrams: Bigrams, start: Aggregate) -> Iterator[tuple[Aggregate, float]]:
 
 
 def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterations: int) -> Aggregate:
-    """EM for r(h | w1) alone, which maximises a concave function (step 2 of section 8).
+    """Estimate r(h | w1) by EM with s(w2 | h) fixed, a concave problem (step 2 of section 8).
 
     words (float64, (n_words, m)): s(w2 | h), held fixed.
-    prior (float64, (m,)): positive; r(h | w1) to begin with, and in the end of words that are never first.
+    prior (float64, (m,)): Initial r(h | w1), positive; words that are never the first of a bigram keep it.
+    n_iterations (int): Number of EM iterations.
     """
     model = Aggregate(np.tile(prior, (bigrams.n_words, 1)), words)
     for _ in range(n_iterations):
@@ -121,7 +122,7 @@ def fit_states(bigrams: Bigrams, words: np.ndarray, prior: np.ndarray, n_iterati
 
 
 def _ratios(bigrams: Bigrams, model: Aggregate) -> tuple[sparse.csr_matrix, float]:
-    """count / p(w2 | w1) of the bigrams, 0 for those that the model cannot make, and the log-likelihood."""
+    """Return count / p(w2 | w1) of the bigrams (0 where p is 0), and the log-likelihood in nats."""
     p = model.probabilities(bigrams.first, bigrams.second)
     possible = p > 0
     ratios = np.divide(bigrams.counts, p, out=np.zeros_like(p), where=possible)
@@ -130,6 +131,6 @@ def _ratios(bigrams: Bigrams, model: Aggregate) -> tuple[sparse.csr_matrix, floa
 
 
 def _normalized_rows(weights: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
-    """Rows that sum to one; those of `otherwise` in place of zeros."""
+    """Normalize rows to sum to one; replace rows of zeros by those of `otherwise`."""
     totals = weights.sum(axis=1, keepdims=True)
     return np.where(totals > 0, weights / np.where(totals > 0, totals, 1.0), otherwise)

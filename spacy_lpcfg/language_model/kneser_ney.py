@@ -1,4 +1,4 @@
-"""Interpolated Kneser-Ney models of any order.
+"""Interpolated Kneser-Ney n-gram models of any order.
 
 Kneser and Ney (1995) in the interpolated form of Chen and Goodman (1998), with one discount an order: absolute
 discounting of the highest order, and below it of the number of different words that a word follows. The unigrams back
@@ -15,12 +15,12 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class _Order:
-    """Discounted counts of one order, and the share of each context that goes to the order below.
+    """One order of the model: discounted relative frequencies of n-grams, and the back-off weight of each context.
 
-    beginnings (tuple of int64 (k_i,)): numbers of the different first i words of the n-grams, sorted, for i = 2, 3 ...
-    grams (int64, (n,)), contexts (int64, (k,)): as numbers, sorted; see `_numbers`.
+    beginnings (tuple of int64 (k_i,)): Codes of the distinct first i words of the n-grams, sorted, for i = 2, 3 ...
+    grams (int64, (n,)), contexts (int64, (k,)): Codes of the n-grams and of their contexts, sorted; see `_codes`.
     shares (float64, (n,)): max(count - discount, 0) / total of the context.
-    back_off (float64, (k,)): discount * different words after the context / its total.
+    back_off (float64, (k,)): discount * distinct words after the context / total of the context.
     """
 
     beginnings: tuple[np.ndarray, ...]
@@ -31,35 +31,36 @@ class _Order:
 
     @classmethod
     def of(cls, grams: np.ndarray, counts: np.ndarray, n_words: int) -> _Order:
-        """grams (int, (n, order)): each once, with its count (float64, (n,))."""
+        """Estimate from distinct n-grams (int, (n, order)) with their counts (float64, (n,))."""
         beginnings: tuple[np.ndarray, ...] = ()
         for i in range(2, grams.shape[1]):
-            beginnings += (np.unique(_numbers(grams[:, :i], n_words, beginnings)),)
-        numbers = _numbers(grams, n_words, beginnings)
-        order = np.argsort(numbers)
-        numbers, counts = numbers[order], counts[order]
+            beginnings += (np.unique(_codes(grams[:, :i], n_words, beginnings)),)
+        codes = _codes(grams, n_words, beginnings)
+        order = np.argsort(codes)
+        codes, counts = codes[order], counts[order]
         discount = _discount(counts)
-        contexts, of = np.unique(numbers // n_words, return_inverse=True)
-        totals = np.bincount(of, weights=counts)
-        shares = np.maximum(counts - discount, 0.0) / totals[of]
-        back_off = 1.0 - np.bincount(of, weights=shares)
-        return cls(beginnings, numbers, shares, contexts, back_off)
+        contexts, context_of = np.unique(codes // n_words, return_inverse=True)
+        totals = np.bincount(context_of, weights=counts)
+        shares = np.maximum(counts - discount, 0.0) / totals[context_of]
+        back_off = 1.0 - np.bincount(context_of, weights=shares)
+        return cls(beginnings, codes, shares, contexts, back_off)
 
     def probabilities(self, grams: np.ndarray, lower: np.ndarray, n_words: int) -> np.ndarray:
-        """Of n-grams (int, (n, order)), given those of the order below."""
-        numbers = _numbers(grams, n_words, self.beginnings)
-        return _look_up(self.grams, self.shares, numbers, 0.0) + lower * _look_up(
-            self.contexts, self.back_off, numbers // n_words, 1.0
+        """Return the probabilities of n-grams (int, (n, order)), given those of the order below."""
+        codes = _codes(grams, n_words, self.beginnings)
+        return _look_up(self.grams, self.shares, codes, 0.0) + lower * _look_up(
+            self.contexts, self.back_off, codes // n_words, 1.0
         )
 
 
 class KneserNey:
-    """An n-gram model.
+    """An interpolated Kneser-Ney n-gram model.
 
-    grams (int32, (n, at least order)): w1 w2 ..., each once; counts (int, (n,)): how often each was seen.
-    n_words (int): size of the vocabulary.
-    order (int): at least 1.
-    RAISES (ValueError): If there are no n-grams, or so many words that 64 bits do not number trigrams.
+    grams (int32, (n, at least order)): Distinct n-grams w1 w2 ...; only the last `order` words are used.
+    counts (int, (n,)): Counts of the n-grams.
+    n_words (int): Size of the vocabulary.
+    order (int): Order of the model, at least 1.
+    RAISES (ValueError): If there are no n-grams, or so many words that trigrams have no 64-bit codes.
     """
 
     def __init__(self, grams: np.ndarray, counts: np.ndarray, n_words: int, order: int) -> None:
@@ -76,50 +77,51 @@ class KneserNey:
             self._orders.insert(0, _Order.of(grams, counts, n_words))
 
     def probabilities(self, grams: np.ndarray) -> np.ndarray:
-        """p(last word | those before it) of n-grams (int, (n, at least order)), float64 (n,)."""
-        found = np.full(len(grams), 1.0 / self.n_words)
+        """Return p(last word | words before it) for n-grams (int, (n, at least order)), float64 (n,)."""
+        result = np.full(len(grams), 1.0 / self.n_words)
         for n, order in enumerate(self._orders, start=1):
-            found = order.probabilities(grams[:, grams.shape[1] - n :], found, self.n_words)
-        return found
+            result = order.probabilities(grams[:, grams.shape[1] - n :], result, self.n_words)
+        return result
 
 
 def count_ngrams(grams: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Different n-grams of those in rows, int32 (n, order), and how often each was seen, int32 (n,)."""
+    """Count the rows of an array: return the distinct n-grams, int32 (n, order), and their counts, int32 (n,)."""
     n_words = int(grams.max(initial=0)) + 1
     grams, counts = _merged(grams, np.ones(len(grams)), n_words)
     return grams, counts.astype(np.int32)
 
 
 def _merged(grams: np.ndarray, counts: np.ndarray, n_words: int) -> tuple[np.ndarray, np.ndarray]:
-    """Each n-gram once, with the sum of its counts."""
-    first, of = np.arange(len(grams)), np.zeros(len(grams), dtype=np.int64)
+    """Merge equal n-grams and sum their counts."""
+    first, group_of = np.arange(len(grams)), np.zeros(len(grams), dtype=np.int64)
     for column in grams.T:
-        _, first, of = np.unique(of.reshape(-1) * n_words + column, return_index=True, return_inverse=True)
-    return grams[first], np.bincount(of.reshape(-1), weights=counts)
+        _, first, group_of = np.unique(group_of.reshape(-1) * n_words + column, return_index=True, return_inverse=True)
+    return grams[first], np.bincount(group_of.reshape(-1), weights=counts)
 
 
-def _numbers(grams: np.ndarray, n_words: int, beginnings: Sequence[np.ndarray]) -> np.ndarray:
-    """N-grams as numbers, int64 (n,), which the quotient by n_words, the context's number, sorts as their words do.
+def _codes(grams: np.ndarray, n_words: int, beginnings: Sequence[np.ndarray]) -> np.ndarray:
+    """Encode n-grams as int64 (n,) in lexicographic order; the code divided by `n_words` is the code of the context.
 
-    beginnings (sequence of int64 (k_i,)): as in `_Order`. A longer beginning has its place among them as its number, so
-        that 64 bits are enough for any order, and one that is not among them a number that no other has.
+    beginnings (sequence of int64 (k_i,)): Codes of the known beginnings, as in `_Order`. A beginning of two or more
+        words is replaced by its index among them, so that 64 bits are enough for any order; unknown ones share the next
+        index.
     """
-    numbers = grams[:, 0].astype(np.int64)
+    codes = grams[:, 0].astype(np.int64)
     for i, column in enumerate(grams.T[1:]):
         if i > 0:
-            places = np.minimum(np.searchsorted(beginnings[i - 1], numbers), len(beginnings[i - 1]) - 1)
-            numbers = np.where(beginnings[i - 1][places] == numbers, places, len(beginnings[i - 1]))
-        numbers = numbers * n_words + column
-    return numbers
+            indices = np.minimum(np.searchsorted(beginnings[i - 1], codes), len(beginnings[i - 1]) - 1)
+            codes = np.where(beginnings[i - 1][indices] == codes, indices, len(beginnings[i - 1]))
+        codes = codes * n_words + column
+    return codes
 
 
 def _look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray, otherwise: float) -> np.ndarray:
-    """Values of wanted keys among sorted ones, and `otherwise` of those that are missing."""
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[places] == wanted, values[places], otherwise)
+    """Return the values of `wanted` keys in a sorted table, or `otherwise` for missing keys."""
+    indices = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[indices] == wanted, values[indices], otherwise)
 
 
 def _discount(counts: np.ndarray) -> float:
-    """n1 / (n1 + 2 n2) of Ney et al. (1994), and a half where that says nothing."""
+    """Return the absolute discount n1 / (n1 + 2 n2) of Ney et al. (1994); 0.5 if n1 or n2 is 0."""
     once, twice = int(np.sum(counts == 1)), int(np.sum(counts == 2))
     return once / (once + 2 * twice) if once and twice else 0.5

@@ -1,12 +1,12 @@
-"""Learners of language models: EM, pivots, EM from the pivots' estimate; and mixtures with Kneser-Ney models.
+"""Learners of language models: EM, pivots, EM initialized by pivots; and interpolation with Kneser-Ney models.
 
-The variant "2014" of the learners by pivots, which is also "paper", has none of what keeps the noise of counts out of
-the estimate (`PivotSettings`). EM from a random start is that of Saul and Pereira (1997) in any variant.
+The variant "2014" (also called "paper") of the pivot learners switches off everything in `PivotSettings` that reduces
+the noise of counts. EM from a random start is that of Saul and Pereira (1997) in all variants.
 
-Differs from the papers in all variants: (1) p(h | f) has a floor, in the paper's variant a thousandth of p(h): without
-one most new bigrams have no probability, and the paper does not say what it does about them; (2) the concave EM of the
-paper's variant ends after 100 iterations; (3) pivots are sought in differences from their mean; (4) the simplex
-regression is that of `anchors.py`; (5) EM ends when the development text is worse twice in a row.
+Differs from the papers in all variants: (1) p(h | f) has a floor, in the paper's variant a thousandth of p(h), since
+most unseen bigrams have no probability without one, which the paper does not address; (2) the concave EM of the paper's
+variant ends after 100 iterations; (3) pivots are searched for after subtracting the mean; (4) the simplex regression is
+that of `anchors.py`; (5) EM ends when the development text gets worse twice in a row.
 """
 
 from __future__ import annotations
@@ -28,16 +28,18 @@ from spacy_lpcfg.language_model.pivot import PAPER_PIVOTS, PivotSettings, pivot_
 from spacy_lpcfg.language_model.text import UNKNOWN_ID, TextVocabulary
 from spacy_lpcfg.variants import DEFAULT, Variants
 
-_PATIENCE = 2  # iterations in a row after the best one, until EM ends
+_PATIENCE = 2  # EM ends after so many iterations in a row without improvement
 
 logger = logging.getLogger("spacy_lpcfg")
 
 
 @dataclass(frozen=True)
 class AggregateEM(Variants):
-    """EM from random distributions.
+    """Learner of the aggregate model by EM from a random start.
 
-    n_states (int): m; seed (int): of the start; n_iterations (int): the maximum.
+    n_states (int): Number of states m.
+    seed (int): Seed of the random start.
+    n_iterations (int): Maximum number of EM iterations.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -51,15 +53,18 @@ class AggregateEM(Variants):
         _check(self.n_states, self.n_iterations)
 
     def start(self, bigrams: Bigrams) -> Aggregate:
-        """Where EM begins."""
+        """Return the model where EM starts."""
         return random_aggregate(bigrams, _possible_states(bigrams, self.n_states), self.seed)
 
 
 @dataclass(frozen=True)
 class AggregatePivot(Variants):
-    """The pivot algorithm, and no EM after it.
+    """Learner of the aggregate model by the pivot algorithm alone.
 
-    n_states (int): m; seed (int): of the decomposition; settings (PivotSettings): of the same.
+    n_states (int): Number of states m.
+    seed (int): Seed of the randomized SVD.
+    settings (PivotSettings): Regularization of the pivot algorithm.
+    n_iterations (int): Maximum number of EM iterations after it.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -74,14 +79,14 @@ class AggregatePivot(Variants):
         _check(self.n_states, self.n_iterations)
 
     def start(self, bigrams: Bigrams) -> Aggregate:
-        """The pivot algorithm's estimate."""
+        """Return the estimate of the pivot algorithm."""
         n_states = _possible_states(bigrams, self.n_states)
         return pivot_aggregate(bigrams, n_states, seed=self.seed, settings=self.settings)
 
 
 @dataclass(frozen=True)
 class AggregatePivotEM(AggregatePivot):
-    """EM from the pivot algorithm's estimate (section 6.3 of Cohen and Collins 2014)."""
+    """Learner of the aggregate model by EM from the pivot estimate (section 6.3 of Cohen and Collins 2014)."""
 
     n_iterations: int = 1
 
@@ -102,12 +107,12 @@ AggregateLearner = AggregateEM | AggregatePivot
 
 
 class Iteration(NamedTuple):
-    """What is known after some iterations of EM.
+    """A record of the progress of EM.
 
-    n (int): how many; 0 is the start.
-    log_likelihood (float): of the text, in nats.
-    dev (Perplexity or None): of the development text.
-    seconds (float): CPU time so far, of learning alone.
+    n (int): Number of iterations so far; 0 at the start.
+    log_likelihood (float): Log-likelihood of the text, in nats.
+    dev (Perplexity or None): Perplexity of the development text, if there is one.
+    seconds (float): CPU time of learning so far, without evaluation.
     """
 
     n: int
@@ -117,10 +122,11 @@ class Iteration(NamedTuple):
 
 
 class LanguageModelFit(NamedTuple):
-    """A language model and how it came about.
+    """A learned language model with the history of its learning.
 
-    model (LanguageModel): of the best iteration on the development text, or of the last one.
-    history (list of Iteration): of all.
+    model (LanguageModel): The model of the best iteration on the development text, or of the last one without such
+        text.
+    history (list of Iteration): The records of all iterations.
     """
 
     model: LanguageModel
@@ -134,13 +140,13 @@ def fit(
     dev: Iterable[Sequence[str]] = (),
     rare: int = 1,
 ) -> LanguageModelFit:
-    """Learn a language model of a text.
+    """Learn a language model from a text.
 
-    sentences (sequence of sentences): each a sequence of words.
-    learner (AggregateEM, AggregatePivot or AggregatePivotEM): how to learn.
-    dev (iterable of sentences): a text that chooses how many iterations of the learner's to make; EM ends when it is
-        worse twice in a row. Without one all are made.
-    rare (int): words that are seen at most so often in the text are unknown.
+    sentences (sequence of sentences): The text; a sentence is a sequence of words.
+    learner (AggregateEM, AggregatePivot or AggregatePivotEM): The learning method.
+    dev (iterable of sentences): A development text for early stopping: EM ends when its perplexity rises twice in a
+        row. Without one all iterations are made.
+    rare (int): Words that occur at most `rare` times in the text are treated as unknown.
     RAISES (ValueError): If the text has no words, or the development text none.
     """
     vocabulary = TextVocabulary.of(sentences, rare=rare)
@@ -164,7 +170,7 @@ def fit(
 
 
 def _timed(bigrams: Bigrams, learner: AggregateLearner) -> Iterator[tuple[Aggregate, float, float]]:
-    """The start and the models after every iteration: log-likelihood, and CPU seconds spent here so far."""
+    """Yield the model after each iteration with its log-likelihood and the CPU seconds spent on learning so far."""
     begin, elsewhere = time.process_time(), 0.0
     for aggregate, log_likelihood in islice(em(bigrams, learner.start(bigrams)), learner.n_iterations + 1):
         now = time.process_time()
@@ -173,7 +179,7 @@ def _timed(bigrams: Bigrams, learner: AggregateLearner) -> Iterator[tuple[Aggreg
 
 
 def _possible_states(bigrams: Bigrams, n_states: int) -> int:
-    """No more states than different words on either side, which give the rank of the bigram matrix."""
+    """Limit the number of states to the number of distinct words on either side, the rank of the bigram matrix."""
     possible = min(len(np.unique(bigrams.first)), len(np.unique(bigrams.second)))
     if possible < n_states:
         logger.warning("%d states instead of %d: the text has bigrams of only so many words", possible, n_states)
@@ -183,11 +189,12 @@ def _possible_states(bigrams: Bigrams, n_states: int) -> int:
 def interpolate(
     model: LanguageModel, sentences: Iterable[Sequence[str]], dev: Iterable[Sequence[str]], *, n_iterations: int = 100
 ) -> LanguageModel:
-    """The mixture of an aggregate model with Kneser-Ney bigrams and trigrams; EM on a development text weighs them.
+    """Interpolate an aggregate model with Kneser-Ney bigrams and trigrams, with weights that EM fits to held-out text.
 
-    model (LanguageModel): of the same text.
-    sentences (iterable of sentences): the text that the model was learned from.
-    dev (iterable of sentences): another text.
+    model (LanguageModel): An aggregate model learned from `sentences`.
+    sentences (iterable of sentences): The training text, from which the n-grams are counted.
+    dev (iterable of sentences): The held-out text.
+    n_iterations (int): Number of EM iterations for the weights.
     RAISES (ValueError): If the development text has no sentences.
     """
     trigrams, counts = count_ngrams(model.vocabulary.trigrams(sentences))
@@ -205,16 +212,17 @@ def interpolate(
 
 @dataclass(frozen=True)
 class LanguageModelLearner:
-    """Learns a language model of one text, a part of which it holds out.
+    """Learner of a language model from one text, a share of which is held out.
 
-    method (str): one of `METHODS`.
-    variant (str or int): of the method: "default", "paper", or its year.
-    n_states, n_iterations (int or None): of the method; None for its own. seed (int): of the same.
-    rare (int): as in `fit`.
-    kneser_ney (bool): whether to mix with n-grams, as `interpolate` does.
-    held_out (float): the share of the sentences, evenly spread, that chooses the iterations and weighs the n-grams. 0
-        makes all iterations.
-    RAISES (ValueError): If a setting is out of range, or for n-grams that nothing is held out for.
+    method (str): A name in `METHODS`.
+    variant (str or int): Variant of the method: "default", "paper", or the year of a paper.
+    n_states, n_iterations (int or None): Settings of the method; None for its defaults.
+    seed (int): Seed of the method.
+    rare (int): Words that occur at most `rare` times are treated as unknown.
+    kneser_ney (bool): Whether to interpolate with Kneser-Ney n-grams.
+    held_out (float): Share of the sentences, evenly spread, that is held out for early stopping and for the weights of
+        the n-grams; 0 for all iterations.
+    RAISES (ValueError): If a setting is out of range, or `kneser_ney` is set and nothing is held out.
     """
 
     method: str = "pivot-em"
@@ -239,18 +247,18 @@ class LanguageModelLearner:
         self.aggregate()
 
     def aggregate(self) -> AggregateLearner:
-        """The method with its settings."""
-        given = {"n_states": self.n_states, "n_iterations": self.n_iterations}
-        given = {name: n for name, n in given.items() if n is not None}
-        return METHODS[self.method].variant(self.variant, seed=self.seed, **given)
+        """Return the learner of the aggregate model that these settings describe."""
+        options = {"n_states": self.n_states, "n_iterations": self.n_iterations}
+        options = {name: n for name, n in options.items() if n is not None}
+        return METHODS[self.method].variant(self.variant, seed=self.seed, **options)
 
     def learn(self, sentences: Sequence[Sequence[str]]) -> LanguageModel:
-        """The language model of a text.
+        """Learn a language model from a text.
 
-        sentences (sequence of sentences): each a sequence of words.
-        RAISES (ValueError): If there are no words to learn from, or to hold out.
+        sentences (sequence of sentences): The text; a sentence is a sequence of words.
+        RAISES (ValueError): If the text, or its held-out share, has no words.
         """
         is_dev = [int((i + 1) * self.held_out) > int(i * self.held_out) for i in range(len(sentences))]
-        train, dev = ([each for each, own in zip(sentences, is_dev, strict=True) if own == part] for part in (0, 1))
+        train, dev = ([words for words, is_in in zip(sentences, is_dev, strict=True) if is_in == i] for i in (0, 1))
         model = fit(train, self.aggregate(), dev=dev, rare=self.rare).model
         return interpolate(model, train, dev) if self.kneser_ney else model

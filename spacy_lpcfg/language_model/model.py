@@ -1,4 +1,4 @@
-"""A language model that is ready to use: its words, the aggregate model, and perhaps Kneser-Ney models beside it."""
+"""The language model: its vocabulary, the aggregate model, and optionally interpolated Kneser-Ney models."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ _SUM_TOLERANCE = 1e-3
 
 
 class LanguageModelError(ValueError):
-    """A language model that is damaged, foreign or inconsistent."""
+    """A language model file that is damaged, inconsistent, or not a language model."""
 
 
 @dataclass(frozen=True)
 class Perplexity:
-    """How well a model foresees a text.
+    """The perplexity of a text under a model.
 
-    perplexity (float): 2 ** bits; infinite where a known word has no probability.
-    bits (float): mean surprisal of the tokens and sentence ends that count.
-    n_tokens (int): how many count; n_unknown (int): tokens that the model does not know, which do not.
+    perplexity (float): 2 ** bits; infinite if a known word has no probability.
+    bits (float): Mean surprisal, in bits, of the known tokens and sentence ends.
+    n_tokens (int): Number of known tokens and sentence ends.
+    n_unknown (int): Number of unknown tokens, which do not count.
     """
 
     perplexity: float
@@ -42,10 +43,10 @@ class Perplexity:
 class LanguageModel(Stored):
     """The mixture w[0] * aggregate + w[1] * Kneser-Ney bigrams + w[2] * Kneser-Ney trigrams.
 
-    vocabulary (TextVocabulary): n_words words.
-    aggregate (Aggregate): of Saul and Pereira, float32.
-    weights (float64, (1,) or (3,)): of the mixture; they sum to one.
-    trigrams (int32, (n, 3)), counts (int32, (n,)): what the Kneser-Ney models are made of; without them n = 0.
+    vocabulary (TextVocabulary): The known words.
+    aggregate (Aggregate): The aggregate model, float32.
+    weights (float64, (1,) or (3,)): Weights of the mixture, which sum to one; one weight without Kneser-Ney models.
+    trigrams (int32, (n, 3)), counts (int32, (n,)): Trigram counts of the Kneser-Ney models; n = 0 without these.
     """
 
     vocabulary: TextVocabulary
@@ -56,44 +57,46 @@ class LanguageModel(Stored):
 
     @classmethod
     def of(cls, vocabulary: TextVocabulary, aggregate: Aggregate) -> LanguageModel:
-        """An aggregate model alone."""
+        """Create a model from an aggregate model alone."""
         single = Aggregate(aggregate.states.astype(np.float32), aggregate.words.astype(np.float32))
         return cls(vocabulary, single, np.ones(1), np.zeros((0, 3), np.int32), np.zeros(0, np.int32))
 
     @cached_property
     def kneser_ney(self) -> tuple[KneserNey, ...]:
-        """The bigram and the trigram model, or none."""
+        """The Kneser-Ney bigram and trigram models; empty if the mixture has none."""
         orders = (2, 3) if len(self.weights) == 3 else ()
         return tuple(KneserNey(self.trigrams, self.counts, len(self.vocabulary), order) for order in orders)
 
     def components(self, trigrams: np.ndarray) -> np.ndarray:
-        """What each part of the mixture says of every last word of trigrams (int, (n, 3)), float64 (n, 1 or 3)."""
+        """Return the probability of the last word of trigrams (int, (n, 3)) under each component, float64 (n, 1 or
+        3).
+        """
         columns = [self.aggregate.probabilities(trigrams[:, 1], trigrams[:, 2])]
         columns += [model.probabilities(trigrams) for model in self.kneser_ney]
         return np.stack(columns, axis=1)
 
     def probabilities(self, trigrams: np.ndarray) -> np.ndarray:
-        """p(w3 | w1 w2) of trigrams (int, (n, 3)), float64 (n,)."""
+        """Return p(w3 | w1 w2) of trigrams (int, (n, 3)), float64 (n,)."""
         return self.components(trigrams) @ self.weights
 
     def surprisal(self, sentence: Sequence[str]) -> np.ndarray:
-        """-log2 of the probability of every word after those before it, and of the end of the sentence.
+        """Return the surprisal of each word given the words before it, and of the end of the sentence.
 
-        sentence (sequence of str): words as in the text that the model was learned from.
-        RETURNS (float64, (n_words + 1,)): bits; nan for words that the model does not know.
+        sentence (sequence of str): Words, tokenized as in the training text.
+        RETURNS (float64, (n_words + 1,)): Surprisal in bits; nan for unknown words.
         """
         trigrams = self.vocabulary.trigrams([sentence])
         return np.where(trigrams[:, 2] == UNKNOWN_ID, np.nan, _bits(self.probabilities(trigrams)))
 
     def perplexity(self, sentences: Iterable[Sequence[str]]) -> Perplexity:
-        """Perplexity of a text. Unknown words do not count, as in SRILM, but stand before others as `<unk>`.
+        """Compute the perplexity of a text. As in SRILM, unknown words do not count, but are context as `<unk>`.
 
-        RAISES (ValueError): If no token counts.
+        RAISES (ValueError): If the text has no sentence.
         """
         return self.perplexity_of(self.vocabulary.trigrams(sentences))
 
     def perplexity_of(self, trigrams: np.ndarray) -> Perplexity:
-        """Perplexity of the last words of trigrams (int, (n, 3)), as `TextVocabulary.trigrams` makes them of a text."""
+        """Compute the perplexity of the last words of trigrams (int, (n, 3)) from `TextVocabulary.trigrams`."""
         known = trigrams[trigrams[:, 2] != UNKNOWN_ID]
         if len(known) == 0:
             raise ValueError("Expected a text with at least one sentence to measure the perplexity of, got none.")
@@ -101,7 +104,7 @@ class LanguageModel(Stored):
         return Perplexity(float(np.exp2(bits)), bits, len(known), len(trigrams) - len(known))
 
     def to_bytes(self) -> bytes:
-        """The model as msgpack with a checksum."""
+        """Serialize the model as msgpack with a checksum."""
         return pack(
             _KIND,
             _VERSION,
@@ -117,13 +120,13 @@ class LanguageModel(Stored):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> LanguageModel:
-        """The model that `to_bytes` wrote.
+        """Deserialize a model that `to_bytes` wrote.
 
-        RAISES (LanguageModelError): On bytes that are damaged, foreign, of another format or inconsistent.
+        RAISES (LanguageModelError): If the bytes are damaged, inconsistent, of another format or not a language model.
         """
         try:
             values = unpack(_KIND, _VERSION, data)
-            refuse_others(values, _PARTS)
+            refuse_others(values, _FIELDS)
         except StorageError as error:
             raise LanguageModelError(str(error)) from error
         _check(values)
@@ -136,7 +139,7 @@ class LanguageModel(Stored):
         )
 
 
-_PARTS = ("vocabulary", "states", "words", "weights", "trigrams", "counts")
+_FIELDS = ("vocabulary", "states", "words", "weights", "trigrams", "counts")
 
 
 def _bits(probabilities: np.ndarray) -> np.ndarray:
@@ -145,9 +148,9 @@ def _bits(probabilities: np.ndarray) -> np.ndarray:
 
 
 def _check(values: dict[str, Any]) -> None:
-    """Check that the parts fit together.
+    """Check that the stored arrays are valid and consistent.
 
-    RAISES (LanguageModelError): Naming the part that does not fit.
+    RAISES (LanguageModelError): If one is not; the message names it.
     """
     words: Any = values.get("vocabulary")
     if not are_texts(words) or words[:2] != (UNKNOWN, EDGE):
@@ -179,10 +182,10 @@ def _array(values: dict[str, Any], name: str, dtype: str, n_dimensions: int) -> 
     return array
 
 
-def _require(part: str, holds: bool) -> None:
+def _require(name: str, holds: bool) -> None:
     if not holds:
-        raise _inconsistent(part)
+        raise _inconsistent(name)
 
 
-def _inconsistent(part: str) -> LanguageModelError:
-    return LanguageModelError(f"This language model is inconsistent in its {part}: copy or learn it again.")
+def _inconsistent(name: str) -> LanguageModelError:
+    return LanguageModelError(f"This language model is inconsistent in its {name}: copy or learn it again.")

@@ -21,21 +21,21 @@ from spacy_lpcfg.language_model.aggregate import Aggregate, Bigrams, fit_states
 from spacy_lpcfg.learning.moments.decomposition import AnchorSettings, AnchorStates, anchor_states, bayes
 
 _DENSE = 500  # a matrix with a side of at most this size is decomposed in full
-_MIN_PRIOR = 1e-12  # of a state that no f needs but its own pivot
+_MIN_PRIOR = 1e-12  # floor of p(h), for a state that only its own pivot has
 
 logger = logging.getLogger("spacy_lpcfg")
 
 
 @dataclass(frozen=True)
 class PivotSettings:
-    """What keeps the noise of counts out of the estimate; `EXACT` are those where the matrix is exact.
+    """Regularization of the pivot algorithm against the noise of counts; `EXACT` has none, for exact matrices.
 
-    candidates (float): pivots are sought among so many times m of the most frequent f.
-    kappa (float): added to the counts that scale the CCA.
-    shrinkage (float): occurrences of the mean that are added to those of every f.
-    softening (float): share of every p(h | f) that p(h) takes.
-    tolerance (float): `min_gain` of the simplex regression, as a share of the pivots' mean squared distance.
-    concave_iterations (int): of EM for r(h | w1) alone. The paper does not say how many; many overfit rare w1.
+    candidates (float): Pivots are chosen among the `candidates * m` most frequent f.
+    kappa (float): Constant that is added to the counts that scale the CCA.
+    shrinkage (float): Pseudo-count of the mean vector that is added to each f.
+    softening (float): Interpolation weight of p(h) in every p(h | f).
+    tolerance (float): `min_gain` of the simplex regression, relative to the pivots' mean squared distance.
+    concave_iterations (int): Number of EM iterations for r(h | w1). The paper gives none; many overfit rare w1.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -61,7 +61,7 @@ class PivotSettings:
 
     @property
     def anchors(self) -> AnchorSettings:
-        """How pivots are found, and p(h | f): with steps enough for pivots that nearly coincide."""
+        """Settings of the search for pivots and of p(h | f), with enough steps for pivots that nearly coincide."""
         return AnchorSettings(
             shrink=self.shrinkage,
             candidates=self.candidates,
@@ -77,17 +77,20 @@ EXACT = PivotSettings(
     candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=0.0, tolerance=1e-14, concave_iterations=5000
 )
 PAPER_PIVOTS = PivotSettings(candidates=np.inf, kappa=0.0, shrinkage=0.0, softening=1e-3, concave_iterations=100)
-"""The paper's: on samples, with a floor under p(h | f), without which new bigrams have no probability."""
+"""The paper's settings, with a floor under p(h | f), without which unseen bigrams have no probability."""
 
 
 def row_states(
     counts: sparse.csr_matrix, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
 ) -> AnchorStates:
-    """Returns the pivots among the f and p(h | f), up to a permutation of the states, if each state has a pivot.
+    """Find the pivots among the rows f and estimate p(h | f).
+
+    If each state has a pivot, the estimate from an exact matrix is right up to a permutation of the states.
 
     counts (csr_matrix, (n_rows, n_columns)): Q, or counts; a row is an f.
-    n_states (int): m, at least 1; there are fewer, and a logged reason, if there are fewer pivots.
-    seed (int): of the randomised decomposition of large matrices.
+    n_states (int): Number of states m, at least 1. If fewer pivots are found, there are fewer states and a warning.
+    seed (int): Seed of the randomized SVD of large matrices.
+    settings (PivotSettings): Regularization.
     RAISES (ValueError): If all counts are zero, or for less than one state.
     """
     if n_states < 1:
@@ -97,30 +100,30 @@ def row_states(
         raise ValueError("Expected counts to decompose, got none but zeros.")
     phi = _representation(counts, totals, n_states, seed, settings.kappa)
     vectors = (counts @ phi) / np.where(totals > 0, totals, 1.0)[:, None]
-    found = anchor_states(vectors, totals, n_states, settings.anchors)
-    if len(found.anchors) < n_states:
+    states = anchor_states(vectors, totals, n_states, settings.anchors)
+    if len(states.anchors) < n_states:
         logger.warning(
             "%d states instead of %d: the %d most frequent words are mixtures of so many pivots among them",
-            len(found.anchors),
+            len(states.anchors),
             n_states,
             len(settings.anchors.candidates_of(totals, n_states)),
         )
-    prior = np.maximum(totals @ found.posteriors / totals.sum(), _MIN_PRIOR)
-    softened = (1 - settings.softening) * found.posteriors + settings.softening * prior / prior.sum()
-    return found._replace(posteriors=softened)
+    prior = np.maximum(totals @ states.posteriors / totals.sum(), _MIN_PRIOR)
+    softened = (1 - settings.softening) * states.posteriors + settings.softening * prior / prior.sum()
+    return states._replace(posteriors=softened)
 
 
 def _totals(counts: sparse.csr_matrix) -> np.ndarray:
-    """The sum of each row, float64 (n_rows,)."""
+    """Return the sum of each row, float64 (n_rows,)."""
     return np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _representation(
     counts: sparse.csr_matrix, totals: np.ndarray, n_dimensions: int, seed: int, kappa: float
 ) -> np.ndarray:
-    """Step 1: phi by CCA of one-hot f and g, float64 (n_columns, n_dimensions), with mean zero."""
+    """Compute phi by CCA of one-hot f and g (step 1), float64 (n_columns, n_dimensions), with mean zero."""
     column_totals = np.asarray(counts.sum(axis=0)).ravel()
-    left, right = (_inverse_roots(each + kappa) for each in (totals, column_totals))
+    left, right = (_inverse_roots(sums + kappa) for sums in (totals, column_totals))
     scaled = sparse.diags(left) @ counts @ sparse.diags(right)
     if min(scaled.shape) <= _DENSE:
         vectors = np.linalg.svd(scaled.toarray(), full_matrices=False)[2][:n_dimensions]
@@ -133,16 +136,17 @@ def _representation(
 
 
 def _inverse_roots(values: np.ndarray) -> np.ndarray:
-    """1 / sqrt of positive values, 0 for zero."""
+    """Return 1 / sqrt of positive values, and 0 for zero."""
     return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
 
 
 def pivot_aggregate(
     bigrams: Bigrams, n_states: int, *, seed: int = 0, settings: PivotSettings = PivotSettings()
 ) -> Aggregate:
-    """The pivot algorithm for the language model: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
+    """Estimate the aggregate model by the pivot algorithm: s(w2 | h) by decomposition, then r(h | w1) by concave EM.
 
-    The same arguments as `row_states`.
+    bigrams (Bigrams): Bigram counts of the text.
+    n_states, seed, settings: As for `row_states`.
     """
     matrix = bigrams.matrix(bigrams.counts).T.tocsr()
     prior, words = bayes(_totals(matrix), row_states(matrix, n_states, seed=seed, settings=settings).posteriors)

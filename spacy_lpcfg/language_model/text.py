@@ -1,4 +1,4 @@
-"""Plain text, a sentence a line with blanks between the tokens, as numbered words and as n-grams."""
+"""Plain text with a sentence a line and blanks between tokens: reading, vocabulary, n-grams."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class TextError(ValueError):
 
 
 def read_sentences(paths: PathLike | Iterable[PathLike]) -> Iterator[list[str]]:
-    """The tokens of every line of texts that has any, one line at a time.
+    """Yield the tokens of each line that is not blank.
 
-    paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (told by the content).
-    RAISES (TextError): With file and line, for what is not UTF-8, a damaged gzip file, or a line without an end.
+    paths (path or iterable of paths): UTF-8 files, plain or compressed with gzip (recognized by content).
+    RAISES (TextError): If a file is not UTF-8, is a damaged gzip file, or has an endless line; the message begins with
+        file and line.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         for line in _read_lines(path):
@@ -45,9 +46,9 @@ def _read_lines(path: PathLike) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class TextVocabulary:
-    """The words of a language model; all others are one, `<unk>`.
+    """The vocabulary of a language model; words outside of it are `<unk>`.
 
-    words (tuple[str, ...]): (n_words,); `<unk>`, the edge of sentences, then the known words, sorted.
+    words (tuple[str, ...], (n_words,)): `<unk>`, the sentence boundary, then the known words, sorted.
     """
 
     words: tuple[str, ...]
@@ -58,7 +59,7 @@ class TextVocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], *, rare: int = 1) -> TextVocabulary:
-        """The words that are seen more than `rare` times."""
+        """Collect the words that occur more than `rare` times."""
         counts = Counter(word for sentence in sentences for word in sentence)
         known = (word for word, count in counts.items() if count > rare and word not in (UNKNOWN, EDGE))
         return cls((UNKNOWN, EDGE, *sorted(known)))
@@ -70,19 +71,19 @@ class TextVocabulary:
         return word in self._ids
 
     def ids(self, sentence: Sequence[str]) -> list[int]:
-        """Numbers of the words; a token that reads `<s>` is unknown."""
+        """Return the ids of words; a token that reads `<s>` is unknown."""
         return [UNKNOWN_ID if word == EDGE else self._ids.get(word, UNKNOWN_ID) for word in sentence]
 
     def trigrams(self, sentences: Iterable[Sequence[str]]) -> np.ndarray:
-        """Each token, and each end of a sentence, after the two tokens before it: `ngrams` of three words."""
+        """Return each token, and each end of a sentence, after the two tokens before it, int32 (n, 3)."""
         return self.ngrams(sentences, 3)
 
     def ngrams(self, sentences: Iterable[Sequence[str]], order: int) -> np.ndarray:
-        """Each token, and each end of a sentence, after those before it.
+        """Return the n-grams of a text: each token, and each end of a sentence, after the `order - 1` tokens before it.
 
-        order (int): words of a row, at least 2.
-        RETURNS (int32, (n_tokens + n_sentences, order)): rows w1 w2 ... Before a sentence stand order - 1 edges, after
-            it one.
+        order (int): Length of the n-grams, at least 2.
+        RETURNS (int32, (n_tokens + n_sentences, order)): One n-gram a row. A sentence is padded by order - 1 boundaries
+            before it and one after it.
         """
         edges = [EDGE_ID] * (order - 1)
         ids = [*edges]
@@ -90,7 +91,7 @@ class TextVocabulary:
         for sentence in sentences:
             ids += self.ids(sentence)
             ids += edges
-            is_token += [True] * (len(sentence) + 1)  # the first edge ends the sentence, and others begin the next
+            is_token += [True] * (len(sentence) + 1)  # the first boundary ends this sentence, the others begin the next
             is_token += [False] * (len(edges) - 1)
-        flat, places = np.array(ids, dtype=np.int32), np.flatnonzero(is_token)
-        return flat[places[:, None] + np.arange(1 - order, 1)]
+        flat, positions = np.array(ids, dtype=np.int32), np.flatnonzero(is_token)
+        return flat[positions[:, None] + np.arange(1 - order, 1)]

@@ -4,7 +4,7 @@ From one state a symbol, rounds of: split every state in two; EM; merge those of
 r rounds a symbol has at most 2^r states, and most have far fewer.
 
 Differs from the paper: (1) any two states of a symbol may be merged (`merging.py`); (2) a state that is expected fewer
-times than two can live on is not split; (3) EM is smoothed from the start, by the smoothing of `latent.py`.
+times than two can live on is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Pictures. The extra `viz` has what some of them need.
+"""Pictures of trees, spans, charts, surprisal, learning curves and calibration.
 
-Trees as SVG, HTML and text, and spans, charts and surprisal as SVG and HTML, need nothing more. PNG and all other
-pictures are made of figures, which need matplotlib.
+Trees as SVG, HTML and text, and spans, charts and surprisal as SVG and HTML, need no further package. PNG and all other
+pictures need matplotlib, which the extra `viz` installs.
 """
 
 from spacy_lpcfg.pictures.chart import chart_figure, chart_svg

@@ -1,4 +1,4 @@
-"""The chart of a sentence as a heat map: how likely each of its spans is a constituent."""
+"""Heat maps of a chart: the posterior probability that each span of a sentence is a constituent."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ if TYPE_CHECKING:
     from spacy_lpcfg.parsing.result import Posteriors
 
 _LEAST_NAMED = 0.1
-_MOST_NAMED = 30  # words, above which cells are too small for names
-_INCHES = 0.55  # of a cell
+_MOST_NAMED = 30  # cells of longer sentences are too small for names
+_INCHES = 0.55  # side of a cell
 _SIDE = 48.0  # pixels of a cell with names
 _MARGIN = 16.0  # pixels between words and cells
 _LEAST_WIDTH = 130.0  # pixels, for the caption
-_MOST_WORDS = 400  # of a chart, whose time and memory grow with their square
+_MOST_WORDS = 400  # time and memory grow with the square of this
 
 
 def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
-    """A cell for each span, from its first word (row) to its last (column), as dark as its likeliest bracket is likely.
+    """Draw the chart of a sentence as a matplotlib heat map.
 
-    A cell names the labels that have a probability of 0.1 or more over it, in the order of the brackets. Below each
-    word stands its likeliest tag.
+    A span has a cell in the row of its first word and the column of its last word, the darker the more probable its
+    most probable bracket. The cell lists the labels with a probability of 0.1 or more, in the order of the brackets.
+    The most probable tag is written below each word.
 
-    words (sequence of str): (n_words,)
-    posteriors (Posteriors): of the sentence
-    RAISES (ImportError): Without matplotlib. (ValueError): If the posteriors are of another number of words, or these
-        are more than 400.
+    words (sequence of str, (n_words,)): The words of the sentence, at most 400.
+    posteriors (Posteriors): Posterior probabilities of its brackets and tags.
+    RAISES (ImportError): If matplotlib is missing.
+        (ValueError): If the posteriors are of another number of words, or there are more than 400 words.
     """
     _check_words(words, posteriors)
     n = len(words)
@@ -62,11 +63,11 @@ def chart_figure(words: Sequence[str], posteriors: Posteriors) -> Figure:
 
 
 def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
-    """The chart of `chart_figure` as an SVG element, without matplotlib. Cells tell all their brackets when pointed at.
+    """Return the chart of `chart_figure` as an SVG element, without matplotlib. Tooltips of cells list the brackets.
 
-    words (sequence of str): (n_words,)
-    posteriors (Posteriors): of the sentence
-    RAISES (ValueError): If the posteriors are of another number of words, or these are more than 400.
+    words (sequence of str, (n_words,)): The words of the sentence, at most 400.
+    posteriors (Posteriors): Posterior probabilities of its brackets and tags.
+    RAISES (ValueError): If the posteriors are of another number of words, or there are more than 400 words.
     """
     _check_words(words, posteriors)
     n = len(words)
@@ -94,7 +95,7 @@ def chart_svg(words: Sequence[str], posteriors: Posteriors) -> str:
 
 
 def _draw_cell(x: float, y: float, side: float, p: float, names: Sequence[str]) -> str:
-    """A square as dark as its likeliest bracket is likely, with the names of the likely ones if there is room."""
+    """Return a square with opacity by probability, with names in it if there is room, and in its tooltip."""
     lines = names if side == _SIDE else ()
     middle = y + side / 2 - 11.0 * (len(lines) - 1) / 2
     texts = [draw_text(x + side / 2, middle + 11.0 * i, line, 'font-size="9"') for i, line in enumerate(lines)]
@@ -116,9 +117,9 @@ def _check_words(words: Sequence[str], posteriors: Posteriors) -> None:
 
 
 def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
-    """Probability of the likeliest bracket over the words from i to j, both included.
+    """Return the probability of the most probable bracket over the words from i to j, both included.
 
-    RETURNS (float64, (n_words, n_words)): nan for j < i; 0 where pruning left no bracket
+    RETURNS (float64, (n_words, n_words)): nan for j < i; 0 where pruning left no bracket.
     """
     table = np.where(np.tri(n_words, k=-1, dtype=bool), np.nan, 0.0)
     for (start, end, _), p in posteriors.brackets.items():
@@ -127,13 +128,13 @@ def span_table(n_words: int, posteriors: Posteriors) -> np.ndarray:
 
 
 def _shades() -> Any:
-    """From nothing to a blue on which both black and white text can be read."""
+    """Return a colormap from transparent to a blue on which both black and white text can be read."""
     colours = extra("matplotlib.colors", "A figure")
     return colours.LinearSegmentedColormap.from_list("shades", [(*colours.to_rgb(BLUE), alpha) for alpha in (0.0, 0.9)])
 
 
 def _names(posteriors: Posteriors) -> dict[tuple[int, int], list[str]]:
-    """The labels of each span that are likely enough to be named, in the order of the brackets."""
+    """Return the labels with their probabilities, if 0.1 or more, of each span, in the order of the brackets."""
     names: dict[tuple[int, int], list[str]] = {}
     for (start, end, label), p in posteriors.brackets.items():
         if p >= _LEAST_NAMED:

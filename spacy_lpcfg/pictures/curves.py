@@ -1,4 +1,4 @@
-"""Curves: surprisal of words, iterations of learners, and how far probabilities are to be believed."""
+"""Plots of surprisal by word, of learners' progress by iteration, and of calibration."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.calibration import Reliability
 
 END = "(end)"
-_BAR, _TALLEST, _NUMBER = 42.0, 180.0, 20.0  # pixels: width with the gap, height of the highest, of the number on it
+_BAR, _TALLEST, _NUMBER = 42.0, 180.0, 20.0  # pixels: width of a bar with its gap, greatest height, room for a number
 _QUANTITIES = {
     "log_likelihood": "log-likelihood (nats)",
     "f1": "F1 on held-out trees",
@@ -29,12 +29,13 @@ Steps = Sequence[Any]
 
 
 def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> Figure:
-    """A bar for each word of a sentence and for its end.
+    """Draw a bar chart of the surprisal of each word of a sentence and of its end, with matplotlib.
 
-    words (sequence of str): (n_words,)
-    bits (float, (n_words + 1,)): -log2 of the probability of each word after those before it, and of the end; nan
-        where it is not known, and infinite where the model cannot make the words so far, which have no bars
-    RAISES (ImportError): Without matplotlib. (ValueError): For another number of bits.
+    words (sequence of str, (n_words,)): The words of the sentence.
+    bits (float, (n_words + 1,)): Surprisal in bits of each word given those before it, and of the end. No bar is drawn
+        where it is unknown (nan) or infinite (the prefix has no probability).
+    RAISES (ImportError): If matplotlib is missing.
+        (ValueError): If the number of bits is not n_words + 1.
     """
     _check_bits(words, bits)
     figure = new_figure(1.5 + 0.5 * len(bits), 3.5)
@@ -47,11 +48,11 @@ def surprisal_figure(words: Sequence[str], bits: Sequence[float] | np.ndarray) -
 
 
 def surprisal_svg(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> str:
-    """The bars of `surprisal_figure` as an SVG element, without matplotlib, with their numbers.
+    """Return the bar chart of `surprisal_figure` as an SVG element, without matplotlib and with numbers on the bars.
 
-    words (sequence of str): (n_words,)
-    bits (float, (n_words + 1,)): as `surprisal_figure` takes them
-    RAISES (ValueError): For another number of bits.
+    words (sequence of str, (n_words,)): The words of the sentence.
+    bits (float, (n_words + 1,)): Surprisal of the words and of the end, as for `surprisal_figure`.
+    RAISES (ValueError): If the number of bits is not n_words + 1.
     """
     _check_bits(words, bits)
     names = [*words, END]
@@ -79,12 +80,13 @@ def _check_bits(words: Sequence[str], bits: Sequence[float] | np.ndarray) -> Non
 
 
 def learning_figure(fits: Mapping[str, Steps]) -> Figure:
-    """What each iteration found: one panel a quantity, and one curve a fit.
+    """Plot log-likelihood and F1 by iteration: one panel for each quantity, and one curve for each fit.
 
-    fits (mapping of str to steps): by their names. The steps of a fit are those that learners hand to `on_step`,
-        or what `spacy-lpcfg learn` keeps of them under "fit" in a pipeline's meta. Where a fit is of
-        several networks, each has a curve.
-    RAISES (ImportError): Without matplotlib. (ValueError): If there is nothing to draw.
+    fits (mapping of str to steps): Steps of each fit by its name: the objects that learners pass to `on_step`, or the
+        records that `spacy-lpcfg learn` stores under "fit" in a pipeline's meta. A fit of several networks has a curve
+        for each.
+    RAISES (ImportError): If matplotlib is missing.
+        (ValueError): If no step has a known quantity.
     """
     curves = [curve for name, steps in fits.items() for curve in _curves(name, list(map(_by_name, steps)))]
     drawn = [quantity for quantity in _QUANTITIES if any(quantity in points for _, points in curves)]
@@ -112,10 +114,11 @@ def learning_figure(fits: Mapping[str, Steps]) -> Figure:
 
 
 def calibration_figure(curve: Reliability) -> Figure:
-    """The share of brackets that is right over their probability, and below it how many there are of each.
+    """Plot a reliability diagram: accuracy by posterior probability, above a histogram of the brackets.
 
-    curve (Reliability): what `spacy_lpcfg.evaluation.calibration.reliability` gives
-    RAISES (ImportError): Without matplotlib. (ValueError): If it is of no brackets.
+    curve (Reliability): The result of `spacy_lpcfg.evaluation.calibration.reliability`.
+    RAISES (ImportError): If matplotlib is missing.
+        (ValueError): If there are no brackets.
     """
     filled = curve.counts > 0
     if not filled.any():
@@ -139,14 +142,14 @@ def _by_name(step: Any) -> Mapping[str, Any]:
 
 
 def _curves(name: str, steps: list[Mapping[str, Any]]) -> list[tuple[str, dict[str, list[tuple[float, float]]]]]:
-    """The known points of each quantity, of each network or grammar of a fit."""
-    found: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    """Return the known points of each quantity, separately for each network or grammar of a fit."""
+    curves: dict[str, dict[str, list[tuple[float, float]]]] = {}
     several = [kind for kind in ("network", "grammar") if len({step.get(kind) for step in steps}) > 1]
     for step in steps:
-        points = found.setdefault(", ".join([name, *(f"{kind} {step.get(kind)}" for kind in several)]), {})
+        points = curves.setdefault(", ".join([name, *(f"{kind} {step.get(kind)}" for kind in several)]), {})
         at = next((step[counter] for counter in _COUNTERS if counter in step), None)
         for quantity in _QUANTITIES:
             value = step.get(quantity)
             if at is not None and value is not None and np.isfinite(value):
                 points.setdefault(quantity, []).append((at, value))
-    return list(found.items())
+    return list(curves.items())

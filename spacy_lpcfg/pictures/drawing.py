@@ -1,4 +1,4 @@
-"""What drawings of trees and spans have in common: colours by the kind of a label, labels with a shade, and SVG."""
+"""Common elements of drawings: SVG, text, shaded labels, colours by category."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from spacy_lpcfg.pictures.visible import visible
 LABEL_HEIGHT = 20.0
 BLUE = "#2d82b7"
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
-DARK = "<style>@media (prefers-color-scheme: dark) { svg:root { color: #e6e6e6 } }</style>"  # of a file of its own
+DARK = "<style>@media (prefers-color-scheme: dark) { svg:root { color: #e6e6e6 } }</style>"  # for stand-alone files
 _COLOURS = (  # a contrast of about 4 with white and with black
     (r"S(BARQ?|INV|Q|ENT|sub|rel|int)?|CS|IP|CP", "#8a6bb8"),  # clauses
     (r"C?NP|NX|WHNP|NAC|NML|QP|DP", BLUE),
@@ -26,11 +26,13 @@ _WIDE = set("mwMW%@\N{EM DASH}")
 
 
 def svg_element(width: float, height: float, content: str, text: str) -> str:
-    """An SVG element without a background, which is a file of its own as well.
+    """Return an SVG element without a background, which can also be saved as a file.
 
-    Words and lines have the colour of the text around the element; in a file, black, or white where dark is preferred.
+    Words and lines take the text colour of the surrounding page; in a file they are black, or white in dark mode.
 
-    text (str): what a screen reader says
+    width, height (float): Size in pixels.
+    content (str): SVG inside the element.
+    text (str): Description for screen readers.
     """
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
@@ -40,7 +42,7 @@ def svg_element(width: float, height: float, content: str, text: str) -> str:
 
 
 def scrolling(svg: str) -> str:
-    """HTML that scrolls where the page is narrower than the drawing."""
+    """Wrap an SVG element in HTML that scrolls horizontally if the page is narrower than the drawing."""
     return f'<div style="overflow-x: auto">{svg}</div>'
 
 
@@ -49,10 +51,12 @@ def label_width(label: str, score: float | None = None) -> float:
 
 
 def draw_label(x: float, y: float, width: float, label: str, score: float | None = None) -> str:
-    """A label on its colour, which is as dense as its score is high; the score stands beside it.
+    """Return the SVG of a label on a rectangle in the colour of its category, with its probability as opacity and
+    number.
 
-    x, y (float): its middle
-    score (float or None): a probability; None or nan if there is none
+    x, y (float): Centre of the label.
+    width (float): Width of the rectangle.
+    score (float or None): The probability of the label; None or nan if unknown.
     """
     colour = label_colour(label)
     return (
@@ -63,24 +67,24 @@ def draw_label(x: float, y: float, width: float, label: str, score: float | None
 
 
 def label_opacity(score: float | None) -> float:
-    """How dense the colour of a label is."""
+    """Return the opacity of a label's colour; it grows with the probability."""
     return 0.25 if score is None or isnan(score) else 0.05 + 0.45 * score
 
 
 def draw_text(x: float, y: float, text: str, attributes: str = "", score: float | None = None) -> str:
-    """A line of text around a point, and a small number after it if there is a score."""
+    """Return the SVG of a line of text centred at a point, followed by a small number if there is a score."""
     number = f'<tspan dx="4" font-size="10" font-weight="400">{score_text(score)}</tspan>' if score_text(score) else ""
     return f'<text x="{x:.1f}" y="{y + 4.6:.1f}" {attributes}>{_plain(text)}{number}</text>'
 
 
 def draw_turned(x: float, y: float, text: str, degrees: int) -> str:
-    """A line of text that begins at a point and goes downwards, as far as it is turned."""
+    """Return the SVG of a line of text that begins at a point and is rotated clockwise."""
     turned = f"translate({x - 4.6:.1f} {y:.1f}) rotate({degrees})"
     return f'<text transform="{turned}" text-anchor="start">{_plain(text)}</text>'
 
 
 def text_width(text: str, size: float) -> float:
-    """At least what most sans-serif faces take for a text of a size in pixels."""
+    """Return an upper estimate, in pixels, of the width of a text in most sans-serif fonts."""
     return size * sum(map(_ems, text))
 
 
@@ -95,12 +99,12 @@ def _ems(char: str) -> float:
 
 
 def score_text(score: float | None) -> str:
-    """The small number that stands beside a label; "" if there is none."""
+    """Format a probability for display beside a label; "" if there is none."""
     return "" if score is None or isnan(score) else f"{score:.2f}".removeprefix("0")
 
 
 def label_colour(label: str) -> str:
-    """By the category alone: NP-SBJ is an NP."""
+    """Return the colour of a label by its category: NP-SBJ has the colour of NP."""
     category = re.split(r"[-=^|+\d]", label.lstrip("@"))[0]
     return next(colour for pattern, colour in _COLOURS if re.fullmatch(pattern, category, re.DOTALL))
 

@@ -1,4 +1,4 @@
-"""What figures have in common: made without a screen, and saved as SVG that a page can hold, or as PNG."""
+"""Create matplotlib figures without a display, and save them as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -12,36 +12,37 @@ from spacy_lpcfg.pictures.drawing import DARK
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_POINTS = 150  # of a PNG, an inch
+_DPI = 150  # resolution of PNG files
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches, which no window shows.
+    """Create an empty figure that is not shown in a window.
 
-    RAISES (ImportError): Without matplotlib.
+    width, height (float): Size in inches.
+    RAISES (ImportError): If matplotlib is missing.
     """
     return extra("matplotlib.figure", "A figure").Figure(figsize=(width, height), layout="constrained")
 
 
 def figure_svg(figure: Figure) -> str:
-    """A figure as an SVG element, which is a file of its own as well. The same figure makes the same text.
+    """Return a figure as an SVG element, which can also be saved as a file. The output is deterministic.
 
-    Text stays text, in the fonts of who looks at it: that ours lack some of its characters does not matter. There is no
-    background, and what is black has the colour of the text around the element.
+    Text is not converted to paths, so that the reader's fonts are used and missing glyphs here do not matter. There is
+    no background, and black is replaced by the text colour of the surrounding page.
     """
     settings: dict[str, Any] = {"svg.fonttype": "none", "svg.hashsalt": "spacy-lpcfg"}
     svg = StringIO()
     with extra("matplotlib", "A figure").rc_context(settings), catch_warnings():
         filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
         figure.savefig(svg, format="svg", metadata={"Date": None}, transparent=True)
-    found = svg.getvalue()[svg.getvalue().index("<svg") :].replace("#000000", "currentColor")
-    return found.replace("<svg ", '<svg fill="currentColor" ', 1).replace("<defs>", f"{DARK}<defs>", 1)
+    text = svg.getvalue()[svg.getvalue().index("<svg") :].replace("#000000", "currentColor")
+    return text.replace("<svg ", '<svg fill="currentColor" ', 1).replace("<defs>", f"{DARK}<defs>", 1)
 
 
 def figure_png(figure: Figure) -> bytes:
-    """A figure as the bytes of a PNG file."""
+    """Return a figure as the bytes of a PNG file."""
     png = BytesIO()
     with catch_warnings():
         filterwarnings("ignore", message=r"Glyph \d+ .* missing from")
-        figure.savefig(png, format="png", dpi=_POINTS, metadata={"Software": None})
+        figure.savefig(png, format="png", dpi=_DPI, metadata={"Software": None})
     return png.getvalue()

@@ -1,4 +1,4 @@
-"""Pages of HTML that need nothing from elsewhere."""
+"""Self-contained HTML pages of pictures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ svg { max-width: none }
 
 
 def html_page(title: str, sections: Iterable[tuple[str, str]], *, intro: str = "", style: str = "") -> str:
-    """A page with a section a picture.
+    """Return an HTML page with one section for each picture.
 
-    title (str): plain text
-    sections (iterable of (str, str)): a caption in plain text, and what stands under it in HTML
-    intro (str): HTML above the sections
-    style (str): further CSS
+    title (str): The title, in plain text.
+    sections (iterable of (str, str)): Caption, in plain text, and HTML of each section.
+    intro (str): HTML above the sections.
+    style (str): Additional CSS.
     """
     body = "\n".join(
         f"<section>\n<h2>{escape(visible(caption))}</h2>\n{html}\n</section>" for caption, html in sections

@@ -1,4 +1,4 @@
-"""Spans drawn: the brackets of a sentence as layers of bars under its words."""
+"""Drawings of spans: the brackets of a sentence as layers of bars under its words."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 LIKELY = 0.5
 _ROW = LABEL_HEIGHT + 4.0
 _GAP = 12.0  # between words
-_FIRST = 42.0  # the middle of the first layer
+_FIRST = 42.0  # vertical centre of the first layer
 
 
 def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
-    """Brackets as layers of bars under the words, the shortest on top, with their probabilities.
+    """Draw brackets as layers of bars under the words, the shortest on top, with their probabilities.
 
-    words (sequence of str): (n_words,)
-    posteriors (Posteriors): of the sentence
-    min_probability (float): less likely brackets are left out
-    RETURNS (str): an SVG element, which is a file of its own as well
+    words (sequence of str, (n_words,)): The words of the sentence.
+    posteriors (Posteriors): Posterior probabilities of its brackets.
+    min_probability (float): Brackets that are less probable are left out.
+    RETURNS (str): An SVG element, which can also be saved as a file.
     """
-    # of brackets over the same words the outermost comes first, and belongs below the others
+    # reversed, since the outermost of brackets over the same words comes first but is drawn lowest
     likely = [(span, p) for span, p in reversed(posteriors.brackets.items()) if p >= min_probability]
-    likely.sort(key=lambda each: each[0][1] - each[0][0])
+    likely.sort(key=lambda item: item[0][1] - item[0][0])
     edges = _edges(words, likely)
     drawn = [
         draw_text((left + right) / 2, 14.0, word)
@@ -54,12 +54,12 @@ def spans_svg(words: Sequence[str], posteriors: Posteriors, min_probability: flo
 
 
 def spans_html(words: Sequence[str], posteriors: Posteriors, min_probability: float = LIKELY) -> str:
-    """The SVG of spans in an element that scrolls where the page is too narrow; see `spans_svg`."""
+    """Return the SVG of `spans_svg` in an element that scrolls if the page is too narrow."""
     return scrolling(spans_svg(words, posteriors, min_probability))
 
 
 def _edges(words: Sequence[str], likely: Sequence[tuple[Span, float]]) -> list[float]:
-    """Where words begin, and where the last one ends: so far apart that each label fits into its bar."""
+    """Return the left edge of each word and the right edge of the last, spaced so that each label fits its bar."""
     widths = np.array([text_width(word, 15.0) + _GAP for word in words])
     for (start, end, label), p in likely:
         missing = label_width(label, p) + 4.0 - widths[start:end].sum()

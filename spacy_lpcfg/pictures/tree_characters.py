@@ -1,4 +1,4 @@
-"""Trees drawn by characters of one width, for a terminal."""
+"""Draw trees with box-drawing or ASCII characters, for a terminal."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ UNICODE = {
     "up left down": "┤",
     "up left right down": "┼",
 }
-"""The character that connects a place with others, by their directions."""
+"""The character that connects a cell of the drawing with its neighbours, by their directions."""
 ASCII = dict.fromkeys(UNICODE, "|") | {"left right": "_", "left right down": "_", "right down": " ", "left down": " "}
 
 
 @dataclass(eq=False)
 class _Node:
-    """A node, and the columns that all below it have: [left, left + width), the first of which stays empty.
+    """A node with the columns of its subtree: [left, left + width), the first of which stays empty.
 
-    label, word (list of str): what stands in each column; no word above tags.
-    level (int): 0 for tags, and else one above the highest of its children.
-    column (int): where its lines begin and end, in the middle of the label.
+    label, word (list of str): The character in each column; `word` is empty for inner nodes.
+    level (int): 0 for tags, otherwise one more than the highest level of the children.
+    column (int): The column where lines are attached, in the middle of the label.
     """
 
     label: list[str]
@@ -44,13 +44,13 @@ class _Node:
 
 
 def draw_tree(tree: Tree, lines: dict[str, str]) -> list[str]:
-    """Draw a tree, its words in the last of the rows.
+    """Draw a tree as rows of text, with all words in the last row.
 
-    lines (dict of str to str): `UNICODE` or `ASCII`.
+    lines (dict of str to str): Line characters, `UNICODE` or `ASCII`.
     RETURNS (list of str): The rows.
     """
     nodes = _nodes(tree)
-    _place(nodes)
+    _lay_out(nodes)
     top = nodes[0].level
     rows = [[" "] * (nodes[0].left + nodes[0].width) for _ in range(2 * top + 3)]
     for node in nodes:
@@ -68,7 +68,7 @@ def draw_tree(tree: Tree, lines: dict[str, str]) -> list[str]:
 
 
 def _nodes(tree: Tree) -> list[_Node]:
-    """The nodes in pre-order."""
+    """Return the nodes of a tree in pre-order."""
     nodes: list[_Node] = []
     stack: list[tuple[Tree, _Node | None]] = [(tree, None)]
     while stack:
@@ -80,8 +80,8 @@ def _nodes(tree: Tree) -> list[_Node]:
     return nodes
 
 
-def _place(nodes: list[_Node]) -> None:
-    """Give each node its columns, each label above the middle of its children as far as it stays within them."""
+def _lay_out(nodes: list[_Node]) -> None:
+    """Assign columns to nodes, each label above the middle of its children as far as it stays within the subtree."""
     for node in reversed(nodes):
         node.level = 1 + max((child.level for child in node.below), default=-1)
         node.width = max(1 + _length(node), sum(child.width for child in node.below))
@@ -102,7 +102,7 @@ def _length(node: _Node) -> int:
 
 
 def _columns(text: str) -> list[str]:
-    """Return what stands in each column of a text: a character with its marks, or nothing after a wide one."""
+    """Return the character in each column: with its combining marks, or "" after a wide character."""
     columns: list[str] = []
     for char in visible(text):
         if combining(char) and columns:
@@ -122,10 +122,10 @@ def _branch(row: list[str], node: _Node, lines: dict[str, str]) -> None:
     children = {child.column for child in node.below}
     first, last = min(*children, node.column), max(*children, node.column)
     for column in range(first, last + 1):
-        ways = (
+        directions = (
             ("up", column == node.column),
             ("left", column > first),
             ("right", column < last),
             ("down", column in children),
         )
-        row[column] = lines[" ".join(way for way, is_open in ways if is_open)]
+        row[column] = lines[" ".join(direction for direction, is_open in directions if is_open)]

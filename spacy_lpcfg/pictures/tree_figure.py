@@ -1,4 +1,4 @@
-"""Trees as figures, for pictures made of points such as PNG: the drawing of `tree_svg`, by matplotlib."""
+"""Draw trees with matplotlib, for raster formats such as PNG; the drawing equals that of `tree_svg`."""
 
 from __future__ import annotations
 
@@ -17,18 +17,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _INCH = 96.0  # pixels
-_POINT = 0.75  # of a pixel
-_BASELINE = 4.6  # pixels below the middle
-_NUMBER = 25.0  # pixels
+_POINT = 0.75  # points in a pixel
+_BASELINE = 4.6  # pixels from the centre of a text down to its baseline
+_NUMBER = 25.0  # pixels that the number of a score takes
 
 
 def tree_figure(
     tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None
 ) -> Figure:
-    """A tree as a figure, in the colours and with the probabilities of `tree_svg`.
+    """Draw a tree as a matplotlib figure, in the colours and with the probabilities of `tree_svg`.
 
-    span_scores, tag_scores (sequence of float, or None): as in `tree_svg`
-    RAISES (ImportError): Without matplotlib. (ValueError): If there is not a score for each.
+    tree (Tree): The tree.
+    span_scores, tag_scores (sequence of float, or None): Probabilities of brackets and tags, as for `tree_svg`.
+    RAISES (ImportError): If matplotlib is missing.
+        (ValueError): If the number of scores differs from that of brackets or tags.
     """
     boxes = tree_boxes(tree, span_scores, tag_scores)
     width, height = boxes[0].width, tree_height(boxes[0])
@@ -53,7 +55,7 @@ def _draw_lines(axes: Axes, box: TreeBox) -> None:
 
 
 def _draw_label(axes: Axes, box: TreeBox) -> None:
-    colour, width = label_colour(box.node.label), box.own - GAP
+    colour, width = label_colour(box.node.label), box.own_width - GAP
     patches = extra("matplotlib.patches", "A figure")
     for fill in ({"facecolor": colour, "alpha": label_opacity(box.score), "linewidth": 0}, {"facecolor": "none"}):
         axes.add_patch(
@@ -71,7 +73,7 @@ def _draw_label(axes: Axes, box: TreeBox) -> None:
 def _draw_text(
     axes: Axes, x: float, y: float, text: str, size: float, score: float | None = None, **settings: Any
 ) -> None:
-    """A line of text around a point, and a small number after it if there is a score."""
+    """Draw a line of text centred at a point, followed by a small number if there is a score."""
     number = score_text(score)
     middle = x - _NUMBER / 2 if number else x
     settings |= {"fontsize": size * _POINT, "ha": "center", "va": "baseline", "parse_math": False}

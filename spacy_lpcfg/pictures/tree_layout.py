@@ -1,4 +1,4 @@
-"""Where the nodes of a tree stand in its picture: words on one line, each label above the middle of its children."""
+"""Layout of tree drawings: all words on one line, each label above the middle of its children."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ from spacy_lpcfg.pictures.drawing import LABEL_HEIGHT, label_width, text_width
 from spacy_lpcfg.trees.tree import Tree
 
 GAP = 12.0  # between columns
-WORD_BELOW = 20.0  # from a tag down to its word
-_SURE = 0.995  # a tag of this probability has no number
-_ROW = 42.0  # from a level to the next
+WORD_BELOW = 20.0  # pixels from a tag down to its word
+_SURE = 0.995  # tags of at least this probability are shown without a number
+_ROW = 42.0  # pixels from a level to the next
 _MARGIN = LABEL_HEIGHT / 2 + 2.0
 
 
 @dataclass(eq=False)
 class TreeBox:
-    """A node, and the room of all below it.
+    """A node with the position of its label and the horizontal extent of its subtree, in pixels.
 
-    own (float): width of its label, or of tag and word
-    level (int): 0 for tags, and else one above the highest of its children
-    left, x, y (float): where the room begins, and the middle of the label, in pixels
+    own_width (float): Width of the label, or of tag and word.
+    width (float): Width of the subtree.
+    level (int): 0 for tags, otherwise one more than the highest level of the children.
+    left (float): Left edge of the subtree.
+    x, y (float): Centre of the label.
     """
 
     node: Tree
     score: float | None
     below: list[TreeBox] = field(default_factory=list)
-    own: float = 0.0
+    own_width: float = 0.0
     width: float = 0.0
     level: int = 0
     left: float = 0.0
@@ -37,24 +39,24 @@ class TreeBox:
 
     @property
     def top(self) -> float:
-        """Where the line from above ends."""
+        """The upper end of the label, where the line from the parent ends."""
         return self.y - LABEL_HEIGHT / 2 + (2.0 if self.node.is_leaf else 0.0)
 
     @property
     def stem(self) -> tuple[float, float]:
-        """Where the line down from its label begins, and where the bar over those below it is."""
+        """The lower end of the label, and the height of the bar above the children."""
         top = self.y + LABEL_HEIGHT / 2
         return top, top + 10.0
 
 
 def tree_boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequence[float] | None) -> list[TreeBox]:
-    """All nodes in pre-order, each with its place.
+    """Lay out a tree: return its nodes in pre-order with their positions.
 
-    RAISES (ValueError): If there is not a score for each.
+    RAISES (ValueError): If the number of scores differs from that of brackets or tags.
     """
     n_words = len(tree)
-    of_tags = _each(tag_scores, n_words, "tags")
-    of_spans = _each(span_scores, sum(1 for _ in tree.nodes()) - n_words, "brackets")
+    of_tags = _checked_scores(tag_scores, n_words, "tags")
+    of_spans = _checked_scores(span_scores, sum(1 for _ in tree.nodes()) - n_words, "brackets")
     boxes: list[TreeBox] = []
     stack: list[tuple[Tree, TreeBox | None]] = [(tree, None)]
     while stack:
@@ -66,7 +68,7 @@ def tree_boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequ
     for box in reversed(boxes):
         _measure(box)
     for box in boxes:
-        _share(box)
+        _spread(box)
     for box in reversed(boxes):
         _centre(box)
         box.y = _MARGIN + (boxes[0].level - box.level) * _ROW
@@ -74,31 +76,31 @@ def tree_boxes(tree: Tree, span_scores: Sequence[float] | None, tag_scores: Sequ
 
 
 def tree_height(root: TreeBox) -> float:
-    """How high the picture of a tree is."""
+    """Return the height of the drawing of a tree, in pixels."""
     return 2 * _MARGIN + root.level * _ROW + 24.0
 
 
-def _each(scores: Sequence[float] | None, n: int, what: str) -> Iterator[float | None]:
+def _checked_scores(scores: Sequence[float] | None, n: int, items: str) -> Iterator[float | None]:
     if scores is not None and len(scores) != n:
-        raise ValueError(f"Expected scores of {n} {what}, got {len(scores)}.")
+        raise ValueError(f"Expected scores of {n} {items}, got {len(scores)}.")
     return repeat(None) if scores is None else iter(scores)
 
 
 def _measure(box: TreeBox) -> None:
-    """How wide and high the room has to be, by the rooms below."""
+    """Compute level and width of a box from the boxes below it."""
     node = box.node
     if node.word is None:
-        box.own = label_width(node.label, box.score) + GAP
+        box.own_width = label_width(node.label, box.score) + GAP
         box.level = 1 + max(below.level for below in box.below)
     else:
         box.score = None if box.score is None or box.score >= _SURE else box.score
         number = 0.0 if box.score is None else 25.0
-        box.own = max(text_width(node.word, 15.0), text_width(node.label, 12.0) + number) + GAP
-    box.width = max(box.own, sum(below.width for below in box.below))
+        box.own_width = max(text_width(node.word, 15.0), text_width(node.label, 12.0) + number) + GAP
+    box.width = max(box.own_width, sum(below.width for below in box.below))
 
 
-def _share(box: TreeBox) -> None:
-    """Put the rooms below side by side, in the middle of this one."""
+def _spread(box: TreeBox) -> None:
+    """Put the subtrees below side by side, centred in the subtree of this box."""
     left = box.left + (box.width - sum(below.width for below in box.below)) / 2
     for below in box.below:
         below.left = left
@@ -106,6 +108,6 @@ def _share(box: TreeBox) -> None:
 
 
 def _centre(box: TreeBox) -> None:
-    """The label stands between the first and the last below it, as far as it stays in its room."""
+    """Centre the label above its children as far as it stays within the subtree."""
     middle = (box.below[0].x + box.below[-1].x) / 2 if box.below else box.left + box.width / 2
-    box.x = min(max(middle, box.left + box.own / 2), box.left + box.width - box.own / 2)
+    box.x = min(max(middle, box.left + box.own_width / 2), box.left + box.width - box.own_width / 2)

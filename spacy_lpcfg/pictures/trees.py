@@ -1,4 +1,4 @@
-"""Trees drawn as SVG, as HTML and by characters."""
+"""Draw trees as SVG, as HTML and as text."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ _LINE = 'fill="none" stroke="currentColor" stroke-opacity=".4"'
 
 
 def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
-    """The tree as an SVG element, which is a file of its own as well.
+    """Draw a tree as an SVG element, which can also be saved as a file.
 
-    All words stand on one line, below their tags. Labels are coloured by kind: clauses, noun, verb and prepositional
-    phrases, those of adjectives and adverbs, and others.
+    All words are on one line, below their tags. Labels are coloured by category: clauses; noun, verb and prepositional
+    phrases; adjective and adverb phrases; others.
 
-    span_scores (sequence of float, (n_spans,)): probability of each of `tree.spans()`, as a shade and a number; nan
-        where it is not known
-    tag_scores (sequence of float, (n_words,)): probability of each tag, a number if it is less than 0.995
-    RAISES (ValueError): If there is not a score for each, or if the tree has more than 250 levels.
+    tree (Tree): The tree, of at most 250 levels.
+    span_scores (sequence of float, (n_spans,)): Probabilities of `tree.spans()`, shown as shades and numbers; nan if
+        unknown.
+    tag_scores (sequence of float, (n_words,)): Probabilities of the tags, shown as numbers if less than 0.995.
+    RAISES (ValueError): If the number of scores differs from that of brackets or tags, or the tree is too deep.
     """
     _check_depth(tree)
     boxes = tree_boxes(tree, span_scores, tag_scores)
@@ -40,14 +41,15 @@ def tree_svg(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores:
 
 
 def tree_html(tree: Tree, span_scores: Sequence[float] | None = None, tag_scores: Sequence[float] | None = None) -> str:
-    """The SVG of a tree in an element that scrolls where the page is too narrow; see `tree_svg`."""
+    """Return the SVG of `tree_svg` in an element that scrolls if the page is too narrow."""
     return scrolling(tree_svg(tree, span_scores, tag_scores))
 
 
 def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str:
-    """The tree in lines of characters of one width, for a terminal.
+    """Draw a tree as text in a monospaced font, for a terminal.
 
-    lines (str): what its branches are drawn with: "unicode" has characters for it, "ascii" does with _ and |.
+    tree (Tree): The tree, of at most 250 levels.
+    lines (str): "unicode" for box-drawing characters, "ascii" for _ and |.
     RAISES (ValueError): If the tree has more than 250 levels.
     """
     _check_depth(tree)
@@ -57,24 +59,24 @@ def tree_text(tree: Tree, lines: Literal["unicode", "ascii"] = "unicode") -> str
 def _check_depth(tree: Tree) -> None:
     depth = tree.fold(lambda node, below: 1 + max(below, default=0))
     if depth > _MOST_LEVELS:
-        raise ValueError(f"A tree of {depth} levels is too deep to be drawn: draw the parts of it that matter.")
+        raise ValueError(f"A tree of {depth} levels is too deep to be drawn: draw the subtrees that matter.")
 
 
-# The drawing -------------------------------------------------------------------------------------
+# SVG elements ------------------------------------------------------------------------------------
 
 
 def _draw_node(box: TreeBox) -> str:
     y = box.y
     if box.node.word is None:
-        return draw_label(box.x, y, box.own - GAP, box.node.label, box.score)
+        return draw_label(box.x, y, box.own_width - GAP, box.node.label, box.score)
     return draw_text(box.x, y, box.node.label, _TAG, box.score) + draw_text(box.x, y + WORD_BELOW, box.node.word)
 
 
 def _draw_lines(box: TreeBox) -> str:
-    """A stem down from the label, a bar over the labels below, round at its ends, and a line down to each of them."""
+    """Draw a stem down from the label, a bar with rounded ends, and a line down to each child."""
     top, bar = box.stem
-    ends = [each.top for each in box.below]
-    first, *between, last = [each.x for each in box.below] if len(box.below) > 1 else [box.below[0].x] * 2
+    ends = [child.top for child in box.below]
+    first, *between, last = [child.x for child in box.below] if len(box.below) > 1 else [box.below[0].x] * 2
     path = f"M{box.x:.1f} {top:.1f}V{bar:.1f}"
     if not first <= box.x <= last:
         path += f"H{first if box.x < first else last:.1f}"

@@ -1,4 +1,4 @@
-"""Asking trees: patterns in Tregex's language, an index of trees to ask them of, phrases, clauses and complexity."""
+"""Search for patterns in trees (Tregex's language), list phrases and clauses, and measure syntactic complexity."""
 
 from spacy_lpcfg.queries.complexity import Complexity, complexity
 from spacy_lpcfg.queries.index import TreeIndex, TreeMatch, TreeNode

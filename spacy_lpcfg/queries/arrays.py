@@ -17,11 +17,11 @@ _FEW = 16  # a label is looked up if one node in so many has it
 
 
 class TreeArrays:
-    """Nodes and what is right beside them.
+    """The nodes of many trees as flat arrays, with one entry a node.
 
-    codes (iterable of int32 arrays): Brackets, labels and words of whole trees, as `reading` has them.
-    strings (Strings): The labels and words of the codes.
-    rules (HeadRules): Of the language of the trees.
+    codes (iterable of int32 arrays): Token codes of whole trees, as `reading.codes_of_trees` yields them.
+    strings (Strings): The code of each label and word.
+    rules (HeadRules): Head rules of the treebank's language.
 
     Words are nodes as in Tregex, below their tags. A node is a number, from 0; its `label` one of `strings`. `end` is
     the node after the last below it, `start` and `stop` its words, which count on from tree to tree, with one left out
@@ -31,11 +31,11 @@ class TreeArrays:
     def __init__(self, codes: Iterable[np.ndarray], strings: Strings, rules: HeadRules) -> None:
         self.rules = rules
         self._table = strings
-        parts = [_flat(part) for part in codes] or [_flat(np.zeros(0, np.int32))]
-        n_nodes = np.cumsum([0, *(len(part[0]) for part in parts)])
-        n_words = np.cumsum([0, *(part[4].max(initial=-1) + 1 for part in parts)])
+        batches = [_flat(batch) for batch in codes] or [_flat(np.zeros(0, np.int32))]
+        n_nodes = np.cumsum([0, *(len(batch[0]) for batch in batches)])
+        n_words = np.cumsum([0, *(batch[4].max(initial=-1) + 1 for batch in batches)])
         self.label, self.parent, self.end, self.start, self.stop = (
-            np.concatenate([part[i] + more for part, more in zip(parts, shifts, strict=False)]).astype(np.int32)
+            np.concatenate([batch[i] + shift for batch, shift in zip(batches, shifts, strict=False)]).astype(np.int32)
             for i, shifts in enumerate([0 * n_nodes, n_nodes, n_nodes, n_words, n_words])
         )
         after = np.minimum(self.end, len(self.end) - 1)
@@ -44,12 +44,12 @@ class TreeArrays:
         self.right = np.where(is_sister, self.end, NONE).astype(np.int32)
         self.roots = np.append(np.flatnonzero(self.parent == NONE), len(self.parent))
         self._head_of: dict[tuple[int, ...], int] = {}
-        self._found: dict[LabelTest, np.ndarray] = {}
+        self._holds_of: dict[LabelTest, np.ndarray] = {}
         self._groups_of: dict[tuple[LabelTest, int], tuple[str, ...]] = {}
 
     @cached_property
     def left(self) -> np.ndarray:
-        """The left sister of each node."""
+        """The left sister of each node, int32 (n_nodes,); NONE if there is none."""
         left = np.full(len(self.right), NONE, np.int32)
         has_right = np.flatnonzero(self.right != NONE)
         left[self.right[has_right]] = has_right
@@ -57,7 +57,7 @@ class TreeArrays:
 
     @cached_property
     def last(self) -> np.ndarray:
-        """The last child of each node."""
+        """The last child of each node, int32 (n_nodes,); NONE for words."""
         last = np.full(len(self.right), NONE, np.int32)
         are_last = np.flatnonzero((self.right == NONE) & (self.parent != NONE))
         last[self.parent[are_last]] = are_last
@@ -65,44 +65,44 @@ class TreeArrays:
 
     @cached_property
     def first_at(self) -> np.ndarray:
-        """For each word the first node that begins with it or with a word after it."""
+        """The first node, in pre-order, that begins at each word or after it."""
         n_words = int(self.stop[self.roots[:-1]].max(initial=0))
         return np.searchsorted(self.start, np.arange(n_words + 2, dtype=np.int32))
 
     def tree_of(self, ids: np.ndarray) -> np.ndarray:
-        """The tree that each node is of."""
+        """Return the number of the tree that each node belongs to."""
         return np.searchsorted(self.roots, ids, side="right") - 1
 
     # Labels
 
     @cached_property
     def strings(self) -> list[str]:
-        """The labels and words, by their codes."""
+        """Labels and words in the order of their codes."""
         return list(self._table)
 
     def string(self, node: int) -> str:
-        """The label or word of a node."""
+        """Return the label or word of a node."""
         return self.strings[self.label[node]]
 
     @cached_property
     def _n_of_label(self) -> np.ndarray:
-        """How many nodes have each of the strings."""
+        """The number of nodes that have each label or word, int64 (n_strings,)."""
         return np.bincount(self.label, minlength=len(self.strings))
 
     @cached_property
     def _by_label(self) -> tuple[np.ndarray, np.ndarray]:
-        """The nodes by their labels, and where those of each end."""
+        """All nodes sorted by label, and for each label the end of its run in that order."""
         small = self.label.astype(np.uint16) if len(self.strings) < 2**16 else self.label
         return np.argsort(small, kind="stable"), np.cumsum(self._n_of_label)
 
     def _labels_of(self, test: LabelTest) -> np.ndarray:
-        """Which of the strings a test holds of: bool (n_strings,)."""
-        if test not in self._found:
-            self._found[test] = np.fromiter(test.holds(self.strings), bool, len(self.strings))
-        return self._found[test]
+        """Return a mask of the strings that pass a label test, bool (n_strings,)."""
+        if test not in self._holds_of:
+            self._holds_of[test] = np.fromiter(test.holds(self.strings), bool, len(self.strings))
+        return self._holds_of[test]
 
     def groups(self, test: LabelTest, node: int) -> tuple[str, ...]:
-        """Return what a test's regular expression matches in a node's label, and what each of its groups does.
+        """Return the match of a test's regular expression in a node's label, and of each of its groups.
 
         RAISES (ValueError): If the regular expression takes too long.
         RETURNS (tuple of str): "" for a group without a match; nothing at all if there is no match.
@@ -114,11 +114,11 @@ class TreeArrays:
         return self._groups_of[key]
 
     def count(self, test: LabelTest) -> int:
-        """How many nodes a test holds of; of roots, how many there are."""
+        """Return the number of nodes that pass a label test; for `_ROOT_` the number of trees."""
         return int(self._n_of_label[self._labels_of(test)].sum()) if test.text != ROOT else len(self.roots)
 
     def where(self, test: LabelTest, ids: np.ndarray | None = None) -> np.ndarray:
-        """Those of some nodes, or of all, that a test holds of."""
+        """Return the nodes that pass a label test, among `ids` or among all nodes, in pre-order."""
         if test.text == ROOT:
             ids = np.arange(len(self.label)) if ids is None else ids
             return ids[(self.parent[ids] == NONE) != test.is_negated]
@@ -128,19 +128,19 @@ class TreeArrays:
         if self.count(test) * _FEW > len(self.label):
             return np.flatnonzero(is_wanted[self.label])
         order, ends = self._by_label
-        found = [order[ends[i] - self._n_of_label[i] : ends[i]] for i in np.flatnonzero(is_wanted)]
-        return np.sort(np.concatenate([*found, order[:0]]))
+        runs = [order[ends[i] - self._n_of_label[i] : ends[i]] for i in np.flatnonzero(is_wanted)]
+        return np.sort(np.concatenate([*runs, order[:0]]))
 
     # Heads
 
     @cached_property
     def _heads(self) -> np.ndarray:
-        """The head child of each node, as far as it was asked for: at first of nodes with one child, or none."""
+        """The head child of each node so far computed; _UNKNOWN where the head rules have not been applied yet."""
         is_known = (self.last == np.arange(1, len(self.last) + 1)) | (self.last == NONE)
         return np.where(is_known, self.last, _UNKNOWN)
 
     def heads(self, ids: np.ndarray) -> np.ndarray:
-        """The head child of each node; NONE of words."""
+        """Return the head child of each node by the head rules; NONE for words."""
         for node in ids[self._heads[ids] == _UNKNOWN].tolist():
             children = [node + 1]
             while (right := int(self.right[children[-1]])) != NONE:
@@ -157,23 +157,23 @@ class TreeArrays:
 
 
 def _flat(codes: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Label, parent, end, start and stop of each node of some whole trees."""
+    """Return label, parent, end, start and stop of each node in the codes of whole trees."""
     is_open, is_close = codes == OPEN, codes == CLOSE
     is_label = np.append(False, is_open)[:-1]
     is_word = ~is_open & ~is_close & ~is_label
     depth = np.cumsum(is_open, dtype=np.int32) - np.cumsum(is_close, dtype=np.int32)
     position = np.cumsum(is_word | (is_open & (depth == 1)), dtype=np.int32) - 1  # one is left out before each tree
-    places = np.flatnonzero(~is_label)  # of nodes and closing brackets
-    is_node = ~is_close[places]
-    parent, closing = _parents_and_ends(depth[places] + ~is_open[places], is_node, is_open[places])
-    opening = places[is_node]
+    positions = np.flatnonzero(~is_label)  # of nodes and closing brackets
+    is_node = ~is_close[positions]
+    parent, closing = _parents_and_ends(depth[positions] + ~is_open[positions], is_node, is_open[positions])
+    opening = positions[is_node]
     words = is_word[opening]
     label = codes[opening + ~words] - FIRST
-    return label, parent, np.cumsum(is_node)[closing], position[opening] - words, position[places[closing]]
+    return label, parent, np.cumsum(is_node)[closing], position[opening] - words, position[positions[closing]]
 
 
 def _parents_and_ends(level: np.ndarray, is_node: np.ndarray, is_open: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each node its parent, and where it ends: at a closing bracket, or at the word itself.
+    """Return the parent of each node and the position of its end: its closing bracket, or itself for a word.
 
     level (int32 array (n,)): Of nodes and closing brackets in their order, from 1; a bracket that closes has the level
         of the one that it closes, so that it comes right after it within the level, and sisters come side by side.
@@ -181,12 +181,12 @@ def _parents_and_ends(level: np.ndarray, is_node: np.ndarray, is_open: np.ndarra
     """
     small = level.astype(np.uint16) if level.max(initial=0) < 2**16 else level
     order = np.argsort(small, kind="stable")
-    places = np.flatnonzero(is_node[order])
-    own = order[places]
-    number = (np.cumsum(is_node) - 1)[own]
-    is_first = (level[own] == 1) | (level[is_node][number - 1] == level[own] - 1)
-    first = np.maximum.accumulate(np.where(is_first, np.arange(len(own)), 0))
-    parent, closing = np.empty(len(own), np.int32), np.empty(len(own), np.int64)
-    parent[number] = np.where(level[own] == 1, NONE, number[first] - 1)
-    closing[number] = np.where(is_open[own], order[np.minimum(places + 1, len(order) - 1)], own)
+    ranks = np.flatnonzero(is_node[order])
+    sorted_nodes = order[ranks]
+    number = (np.cumsum(is_node) - 1)[sorted_nodes]
+    is_first = (level[sorted_nodes] == 1) | (level[is_node][number - 1] == level[sorted_nodes] - 1)
+    first = np.maximum.accumulate(np.where(is_first, np.arange(len(sorted_nodes)), 0))
+    parent, closing = np.empty(len(sorted_nodes), np.int32), np.empty(len(sorted_nodes), np.int64)
+    parent[number] = np.where(level[sorted_nodes] == 1, NONE, number[first] - 1)
+    closing[number] = np.where(is_open[sorted_nodes], order[np.minimum(ranks + 1, len(order) - 1)], sorted_nodes)
     return parent, closing

@@ -1,4 +1,4 @@
-"""How complex sentences are: the counts and indices of L2SCA, depths and surprisal.
+"""Syntactic complexity of English sentences: the counts and indices of L2SCA, tree depths and surprisal.
 
 The nine counts are those of Lu (2010), "Automatic analysis of syntactic complexity in second language writing",
 International Journal of Corpus Linguistics 15, by the patterns of the program L2SCA that goes with it, and so are the
@@ -39,14 +39,14 @@ PATTERNS = {
         "S < (VP <# VBG|TO) $+ VP",
     ],
 }
-"""What is counted as sentence, verb phrase, clause, T-unit, dependent clause, complex T-unit, coordinate phrase and
-complex nominal: the nodes that each of the patterns matches."""
+"""The tree patterns that define each count: sentences (S), verb phrases (VP), clauses (C), T-units (T), dependent
+clauses (DC), complex T-units (CT), coordinate phrases (CP) and complex nominals (CN)."""
 INDICES = {
     "MLS": ("W", "S"), "MLT": ("W", "T"), "MLC": ("W", "C"), "C/S": ("C", "S"), "VP/T": ("VP", "T"), "C/T": ("C", "T"),
     "DC/C": ("DC", "C"), "DC/T": ("DC", "T"), "T/S": ("T", "S"), "CT/T": ("CT", "T"), "CP/T": ("CP", "T"),
     "CP/C": ("CP", "C"), "CN/T": ("CN", "T"), "CN/C": ("CN", "C"),
 }  # fmt: skip
-"""The counts that each index is the ratio of; 0 where one of them is 0."""
+"""Numerator and denominator of each index, which is 0 where the denominator is 0."""
 COUNTS = ("W", *PATTERNS)
 MEANS = ("yngve", "frazier", "height", "surprisal")
 COLUMNS = (*COUNTS, *INDICES, *MEANS)
@@ -60,36 +60,36 @@ Record = dict[str, "int | float | None"]
 
 @dataclass(frozen=True)
 class Complexity:
-    """How complex the sentences of a document are.
+    """Counts, indices, depths and surprisal of the sentences of a document.
 
-    sums (float64, (n_sentences, 14)): For each sentence its counts, what the depths of its words add up to, its height,
-        and what the surprisals of its words add up to, and of how many.
+    sums (float64, (n_sentences, 14)): For each sentence its nine counts, the sums of the Yngve and Frazier depths of
+        its words, its height, the sum of the surprisals of its words in bits, and the number of these surprisals.
     """
 
     sums: np.ndarray
 
     @classmethod
-    def joined(cls, parts: Iterable[Complexity]) -> Complexity:
-        """That of all sentences, one part after the other."""
-        return cls(np.concatenate([np.zeros((0, len(_MEASURED))), *(part.sums for part in parts)]))
+    def joined(cls, documents: Iterable[Complexity]) -> Complexity:
+        """Concatenate the sentences of several documents."""
+        return cls(np.concatenate([np.zeros((0, len(_MEASURED))), *(document.sums for document in documents)]))
 
     @property
     def document(self) -> Record:
-        """The `COLUMNS` of all sentences together; the height is the mean."""
+        """`COLUMNS` over all sentences together; the height is the mean height of a sentence."""
         return _record(self.sums.sum(axis=0), max(len(self.sums), 1))
 
     @property
     def sentences(self) -> list[Record]:
-        """The `COLUMNS` of each sentence."""
+        """`COLUMNS` of each sentence."""
         return [_record(row, 1) for row in self.sums]
 
 
 def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] = ()) -> Complexity:
-    """How complex English sentences are.
+    """Measure the syntactic complexity of English sentences.
 
-    trees (iterable of Tree): With the labels of the Penn Treebank; empty elements and functions are taken off first.
-    surprisals (iterable of sequences of float): For each tree those of its words; or none at all.
-    RETURNS (Complexity): Of the trees that have words.
+    trees (iterable of Tree): Trees with Penn Treebank labels; empty elements and function labels are removed first.
+    surprisals (iterable of sequences of float): The surprisal of each word of each tree, in bits; empty if unknown.
+    RETURNS (Complexity): One row for each tree that has words.
     """
     rooted = [_rooted(tree) for tree in map(clean, trees) if tree]
     index = TreeIndex.from_trees(rooted, ENGLISH)
@@ -105,33 +105,33 @@ def complexity(trees: Iterable[Tree], *, surprisals: Iterable[Sequence[float]] =
 
 
 def _rooted(tree: Tree) -> Tree:
-    """A clean tree below ROOT."""
+    """Return a clean tree below a ROOT node."""
     return Tree("ROOT", tree.children if tree.label in ROOT_LABELS and tree.children else [tree])
 
 
 def _depths(root: Tree) -> tuple[float, float, float, float]:
-    """How many words a tree has, what their Yngve depths and their Frazier scores add up to, and its height."""
+    """Return the number of words, the sum of their Yngve depths, the sum of their Frazier scores, and the height."""
 
     def measured(node: Tree, below: list[tuple[float, float, float, float]]) -> tuple[float, float, float, float]:
         if node.is_leaf:
             return (1, 0, 0, 1) if _WORD_TAG.fullmatch(node.label) else (0, 0, 0, 0)
-        below = [each for each in below if each[0]]  # without punctuation
-        n_words = sum(each[0] for each in below)
-        yngve = sum(each[1] + rank * each[0] for rank, each in enumerate(reversed(below)))
-        own = 0.0 if node is root or not below else 1.5 if node.label in _CLAUSES else 1.0
-        height = max((each[3] for each in below), default=0) + (node is not root)
-        return n_words, yngve, sum(each[2] for each in below) + own, height
+        below = [child for child in below if child[0]]  # without punctuation
+        n_words = sum(child[0] for child in below)
+        yngve = sum(child[1] + rank * child[0] for rank, child in enumerate(reversed(below)))
+        frazier = 0.0 if node is root or not below else 1.5 if node.label in _CLAUSES else 1.0
+        height = max((child[3] for child in below), default=0) + (node is not root)
+        return n_words, yngve, sum(child[2] for child in below) + frazier, height
 
     return root.fold(measured)
 
 
 def _record(sums: np.ndarray, n_sentences: int) -> Record:
-    found = dict(zip(_MEASURED, sums.tolist(), strict=True))
-    counts: Record = {name: int(found[name]) for name in COUNTS}
-    indices = {name: _ratio(found[one], found[other]) for name, (one, other) in INDICES.items()}
-    depths = {name: _ratio(found[name], found["W"]) for name in ("yngve", "frazier")}
-    bits = found["bits"] / found["n_bits"] if found["n_bits"] else None
-    return {**counts, **indices, **depths, "height": found["height"] / n_sentences, "surprisal": bits}
+    total = dict(zip(_MEASURED, sums.tolist(), strict=True))
+    counts: Record = {name: int(total[name]) for name in COUNTS}
+    indices = {name: _ratio(total[one], total[other]) for name, (one, other) in INDICES.items()}
+    depths = {name: _ratio(total[name], total["W"]) for name in ("yngve", "frazier")}
+    bits = total["bits"] / total["n_bits"] if total["n_bits"] else None
+    return {**counts, **indices, **depths, "height": total["height"] / n_sentences, "surprisal": bits}
 
 
 def _ratio(one: float, other: float) -> float:

@@ -1,4 +1,4 @@
-"""Trees that patterns are asked of, and what is found."""
+"""An index of trees that answers many pattern searches, and the nodes and matches that it returns."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Scores = tuple[Sequence[float] | None, Sequence[float] | None]
 
 
 class TreeIndex(TreeArrays):
-    """Trees that many patterns are asked of; made by `from_trees` or `read`."""
+    """An index of trees for pattern searches; build it with `from_trees` or `read`."""
 
     scores: np.ndarray | None = None
 
     @classmethod
     def from_trees(cls, trees: Iterable[Tree], rules: HeadRules = ENGLISH, scores: Iterable[Scores] = ()) -> TreeIndex:
-        """Trees as they stand, artificial roots, function labels and empty elements included.
+        """Index trees as they stand, with artificial roots, function labels and empty elements.
 
         trees (iterable of Tree): The trees.
-        rules (HeadRules): Of their language, for relations such as <#.
-        scores (iterable of Scores): One a tree, or none at all.
+        rules (HeadRules): Head rules of the treebank's language, for relations such as <#.
+        scores (iterable of Scores): Posterior probabilities, one entry a tree; empty if unknown.
         """
         strings = Strings()
         index = cls(codes_of_trees(trees, strings), strings, rules)
@@ -47,43 +47,42 @@ class TreeIndex(TreeArrays):
         *,
         on_error: Callable[[TreebankError], None] | None = None,
     ) -> TreeIndex:
-        """The trees of bracketed files, folders of them, or patterns; several times faster than `read_trees`.
+        """Index the trees of bracketed files, folders or glob patterns, several times faster than with `read_trees`.
 
         RAISES (TreebankError): For a broken tree, as `read_trees` does.
-            (FileNotFoundError): For a path that is nothing of these, or where no file is.
+            (FileNotFoundError): If a path does not exist, or names no file.
         """
         strings = Strings()
         files = (codes_of_file(path, strings, on_error) for path in files_of(paths))
         return cls(chain.from_iterable(files), strings, rules)
 
     def search(self, pattern: str | TreePattern) -> Iterator[TreeMatch]:
-        """The matches of a pattern, in the order of the trees and of their nodes.
+        """Yield the matches of a pattern, in the order of the trees and of their nodes.
 
-        A match is a node and the nodes that the pattern names. There is one match for each choice of these, however
-        many ways there are to choose the others.
+        A match is the matched node with the nodes that the pattern names. Each combination of these is yielded once,
+        however many ways there are to match the unnamed nodes.
 
-        pattern (str or TreePattern): Such as NP < (PP <# IN).
-        RAISES (PatternError): For a text that is no pattern.
+        pattern (str or TreePattern): A pattern in Tregex's language, such as NP < (PP <# IN).
+        RAISES (PatternError): If the text is not a valid pattern.
         RAISES (ValueError): If a regular expression takes too long.
         """
         for number, names in matches(self, _compiled(pattern)):
             yield TreeMatch(TreeNode(self, number), {name: TreeNode(self, i) for name, i in names.items()})
 
     def nodes(self, pattern: str | TreePattern) -> np.ndarray:
-        """The nodes that a pattern matches, in pre-order, whatever it names: much faster than `search`.
+        """Return the nodes that a pattern matches, in pre-order: much faster than `search`, but without named nodes.
 
-        RAISES (PatternError): For a text that is no pattern.
+        RAISES (PatternError): If the text is not a valid pattern.
         RAISES (ValueError): If a regular expression takes too long.
-        RETURNS (array of int64): Numbers of nodes; `TreeNode(index, number)` tells more of one.
+        RETURNS (int64, (n,)): Node numbers; `TreeNode(index, number)` gives access to a node.
         """
         return matching_nodes(self, _compiled(pattern))
 
     def has(self, label: str) -> bool:
-        """Whether any node has a label, as it stands or without its functions."""
+        """Return whether any node has a label, with or without its function labels."""
         return any(self.count(LabelTest(label, is_basic=is_basic)) for is_basic in (False, True))
 
     def __len__(self) -> int:
-        """The number of trees."""
         return len(self.roots) - 1
 
     def _set_scores(self, tree: int, brackets: Sequence[float] | None, tags: Sequence[float] | None) -> None:
@@ -101,15 +100,15 @@ def _compiled(pattern: str | TreePattern) -> TreePattern:
     return TreePattern(pattern) if isinstance(pattern, str) else pattern
 
 
-# What is found -----------------------------------------------------------------------------------
+# Nodes and matches -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class TreeNode:
     """A node of a tree in an index.
 
-    index (TreeIndex): Where it stands.
-    number (int): The node's, in pre-order of all trees.
+    index (TreeIndex): The index that holds the tree.
+    number (int): The number of the node, in pre-order over all trees.
     """
 
     index: TreeIndex
@@ -122,22 +121,22 @@ class TreeNode:
 
     @property
     def tree_number(self) -> int:
-        """The tree that it is of, from 0."""
+        """The number of the node's tree in the index, from 0."""
         return int(self.index.tree_of(np.array(self.number)))
 
     @property
     def start(self) -> int:
-        """The first word of the tree that is below it."""
+        """The position in the sentence of the first word below the node."""
         return int(self.index.start[self.number] - self.index.start[self.root.number])
 
     @property
     def end(self) -> int:
-        """The word of the tree after the last below it."""
+        """The position in the sentence after the last word below the node."""
         return int(self.index.stop[self.number] - self.index.start[self.root.number])
 
     @property
     def root(self) -> TreeNode:
-        """The root of its tree."""
+        """The root of the node's tree."""
         return TreeNode(self.index, int(self.index.roots[self.tree_number]))
 
     @property
@@ -146,7 +145,7 @@ class TreeNode:
 
     @property
     def is_tag(self) -> bool:
-        """Whether it has a word below it, and nothing else."""
+        """Whether the node is a preterminal: one word below it, and nothing else."""
         return int(self.index.end[self.number]) == self.number + 2
 
     @property
@@ -155,7 +154,7 @@ class TreeNode:
         return TreeNode(self.index, above) if above != NONE else None
 
     def ancestors(self) -> Iterator[TreeNode]:
-        """The nodes above it, from its parent up."""
+        """Yield the nodes above this one, from its parent up."""
         node = self
         while (above := node.parent) is not None:
             yield above
@@ -163,14 +162,14 @@ class TreeNode:
 
     @property
     def children(self) -> list[TreeNode]:
-        found = [] if self.is_word else [self.number + 1]
-        while found and (right := int(self.index.right[found[-1]])) != NONE:
-            found.append(right)
-        return [TreeNode(self.index, i) for i in found]
+        numbers = [] if self.is_word else [self.number + 1]
+        while numbers and (right := int(self.index.right[numbers[-1]])) != NONE:
+            numbers.append(right)
+        return [TreeNode(self.index, i) for i in numbers]
 
     @property
     def head(self) -> TreeNode:
-        """The word that is its head, by the rules of the index."""
+        """The word that heads the node, by the head rules of the index."""
         node = self
         while not node.is_word:
             node = TreeNode(self.index, int(self.index.heads(np.array([node.number]))[0]))
@@ -178,19 +177,19 @@ class TreeNode:
 
     @property
     def words(self) -> list[str]:
-        """The words below it, or the word that it is."""
+        """The words below the node, or the word itself."""
         ids = np.arange(self.number, self.index.end[self.number])
         return [self.index.strings[i] for i in self.index.label[ids[self.index.end[ids] == ids + 1]].tolist()]
 
     @property
     def probability(self) -> float | None:
-        """The posterior probability of its bracket or tag; None where nothing is known."""
+        """The posterior probability of the node's bracket or tag; None if unknown."""
         scores = self.index.scores
         return None if scores is None or np.isnan(scores[self.number]) else float(scores[self.number])
 
     @property
     def tree(self) -> Tree:
-        """The subtree; of a word, with its tag."""
+        """The subtree below the node; for a word, its tag with the word."""
         index = self.index
         top = int(index.parent[self.number]) if self.is_word else self.number
         below: dict[int, list[Tree]] = {i: [] for i in range(top, index.end[top])}
@@ -207,11 +206,11 @@ class TreeNode:
 
 @dataclass(frozen=True)
 class TreeMatch:
-    """A node that a pattern matches.
+    """A match of a pattern: the matched node and the named ones.
 
-    node (TreeNode): The node.
-    names (dict of str to TreeNode): The nodes that the pattern names; not those of a part that is optional, or of an
-        alternative, and did not match.
+    node (TreeNode): The node that matches the root of the pattern.
+    names (dict of str to TreeNode): Named nodes of the pattern; a name in an optional condition or an alternative that
+        did not match is absent.
     """
 
     node: TreeNode
@@ -219,6 +218,6 @@ class TreeMatch:
 
     @property
     def probability(self) -> float | None:
-        """The least posterior probability of the node and of the named ones; None where nothing is known."""
+        """The least posterior probability of the matched and the named nodes; None if unknown."""
         known = [node.probability for node in (self.node, *self.names.values())]
-        return min((each for each in known if each is not None), default=None)
+        return min((probability for probability in known if probability is not None), default=None)

@@ -1,4 +1,4 @@
-"""Patterns of trees in the language of Tregex (Levy and Andrew 2006): what they consist of, and how they are read.
+"""Patterns of trees in the language of Tregex (Levy and Andrew 2006): their syntax tree and its parser.
 
 Relations and precedence are those of the documentation of Stanford's TregexPattern; docs/search.md has what differs.
 """
@@ -18,17 +18,17 @@ from spacy_lpcfg.trees.transforms import basic_category
 if TYPE_CHECKING:
     from regex import Match, Pattern
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 MAX_NODES = 64
 MAX_NESTING = 40
-"""The most nodes of a pattern, and the most brackets and negations around a part of it."""
+"""Limits on a pattern: the number of its nodes, and the depth of its brackets and negations."""
 ANY, ROOT = "__", "_ROOT_"
 _SHOWN = 50  # characters of a pattern that an error shows on each side of the mistake
 
 
 class PatternError(ValueError):
-    """A text, `pattern`, that is none; `column` is where the mistake is, from 1."""
+    """A syntax error in a tree pattern: the text `pattern` with the `column` of the mistake, from 1."""
 
     def __init__(self, message: str, pattern: str, column: int) -> None:
         super().__init__(message, pattern, column)
@@ -40,16 +40,16 @@ class PatternError(ValueError):
         return f"{self.message} at column {self.column}:\n  {line}\n  {' ' * (self.column - 1 - begin)}^"
 
 
-# What a pattern consists of ----------------------------------------------------------------------
+# Syntax tree -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class LabelTest:
-    """Which labels a description is of.
+    """A test of labels: alternatives, a regular expression, any label, or roots.
 
     text (str): Labels with | between them, /a regular expression/, __ for any label, or _ROOT_ for that of any root.
-    is_negated (bool): Whether it is of all other labels.
-    is_basic (bool): Whether the category alone counts, without the -SBJ of NP-SBJ.
+    is_negated (bool): Whether the test accepts all other labels instead.
+    is_basic (bool): Whether only the category of a label is tested, without the -SBJ of NP-SBJ.
     """
 
     text: str
@@ -61,19 +61,21 @@ class LabelTest:
         return compile_regex(self.text[1:-1]) if self.text.startswith("/") else None
 
     def holds(self, labels: Iterable[str]) -> Iterator[bool]:
-        """Whether each label is one of them; whether a node is a root has to be asked besides.
+        """Yield whether each label passes the test; whether a node is a root has to be checked separately.
 
         RAISES (ValueError): If a regular expression takes too long.
         """
         wanted = {*self.text.split("|")}
         if self.regex:
-            are_ones = (match is not None for match in self.search(labels))
+            accepted = (match is not None for match in self.search(labels))
         else:
-            are_ones = (label in wanted or self.text == ANY for label in self._shortened(labels))
-        return (is_one != self.is_negated for is_one in are_ones)
+            accepted = (label in wanted or self.text == ANY for label in self._shortened(labels))
+        return (is_accepted != self.is_negated for is_accepted in accepted)
 
     def search(self, labels: Iterable[str]) -> Iterator[Match[str] | None]:
-        """Yield what the regular expression, if this is one, finds in each label; errors as those of `holds`."""
+        """Yield the match of the regular expression in each label; nothing if there is none. Errors are those of
+        `holds`.
+        """
         return search_all(self.regex, self._shortened(labels)) if self.regex else iter(())
 
     def _shortened(self, labels: Iterable[str]) -> Iterable[str]:
@@ -81,11 +83,12 @@ class LabelTest:
 
 
 class Relation(NamedTuple):
-    """How a node is related to another.
+    """A relation between two nodes, such as dominance or precedence.
 
-    symbol (str): Of several for one relation the first in docs/search.md; "<i" stands for all like <2 and <-1.
-    number (int): Which child, or word.
-    through (LabelTest or None): What the nodes between them are, in the brackets of <+(C).
+    symbol (str): The first symbol that docs/search.md lists for the relation; "<i" for numbered ones such as <2 and
+        <-1.
+    number (int): The position of the child or word in numbered relations, from 1, or from -1 at the end.
+    through (LabelTest or None): The test that all nodes between the two must pass, C in <+(C).
     """
 
     symbol: str
@@ -94,7 +97,7 @@ class Relation(NamedTuple):
 
     @property
     def converse(self) -> Relation:
-        """The relation of B to A where A has this one to B."""
+        """The inverse relation: B has it to A if and only if A has this one to B."""
         return self._replace(symbol=_CONVERSES[self.symbol])
 
 
@@ -106,12 +109,14 @@ class Part:
     """A part of a pattern: a node, or a condition on one.
 
     kind (str): "node"; "step" to a node in some relation; "all", "any", "not" or "optional" of other conditions.
-    parts (tuple of Part): Of a node the condition on it, if any; of a step its node; else the other conditions.
-    relation (Relation): Of a step.
-    test (LabelTest): Of a node; where it has `same` or `like`, `is_negated` and `is_basic` alone count.
-    name, same, like (str or None): What a node is called, as in NP=x; the name of the node that it is, as in =x, or
-        that has the same label, as in ~x.
-    groups (tuple of (int, str)): Groups of the regular expression, and the variables that hold what they match.
+    parts (tuple of Part): For a node, the conditions on it; for a step, the node that it leads to; otherwise the
+        conditions that are combined.
+    relation (Relation): The relation of a step.
+    test (LabelTest): The label test of a node; with `same` or `like` only its `is_negated` and `is_basic` are used.
+    name (str or None): The name that a node is given, x in NP=x.
+    same (str or None): The name of a node that this one must be identical with, x in =x.
+    like (str or None): The name of a node whose label this one must share, x in ~x.
+    groups (tuple of (int, str)): Group numbers of the regular expression with the variables that their matches bind.
     """
 
     kind: str
@@ -125,20 +130,20 @@ class Part:
 
     @cached_property
     def is_closed(self) -> bool:
-        """Whether it depends on no other part of the pattern which nodes match."""
+        """Whether the part can be matched by itself: it refers to no named node and to no variable."""
         return not (self.same or self.like or self.groups) and all(part.is_closed for part in self.parts)
 
     @cached_property
     def binds(self) -> bool:
-        """Whether it names nodes, or what is in their labels."""
+        """Whether the part binds a name or a variable."""
         return bool(self.name or self.groups) or any(part.binds for part in self.parts)
 
 
 class TreePattern:
-    """A pattern, such as NP < (PP <# IN).
+    """A compiled tree pattern, such as NP < (PP <# IN).
 
-    text (str): In Tregex's language.
-    RAISES (PatternError): With the column, for a text that is no pattern.
+    text (str): The pattern in Tregex's language.
+    RAISES (PatternError): If the text is not a valid pattern; the error gives the column.
     """
 
     def __init__(self, text: str) -> None:
@@ -149,30 +154,30 @@ class TreePattern:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels and words that nodes of the pattern have by their names, each once."""
+        """Labels and words that the pattern mentions literally, each once."""
         agenda: list[Part] = [*self.roots]
-        found: list[str] = []
+        labels: list[str] = []
         for part in agenda:
             agenda += part.parts
             if part.kind == "node" and part.test.regex is None and not part.test.is_negated:
-                found += part.test.text.split("|")
-        return tuple(label for label in dict.fromkeys(found) if label not in (ANY, ROOT))
+                labels += part.test.text.split("|")
+        return tuple(label for label in dict.fromkeys(labels) if label not in (ANY, ROOT))
 
 
-# Reading -----------------------------------------------------------------------------------------
+# Parser ------------------------------------------------------------------------------------------
 
 _CONVERSES = {
     "<": ">", "<=": ">=", "<<": ">>", "<i": ">i", "<:": ">:", "<<:": ">>:", "<<,": ">>,", "<<-": ">>-", "<#": ">#",
     "<<#": ">>#", "<+": ">+", "<<<": ">>>", "<<<i": ">>>i", ".": ",", "..": ",,", ".+": ",+", "$+": "$-", "$++": "$--",
     "$": "$", "==": "==", ":": ":",
 }  # fmt: skip
-_CONVERSES |= {other: own for own, other in _CONVERSES.items()}
+_CONVERSES |= {converse: symbol for symbol, converse in _CONVERSES.items()}
 _ALIASES = {
     "<,": ("<i", 1), "<-": ("<i", -1), "<`": ("<i", -1), ">,": (">i", 1), ">-": (">i", -1), ">`": (">i", -1),
     "<<`": ("<<-", 0), ">>`": (">>-", 0), "$..": ("$++", 0), "$,,": ("$--", 0), "$.": ("$+", 0), "$,": ("$-", 0),
 }  # fmt: skip
 SYMBOLS = sorted({*_CONVERSES, *_ALIASES} - {">>>", ">>>i", ">=", "<i", ">i", "<<<i"}, key=len, reverse=True)
-"""All symbols of relations, longest first, but for those with numbers."""
+"""Symbols of all relations without numbers, longest first."""
 _RESERVED = r"\s(/|@!#%&)=?\[\]><~.,$:{};"
 _TOKENS = re.compile(
     rf"""\s*(?:
@@ -192,19 +197,20 @@ _CONDITION = "a relation such as < or $+"
 
 
 class _Token(NamedTuple):
-    kind: str  # a group of _TOKENS; of a mark itself
+    kind: str  # the name of a group of _TOKENS, or the mark itself
     text: str
     column: int
 
 
 class _Parser:
-    """Reads a pattern by recursive descent, a token ahead."""
+    """A recursive-descent parser of patterns with one token of lookahead."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        found = [(match, match.lastgroup or "") for match in _TOKENS.finditer(text)]
+        matches = [(match, match.lastgroup or "") for match in _TOKENS.finditer(text)]
         self.tokens = [
-            _Token(match[kind] if kind == "mark" else kind, match[kind], match.start(kind) + 1) for match, kind in found
+            _Token(match[kind] if kind == "mark" else kind, match[kind], match.start(kind) + 1)
+            for match, kind in matches
         ]
         self.at = 0
         self.known: set[str] = set()
@@ -212,7 +218,7 @@ class _Parser:
         self.n_nodes = self.n_open = self.n_negated = 0
 
     def pattern(self) -> Iterator[Part]:
-        """Nodes of which any may match."""
+        """Parse a whole pattern: yield its alternatives."""
         yield from self._alternatives(self._sub_node, lambda: True)
         self._expect("end", f"{_CONDITION}, | or the end of the pattern")
 
@@ -220,14 +226,14 @@ class _Parser:
     def _kind(self) -> str:
         return self.tokens[self.at].kind
 
-    def _has(self, mark: str) -> bool:
-        """Whether a mark comes next; it is taken."""
-        found = self._kind == mark
-        self.at += found
-        return found
+    def _take(self, mark: str) -> bool:
+        """Consume the next token if it is `mark`; return whether it was."""
+        is_next = self._kind == mark
+        self.at += is_next
+        return is_next
 
     def _expect(self, kinds: str, expected: str) -> _Token:
-        """The next token, of one of some kinds."""
+        """Consume and return the next token, which must be of one of the `kinds`."""
         if self._kind not in kinds.split():
             raise self._error(expected)
         self.at += 1
@@ -238,41 +244,41 @@ class _Parser:
         got = "the end" if token.kind == "end" else shown(token.text)
         return PatternError(f"Expected {expected}, got {got}", self.text, token.column)
 
-    def _within(self, read: Callable[[], Found], closing: str = "") -> Found:
-        """What is read after a bracket or negation, which comes next, up to the closing bracket."""
+    def _within(self, read: Callable[[], Result], closing: str = "") -> Result:
+        """Parse the inside of a bracket or negation, from its opening token to the closing bracket."""
         token = self.tokens[self.at]
         self.at += 1
         self.n_open += 1
         if self.n_open > MAX_NESTING:
             raise self._error(f"at most {MAX_NESTING} brackets and negations within each other", token)
-        found = read()
+        result = read()
         if closing:
             self._expect(closing, f"{_CONDITION}, or {closing} for the {token.text} of column {token.column}")
         self.n_open -= 1
-        return found
+        return result
 
     # Nodes
 
     def _node(self) -> Part:
-        """What a relation leads to: a description alone, or with all that holds of it in brackets."""
+        """Parse the node that a relation leads to: a bare description, or one with conditions in brackets."""
         return self._within(self._sub_node, ")") if self._kind == "(" else self._description()
 
     def _sub_node(self) -> Part:
-        """A node and what holds of it, without brackets or with more after them."""
+        """Parse a node with conditions that need no brackets around them."""
         node = self._node()
         if not self._begins_part():
             return node
-        part = self._any()
-        return replace(node, parts=(Part("all", (*node.parts, part)),))
+        condition = self._any()
+        return replace(node, parts=(Part("all", (*node.parts, condition)),))
 
     def _description(self) -> Part:
         self.n_nodes += 1
         if self.n_nodes > MAX_NODES:
             raise self._error(f"at most {MAX_NODES} nodes in a pattern")
-        is_negated, is_basic = self._has("!"), self._has("@")
-        if self._has("="):
+        is_negated, is_basic = self._take("!"), self._take("@")
+        if self._take("="):
             return Part("node", test=LabelTest(ANY, is_negated), same=self._known_name())
-        if self._has("~"):
+        if self._take("~"):
             test = LabelTest(ANY, is_negated, is_basic)
             return Part("node", test=test, like=self._known_name(), name=self._new_name())
         test = self._test(is_negated, is_basic)
@@ -289,7 +295,7 @@ class _Parser:
 
     def _groups(self, test: LabelTest) -> Iterator[tuple[int, str]]:
         n_groups = test.regex.groups if test.regex and not test.is_negated else 0
-        while self._has("#"):
+        while self._take("#"):
             number = self._expect("number", "the number of a group")
             if len(number.text) > 3 or int(number.text) > n_groups:
                 raise self._error(f"a group of the {n_groups} of the regular expression", number)
@@ -297,7 +303,7 @@ class _Parser:
             yield int(number.text), self._expect("label", "the name of a variable").text
 
     def _new_name(self) -> str | None:
-        if not self._has("="):
+        if not self._take("="):
             return None
         name = self._expect("label", "a name after =")
         if name.text in self.known:
@@ -319,20 +325,20 @@ class _Parser:
     def _begins_part(self) -> bool:
         return self._kind in ("relation", "numbered", "exactly", "!", "?", "[", "(")
 
-    def _alternatives(self, read: Callable[[], Found], may_go_on: Callable[[], bool]) -> list[Found]:
-        """What is read between |; none knows the names of the others, and what follows knows all."""
-        before, found = set(self.known), [read()]
+    def _alternatives(self, read: Callable[[], Result], may_go_on: Callable[[], bool]) -> list[Result]:
+        """Parse alternatives between |; none sees the names of another, and what follows sees all names."""
+        before, results = set(self.known), [read()]
         known = self.known
         while self._kind == "|" and may_go_on():
             self.at += 1
             self.known = set(before)
-            found.append(read())
+            results.append(read())
             known = known | self.known
         self.known = known
-        return found
+        return results
 
     def _is_bar_of_conditions(self) -> bool:
-        """Whether the | that comes next is between conditions, and not between whole patterns."""
+        """Return whether the next | separates conditions, and not whole patterns."""
         after = next(token.kind for token in self.tokens[self.at + 1 :] if token.kind not in ("!", "(", "[", "?"))
         return after in ("relation", "numbered", "exactly")
 
@@ -342,12 +348,12 @@ class _Parser:
 
     def _all(self) -> Part:
         parts = [self._part()]
-        while self._has("&") or self._begins_part():
+        while self._take("&") or self._begins_part():
             parts.append(self._part())
         return Part("all", tuple(parts))
 
     def _part(self) -> Part:
-        if self._has("?"):
+        if self._take("?"):
             return Part("optional", (self._positive(),))
         if self._kind != "!":
             return self._positive()
@@ -359,16 +365,16 @@ class _Parser:
     def _positive(self) -> Part:
         if self._kind in ("[", "("):
             return self._within(self._any, "]" if self._kind == "[" else ")")
-        if self._has("exactly"):
+        if self._take("exactly"):
             return self._exactly()
         relation = self._relation()
         return Part("step", (self._node(),), relation)
 
     def _exactly(self) -> Part:
-        """<... { B ; C }: these children and no others."""
+        """Parse <... { B ; C }: exactly these children."""
         self._expect("{", "{ after <...")
         nodes = [] if self._kind == "}" else [self._node()]
-        while self._has(";"):
+        while self._take(";"):
             nodes.append(self._node())
         self._expect("}", "; or }")
         steps = [Part("step", (node,), Relation("<i", i)) for i, node in enumerate([*nodes, Part("node")], start=1)]
@@ -388,4 +394,4 @@ class _Parser:
         return Relation(*_ALIASES.get(token.text, (token.text,)))
 
     def _through(self) -> LabelTest:
-        return self._test(self._has("!"), self._has("@"))
+        return self._test(self._take("!"), self._take("@"))

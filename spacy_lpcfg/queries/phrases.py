@@ -1,4 +1,4 @@
-"""Phrases and clauses of English trees, as the Penn Treebank brackets them."""
+"""Phrases and clauses of English trees in Penn Treebank annotation."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _SUBJECTS = {"NP", "NX", "QP", "WHNP"}
 
 
 def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[TreeNode]:
-    """The brackets with a label, in pre-order.
+    """Return the constituents with a label, in pre-order.
 
-    label (str): A category, whatever the function labels; several with | between them.
-    maximal (bool): Only those that are not within another of them.
+    label (str): A category, or several with | between them; function labels of the trees are ignored.
+    maximal (bool): Return only phrases that are not inside another match.
     """
     wanted = {*label.split("|")}
-    is_wanted = np.array([basic_category(each) in wanted for each in index.strings], dtype=bool)
+    is_wanted = np.array([basic_category(string) in wanted for string in index.strings], dtype=bool)
     ids = np.flatnonzero(is_wanted[index.label] & (index.end > np.arange(len(index.end)) + 2))
     if maximal:
         ids = ids[ids >= np.maximum.accumulate(np.append(0, index.end[ids]))[:-1]]
@@ -37,13 +37,13 @@ def phrases(index: TreeIndex, label: str, *, maximal: bool = False) -> list[Tree
 class Clause:
     """A clause: an S, SQ or SINV with a verb, or the SBAR or SBARQ around it.
 
-    node (TreeNode): The larger of the two.
-    verb (TreeNode): The word that is its main verb: the last of `may have been sold`; the first of several in a row.
-    subject (TreeNode or None): The noun phrase before its verb, or after it where they are inverted; the relative
-        pronoun, where that is the subject; or a clause.
-    is_finite (bool): Whether its first verb is MD, VBD, VBP or VBZ; or VB, of a sentence that is an order.
-    is_subordinate (bool): Whether it is an SBAR, or stands within another clause or a phrase.
-    is_relative (bool): Whether it is an SBAR in a noun phrase that goes before, without a conjunction.
+    node (TreeNode): The SBAR or SBARQ if there is one, else the S, SQ or SINV.
+    verb (TreeNode): The main verb: `sold` in `may have been sold`; the first of coordinated verbs.
+    subject (TreeNode or None): The noun phrase before the verb, or after it in an inverted clause; the relative pronoun
+        of a subject relative; or a clause.
+    is_finite (bool): Whether the first verb is tagged MD, VBD, VBP or VBZ, or is the VB of an imperative sentence.
+    is_subordinate (bool): Whether the clause is an SBAR, or is inside another clause or a phrase.
+    is_relative (bool): Whether the clause is an SBAR without a conjunction that follows its noun in a noun phrase.
     """
 
     node: TreeNode
@@ -55,7 +55,7 @@ class Clause:
 
 
 def clauses(index: TreeIndex) -> Iterator[Clause]:
-    """The clauses of English trees in pre-order, so that an outer one comes before those within it."""
+    """Yield the clauses of English trees in pre-order, an outer one before those inside it."""
     nodes = [TreeNode(index, i) for i in index.nodes(_CLAUSE).tolist()]
     of_verbs = {node: verbs for node in nodes if (verbs := _verbs(node))}
     for inner, verbs in of_verbs.items():
@@ -79,7 +79,7 @@ def _category(node: TreeNode | None) -> str:
 
 
 def _outer(clause: TreeNode) -> TreeNode:
-    """The SBAR or SBARQ that has this clause and no other, or the clause itself."""
+    """Return the SBAR or SBARQ whose only clause this is, or the clause itself."""
     above = clause.parent
     if above is None or _category(above) not in ("SBAR", "SBARQ"):
         return clause
@@ -87,20 +87,20 @@ def _outer(clause: TreeNode) -> TreeNode:
 
 
 def _verbs(clause: TreeNode) -> list[TreeNode]:
-    """Tags from that of the first verb, or `to`, down to that of the main verb, which is none of `to`."""
-    found: list[TreeNode] = []
+    """Return the verb tags from the first verb, or `to`, down to the main verb; none if only `to` was found."""
+    tags: list[TreeNode] = []
     node: TreeNode | None = clause
     while node is not None:
         below = node.children[_first_verb(node) :]
         if below and below[0].is_tag:
-            found.append(below.pop(0))
+            tags.append(below.pop(0))
         before_others = takewhile(lambda child: child.label != "CC", below)
         node = next((child for child in before_others if _category(child) == "VP"), None)
-    return found if found and found[-1].label != "TO" else []
+    return tags if tags and tags[-1].label != "TO" else []
 
 
 def _first_verb(node: TreeNode) -> int:
-    """Which child is the first VP or verb; how many there are if none is."""
+    """Return the position of the first child that is a VP or verb; the number of children if none is."""
     children = node.children
     return next((i for i, child in enumerate(children) if _category(child) in ("VP", *_VERBS)), len(children))
 

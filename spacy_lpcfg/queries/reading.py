@@ -1,4 +1,4 @@
-"""Trees as codes: a number for each bracket, label and word, which arrays are made of."""
+"""Encode trees as arrays of integers: a code for each bracket, label and word."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from spacy_lpcfg.trees import Tree, TreebankError, read_trees
 from spacy_lpcfg.trees.brackets import LONGEST_LINE, MAX_NODES, TREE_NAMES, opened
 
 OPEN, CLOSE, FIRST = range(3)
-"""The codes of brackets, and that of the first string. A label comes after each opening bracket."""
-_N_TREES = 10_000  # of which codes are made at a time
-_BLOCK = 2**22  # bytes of a file that are read at a time
+"""Codes of brackets, and the code of the first string. Each opening bracket is followed by a label."""
+_N_TREES = 10_000  # trees that are encoded at a time
+_BLOCK = 2**22  # bytes that are read at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Strings(dict[str, int]):
-    """Labels and words, with a code for each one that is asked for."""
+    """Codes of labels and words; a new string gets the next code when it is looked up."""
 
     def __missing__(self, string: str) -> int:
         self[string] = code = len(self) + FIRST
@@ -27,11 +27,11 @@ class Strings(dict[str, int]):
 
 
 def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarray]:
-    """The codes of trees, some at a time: int32 arrays."""
-    rest = iter(trees)
-    while some := list(islice(rest, _N_TREES)):
+    """Yield the codes of trees, in int32 arrays of up to 10,000 trees each."""
+    remaining = iter(trees)
+    while batch := list(islice(remaining, _N_TREES)):
         codes: list[int] = []
-        stack: list[Tree | None] = [*some[::-1]]  # None closes a bracket
+        stack: list[Tree | None] = [*batch[::-1]]  # None closes a bracket
         while stack:
             node = stack.pop()
             if node is None:
@@ -48,11 +48,11 @@ def codes_of_trees(trees: Iterable[Tree], strings: Strings) -> Iterator[np.ndarr
 
 
 class _Irregular(Exception):
-    """Something in a file that `read_trees` has to look at: mostly a mistake."""
+    """Raised for a file that the fast reader cannot handle; it is left to `read_trees`, which reports mistakes."""
 
 
 class _Tokens(dict[bytes, int]):
-    """The codes of the tokens of a file."""
+    """Codes of the tokens of a file, by their bytes."""
 
     def __init__(self, strings: Strings) -> None:
         super().__init__({b"(": OPEN, b")": CLOSE})
@@ -66,7 +66,9 @@ class _Tokens(dict[bytes, int]):
 def codes_of_file(
     path: str, strings: Strings, on_error: Callable[[TreebankError], None] | None
 ) -> Iterator[np.ndarray]:
-    """The codes of the trees that `read_trees` would read, several times faster; arguments and errors are its own."""
+    """Return the codes of the trees in a file, several times faster than `read_trees`, with its arguments and
+    errors.
+    """
     try:
         return iter(list(_regular_codes(path, strings)))
     except (_Irregular, UnicodeDecodeError, EOFError, OSError, zlib.error):
@@ -74,28 +76,31 @@ def codes_of_file(
 
 
 def _regular_codes(path: str, strings: Strings) -> Iterator[np.ndarray]:
-    """RAISES (_Irregular): Where the file is not one complete tree after the other."""
+    """Yield the codes of a file of complete trees.
+
+    RAISES (_Irregular): If the file is anything but one complete tree after the other.
+    """
     tokens = _Tokens(strings)
-    rest = np.zeros(0, np.int32)
+    incomplete = np.zeros(0, np.int32)
     with opened(path) as file:
         data = file.read(_BLOCK).removeprefix(_BYTE_ORDER_MARK)
         while data:
             line = file.readline(LONGEST_LINE)
-            found = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
-            codes = np.append(rest, np.fromiter(map(tokens.__getitem__, found), np.int32, len(found)))
+            spellings = (data + line).replace(b"(", b" ( ").replace(b")", b" ) ").split()
+            codes = np.append(incomplete, np.fromiter(map(tokens.__getitem__, spellings), np.int32, len(spellings)))
             depth = np.cumsum((codes == OPEN).astype(np.int32) - (codes == CLOSE))
             ends = np.append(-1, np.flatnonzero(depth == 0))
             if len(line) == LONGEST_LINE or np.diff(ends, append=len(codes)).max() > MAX_NODES:
                 raise _Irregular
             whole = ends[-1] + 1
             yield _labelled(codes[:whole], depth[:whole], strings)
-            rest, data = codes[whole:], file.read(_BLOCK)
-    if len(rest):
+            incomplete, data = codes[whole:], file.read(_BLOCK)
+    if len(incomplete):
         raise _Irregular
 
 
 def _labelled(codes: np.ndarray, depth: np.ndarray, strings: Strings) -> np.ndarray:
-    """Codes of whole trees, with an empty label for each root that has none; errors as above."""
+    """Return codes of whole trees, with an empty label inserted where a root has none."""
     before = np.append(CLOSE, codes)[:-1]
     is_text = codes >= FIRST
     is_word = is_text & (before >= FIRST)

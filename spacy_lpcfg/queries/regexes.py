@@ -1,4 +1,4 @@
-"""Regular expressions of patterns, whose memory and time are bounded."""
+"""Regular expressions with bounded memory and time, for patterns of users."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import regex
 from spacy_lpcfg.checks import shown
 
 MAX_SIZE = 1_000_000
-"""The most characters of a regular expression once its counted repeats, such as a{20}, are written out."""
+"""Limit on the length of a regular expression once counted repeats, such as a{20}, are written out."""
 MAX_SECONDS, MAX_SECONDS_EACH = 1.0, 1e-4
-"""The CPU seconds that a search may take, and how many more for each string that is searched."""
+"""Limit on the CPU seconds of a search: a fixed allowance, and an additional one for each string."""
 
 
 def compile_regex(text: str) -> regex.Pattern[str]:
-    """Return a compiled regular expression.
+    """Compile a regular expression whose repeats are bounded.
 
-    text (str): In the syntax of the library `regex`, which has that of Python's `re` and more.
-    RAISES (ValueError): If it is none, or its counted repeats would take too much memory.
+    text (str): The expression, in the syntax of the library `regex`, which extends that of Python's `re`.
+    RAISES (ValueError): If it is invalid, or its counted repeats would take too much memory.
     """
     counts = (int(n[:9]) for braces in regex.findall(r"\{[^{}]*\}", text) for n in regex.findall(r"[0-9]+", braces))
     if len(text) * prod(max(n, 1) for n in counts) > MAX_SIZE:
@@ -32,9 +32,9 @@ def compile_regex(text: str) -> regex.Pattern[str]:
 
 
 def search_all(pattern: regex.Pattern[str], strings: Iterable[str]) -> Iterator[regex.Match[str] | None]:
-    """Yield what a regular expression finds in each string.
+    """Yield the first match of a regular expression in each string, or None.
 
-    RAISES (ValueError): If that takes more CPU time than `MAX_SECONDS` and `MAX_SECONDS_EACH` allow.
+    RAISES (ValueError): If the search takes more CPU time than `MAX_SECONDS` and `MAX_SECONDS_EACH` allow.
     """
     end = process_time() + MAX_SECONDS
     for string in strings:

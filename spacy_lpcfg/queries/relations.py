@@ -1,4 +1,4 @@
-"""The nodes that some nodes are related to, all at once: each relation on sets of nodes, which are sorted arrays."""
+"""Relations between nodes, applied to whole sets of nodes, which are sorted arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from spacy_lpcfg.queries.arrays import NONE, TreeArrays
 from spacy_lpcfg.queries.pattern import Relation
 
 Ids = np.ndarray
-_MANY = 32  # one node in so many is enough to mark them in an array of all
+_MANY = 32  # sets of more than 1/32 of all nodes are built with a mask instead of by sorting
 
 
 def image(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
-    """The nodes B for which A relation B holds, for any A of some nodes."""
+    """Return the image of a set under a relation: all nodes B such that A relation B for some A in `ids`."""
     if not len(ids):
         return ids
     if relation.symbol in _CHAINS:
@@ -25,49 +25,49 @@ def image(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
 
 
 def unique(index: TreeArrays, ids: Ids) -> Ids:
-    """The set of some nodes, NONE left out."""
+    """Return nodes as a sorted set, without NONE."""
     if len(ids) * _MANY < len(index.label):
-        found = np.unique(ids)
-        return found[np.searchsorted(found, 0) :].astype(np.int64)
+        nodes = np.unique(ids)
+        return nodes[np.searchsorted(nodes, 0) :].astype(np.int64)
     is_in = np.zeros(len(index.label) + 1, bool)
     is_in[ids] = True  # NONE is the one after the last
     return np.flatnonzero(is_in[:-1])
 
 
 def is_among(ids: Ids, others: Ids) -> np.ndarray:
-    """Whether each node is in a set."""
-    place = np.minimum(np.searchsorted(others, ids), max(len(others) - 1, 0))
-    return others[place] == ids if len(others) else np.zeros(len(ids), bool)
+    """Return whether each node is in a set, bool (n,)."""
+    positions = np.minimum(np.searchsorted(others, ids), max(len(others) - 1, 0))
+    return others[positions] == ids if len(others) else np.zeros(len(ids), bool)
 
 
-def both(ids: Ids, others: Ids) -> Ids:
-    """The nodes in two sets."""
+def intersection(ids: Ids, others: Ids) -> Ids:
+    """Return the intersection of two sets."""
     small, large = sorted((ids, others), key=len)
     return small[is_among(small, large)]
 
 
 def _ranges(starts: Ids, stops: Ids) -> Ids:
-    """All numbers of some half-open ranges, one after the other."""
+    """Return the numbers of half-open ranges, concatenated."""
     lengths = stops - starts
     ends = np.cumsum(lengths)
     return np.arange(lengths.sum()) + np.repeat(starts - ends + lengths, lengths)
 
 
 def _chain(index: TreeArrays, relation: Relation, ids: Ids) -> Ids:
-    """What one comes to by one step or more; from node to node of those that the relation goes through, if it says."""
-    step, found, new = _CHAINS[relation.symbol], [], ids
+    """Return the nodes that one or more steps lead to; with `through`, every node on the way must pass that test."""
+    step, reached, new = _CHAINS[relation.symbol], [], ids
     while len(new):
         new = image(index, step, new)
-        found.append(new)
-        new = new[~is_among(new, ids)]  # the others have gone their way from the beginning
+        reached.append(new)
+        new = new[~is_among(new, ids)]  # chains from the start nodes are being followed already
         new = index.where(relation.through, new) if relation.through else new
-    return unique(index, np.concatenate(found))
+    return unique(index, np.concatenate(reached))
 
 
 _STEPS = {"<+": "<", ">+": ">", ".+": ".", ",+": ",", ">>": ">", "<<:": "<:", ">>:": ">:", "<<#": "<#", ">>#": ">#"}
 _CHAINS = {symbol: Relation(step) for symbol, step in {**_STEPS, "$++": "$+", "$--": "$-"}.items()}
 _CHAINS |= {f"{up}{up}{mark}": Relation(f"{up}i", n) for up in "<>" for mark, n in ((",", 1), ("-", -1))}
-"""The steps of relations that are chains."""
+"""The step that each transitive relation repeats."""
 
 
 # Relations one by one ----------------------------------------------------------------------------
@@ -110,22 +110,22 @@ def _right_after(index: TreeArrays, ids: Ids) -> Ids:
 def _right_before(index: TreeArrays, ids: Ids) -> Ids:
     starts = np.unique(index.start[ids])
     words = index.first_at[starts] - 1
-    words = words[(words != NONE) & (index.stop[words] == starts)]  # others are of the tree before
+    words = words[(words != NONE) & (index.stop[words] == starts)]  # otherwise it is in the tree before
     return np.append(words, image(index, Relation(">>-"), words))
 
 
 def _after(index: TreeArrays, ids: Ids) -> Ids:
-    trees, places = np.unique(index.tree_of(ids), return_index=True)
-    stops = np.minimum.reduceat(index.stop[ids], places)
+    trees, first_of_tree = np.unique(index.tree_of(ids), return_index=True)
+    stops = np.minimum.reduceat(index.stop[ids], first_of_tree)
     return _ranges(index.first_at[stops], index.roots[trees + 1])
 
 
 def _before(index: TreeArrays, ids: Ids) -> Ids:
-    trees, places = np.unique(index.tree_of(ids), return_index=True)
-    starts = index.start[ids[np.append(places[1:], len(ids)) - 1]]  # of the last in each tree
+    trees, first_of_tree = np.unique(index.tree_of(ids), return_index=True)
+    starts = index.start[ids[np.append(first_of_tree[1:], len(ids)) - 1]]  # of the last node in each tree
     begin, end = index.roots[trees], index.first_at[starts]
-    found = _ranges(begin, end)
-    return found[index.stop[found] <= np.repeat(starts, end - begin)]
+    candidates = _ranges(begin, end)
+    return candidates[index.stop[candidates] <= np.repeat(starts, end - begin)]
 
 
 def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
@@ -134,7 +134,7 @@ def _same_tree(index: TreeArrays, ids: Ids) -> Ids:
 
 
 def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
-    """Where so many steps lead; NONE where there are not so many."""
+    """Follow `to` a number of steps from each node; NONE where the chain is shorter."""
     while n_steps and (ids != NONE).any():
         ids = np.where(ids == NONE, NONE, to[ids])
         n_steps -= 1
@@ -142,8 +142,8 @@ def _along(to: np.ndarray, ids: Ids, n_steps: int) -> Ids:
 
 
 def _child(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    found = _first(index, ids) if number > 0 else index.last[ids]
-    return _along(index.right if number > 0 else index.left, found, abs(number) - 1)
+    first = _first(index, ids) if number > 0 else index.last[ids]
+    return _along(index.right if number > 0 else index.left, first, abs(number) - 1)
 
 
 def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
@@ -153,16 +153,16 @@ def _parent_of_child(index: TreeArrays, ids: Ids, number: int) -> Ids:
 
 
 def _word(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    """The word of that number below each node, or NONE."""
+    """Return the word at a position below each node, or NONE."""
     start, stop = index.start[ids].astype(np.int64), index.stop[ids].astype(np.int64)
-    places = start + number - 1 if number > 0 else stop + number
-    is_below = (start <= places) & (places < stop) & (index.end[ids] > ids + 1)
-    return np.where(is_below, index.first_at[np.where(is_below, places, 0) + 1] - 1, NONE)
+    positions = start + number - 1 if number > 0 else stop + number
+    is_below = (start <= positions) & (positions < stop) & (index.end[ids] > ids + 1)
+    return np.where(is_below, index.first_at[np.where(is_below, positions, 0) + 1] - 1, NONE)
 
 
 def _above_word(index: TreeArrays, ids: Ids, number: int) -> Ids:
-    found = image(index, Relation(">>"), _words(index, ids))
-    return found[is_among(_word(index, found, number), ids)]
+    ancestors = image(index, Relation(">>"), _words(index, ids))
+    return ancestors[is_among(_word(index, ancestors, number), ids)]
 
 
 _RELATED: dict[str, Callable[[TreeArrays, Ids], Ids]] = {

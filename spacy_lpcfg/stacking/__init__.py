@@ -1,4 +1,4 @@
-"""A discriminative layer over the posteriors of a grammar: from the edges of a span to how likely it is a bracket."""
+"""Discriminative span layers: rescoring of a grammar's bracket posteriors by features of spans."""
 
 from __future__ import annotations
 

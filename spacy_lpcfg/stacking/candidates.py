@@ -1,4 +1,4 @@
-"""The candidates of a sentence: the brackets of a model's posteriors, as numbers that the kernels read."""
+"""Candidate brackets of a sentence, from a model's posteriors, with their features."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from spacy_lpcfg.words.remembered import remembered
 from spacy_lpcfg.words.signatures import suffix_signatures
 
 N_DENSE = 3
-"""Inputs of a candidate that are no features: log-odds, log-probability and crossing mass."""
+"""Number of dense inputs of a candidate: log-odds, log-probability and crossing mass."""
 LENGTHS = np.array([2, 3, 4, 5, 6, 8, 11, 16, 21, 31])
-"""Where the next bin of lengths begins."""
-_LEAST = 1e-4  # of a probability and its complement, whose log-odds would be infinite
-_SUFFIX = 3  # letters of an unknown word that count
+"""Lower limits of the bins of span length."""
+_LEAST = 1e-4  # probabilities are clipped to [_LEAST, 1 - _LEAST], where their log-odds are finite
+_SUFFIX = 3  # letters of the suffix of an unknown word
 _REMEMBERED = 2**14
 
 
 class Candidates(NamedTuple):
-    """The candidates of a sentence.
+    """Candidate brackets of a sentence with their inputs.
 
-    keys (int32, (n_candidates, n_templates)): hashed features, not negative; -1 for none.
-    dense (float32, (n_candidates, `N_DENSE`)): the log-odds of each candidate, its log-probability, and the sum of the
+    keys (int32, (n_candidates, n_templates)): Hashed features, not negative; -1 for none.
+    dense (float32, (n_candidates, `N_DENSE`)): Log-odds and log-probability of each candidate, and the sum of the
         probabilities of candidates that cross it.
-    bounds (int32, (n_candidates, 2)): start and end of each, half-open.
+    bounds (int32, (n_candidates, 2)): Start and end of each candidate, half-open.
     """
 
     keys: np.ndarray
@@ -40,11 +40,12 @@ class Candidates(NamedTuple):
 def candidates_of(
     words: Sequence[str], posteriors: Posteriors, known: Collection[str], table: np.ndarray
 ) -> Candidates:
-    """The candidates of a sentence, in the order of the posteriors' brackets.
+    """Compute the candidates of a sentence, in the order of the posteriors' brackets.
 
-    words (sequence of str): of the sentence, in the treebank's spelling.
-    known (collection of str): words that are features themselves; of others the signature is one.
-    table (int32, (n_templates, n)): see `template_table`.
+    words (sequence of str): The words in treebank spelling.
+    posteriors (Posteriors): The brackets with their posteriors.
+    known (collection of str): Words that are features themselves; other words are represented by their signature.
+    table (int32, (n_templates, n)): The templates, from `template_table`.
     """
     likely = np.fromiter(posteriors.brackets.values(), dtype=np.float64, count=len(posteriors.brackets))
     bounds, labels = _brackets(posteriors.brackets)
@@ -64,39 +65,39 @@ def candidates_of(
 
 
 def _brackets(brackets: Collection[Span]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounds, int32 (n, 2), and hashed labels, int32 (n,)."""
+    """Return bounds, int32 (n, 2), and hashed labels, int32 (n,)."""
     if not brackets:
         return np.zeros((0, 2), dtype=np.int32), np.zeros(0, dtype=np.int32)
     starts, ends, labels = zip(*brackets, strict=True)
-    return np.array([starts, ends], dtype=np.int32).T.copy(), np.array(text_hash.each(labels), dtype=np.int32)
+    return np.array([starts, ends], dtype=np.int32).T.copy(), np.array(text_hash.map(labels), dtype=np.int32)
 
 
 def word_atoms(words: Sequence[str], known: Collection[str]) -> list[int]:
-    """The hash of each known word, and of the letter case, shape and last letters of others."""
-    first, *rest = [text_hash(word) if word in known else 0 for word in words]
+    """Return the hash of each known word, and of the signature of other words."""
+    first, *others = [text_hash(word) if word in known else 0 for word in words]
     return [
         first or text_hash(signature(words[0], True)),
-        *(atom or signature_hash(word) for atom, word in zip(rest, words[1:], strict=True)),
+        *(atom or signature_hash(word) for atom, word in zip(others, words[1:], strict=True)),
     ]
 
 
 def tag_atoms(tags: Sequence[dict[str, float]]) -> list[int]:
-    """The hash of each word's likeliest tag."""
-    return text_hash.each([max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags])
+    """Return the hash of each word's most probable tag."""
+    return text_hash.map([max(of_word, key=of_word.__getitem__) if of_word else "" for of_word in tags])
 
 
 @remembered(_REMEMBERED)
 def text_hash(text: str) -> int:
-    """31 bits of a text, not 0, the same on every machine."""
+    """Return a machine-independent hash of a text, 31 bits, not 0."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 1 or 1
 
 
 @remembered(_REMEMBERED)
 def signature_hash(word: str) -> int:
-    """The hash of the signature of a word within a sentence."""
+    """Return the hash of the signature of a word that is not sentence-initial."""
     return text_hash(signature(word, False))
 
 
 def signature(word: str, is_first: bool) -> str:
-    """Letter case, shape and the last letters of a word; no word is spelled so, since it has a blank."""
+    """Return letter case, shape and suffix of a word; it differs from all words, since it contains a blank."""
     return suffix_signatures(word, is_first)[: _SUFFIX + 2][-1]

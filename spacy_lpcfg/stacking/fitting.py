@@ -1,4 +1,4 @@
-"""Learning a span layer from sentences that a grammar has read which did not learn from them."""
+"""Learning of a span layer from held-out posteriors of a grammar."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ from spacy_lpcfg.stacking.marginals import bracket_probabilities
 
 @dataclass(frozen=True)
 class LayerSettings:
-    """How a span layer is learned: by AdaGrad, with averaged weights.
+    """Settings of learning a span layer: AdaGrad with averaged weights.
 
-    n_epochs (int): passes over all sentences, in an order that is drawn anew.
-    rate (float): of AdaGrad; start (float): of its sums of squared gradients.
-    penalty (float): of half the squared weight of each feature, once an epoch.
-    min_count (int): features of fewer candidates are left out.
-    min_words (int): words that are seen fewer times are features by their signature only.
+    n_epochs (int): Number of passes over all sentences, each in random order.
+    rate (float): Learning rate of AdaGrad.
+    start (float): Initial sum of squared gradients of AdaGrad.
+    penalty (float): Weight of the L2 penalty, half the square of each weight, in an epoch.
+    min_count (int): Features of fewer candidates are dropped.
+    min_words (int): Words that occur less often than this are represented by their signature.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -46,15 +47,15 @@ class LayerSettings:
 
 
 SHARES = np.array([0.2, 0.4, 0.4])
-"""Of a learned layer, see `SpanLayer`: the grammar's own keeps trees right as a whole."""
+"""`SpanLayer.shares` of a learned layer; the share of the grammar's posteriors keeps trees consistent."""
 
 
 class ReadSentence(NamedTuple):
-    """A sentence that a grammar has read which did not learn from it.
+    """A training sentence with the posteriors of a grammar that did not learn from it.
 
-    words (list of str): of the sentence.
-    posteriors (Posteriors): what the grammar thinks of it.
-    is_gold (uint8, (n_brackets,)): whether the tree of the treebank has each bracket of the posteriors.
+    words (list of str): The words.
+    posteriors (Posteriors): The grammar's posteriors.
+    is_gold (uint8, (n_brackets,)): Whether each bracket of the posteriors is in the gold tree.
     """
 
     words: list[str]
@@ -63,7 +64,7 @@ class ReadSentence(NamedTuple):
 
 
 def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> SpanLayer:
-    """The layer that is learned from sentences; without any it leaves posteriors as they are."""
+    """Learn a layer from sentences; without any it leaves posteriors unchanged."""
     counts = Counter(word for sentence in sentences for word in sentence.words)
     words = tuple(sorted(word for word, count in counts.items() if count >= settings.min_words))
     reader = SpanLayer(words, *_nothing())
@@ -81,9 +82,10 @@ def fit_layer(sentences: Sequence[ReadSentence], settings: LayerSettings) -> Spa
 
 
 def _learn(descent: SpanDescent, lesson: Candidates, is_gold: np.ndarray) -> None:
-    """A step for -ln P of what is gold: of each bracket by itself, and of the set of those that are.
+    """Take a gradient step on the negative log-likelihood: of each bracket alone, and of the set of gold brackets.
 
-    The gradient of both by a score is the probability, less 1 for a gold bracket. The keys of the lesson are places.
+    The gradient of both losses by a score is the probability, minus 1 for a gold bracket. The keys of the lesson have
+    been replaced by their indices in the table.
     """
     scores = descent.scores(lesson.keys, lesson.dense)
     gradients = bracket_probabilities(lesson.bounds, scores) - is_gold[:, None]
@@ -91,27 +93,27 @@ def _learn(descent: SpanDescent, lesson: Candidates, is_gold: np.ndarray) -> Non
 
 
 def _nothing() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Keys, weights, dense weights and shares of the layer without features."""
+    """Return keys, weights, dense weights and shares of the layer without features."""
     blank = SpanLayer.blank()
     return blank.keys, blank.weights, blank.dense, blank.shares
 
 
 def _frequent(lessons: Sequence[Candidates], min_count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The keys of at least so many candidates, int32 growing, and of how many, int64."""
+    """Return the keys of at least `min_count` candidates, sorted, int32, and their counts, int64."""
     keys, counts = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
-    for some in _batches(lessons):
-        flat = np.concatenate([lesson.keys.ravel() for lesson in some])
+    for batch in _batches(lessons):
+        flat = np.concatenate([lesson.keys.ravel() for lesson in batch])
         more, n_more = np.unique(flat[flat >= 0], return_counts=True)
-        keys, places = np.unique(np.concatenate([keys, more]), return_inverse=True)
-        counts = np.bincount(places, weights=np.concatenate([counts, n_more]), minlength=len(keys)).astype(np.int64)
-    kept = counts >= min_count
-    return keys[kept], counts[kept]
+        keys, indices = np.unique(np.concatenate([keys, more]), return_inverse=True)
+        counts = np.bincount(indices, weights=np.concatenate([counts, n_more]), minlength=len(keys)).astype(np.int64)
+    is_frequent = counts >= min_count
+    return keys[is_frequent], counts[is_frequent]
 
 
 def _batches(lessons: Iterable[Candidates]) -> Iterator[list[Candidates]]:
-    rest = iter(lessons)
-    while some := list(islice(rest, _AT_ONCE)):
-        yield some
+    remaining = iter(lessons)
+    while batch := list(islice(remaining, _AT_ONCE)):
+        yield batch
 
 
 _AT_ONCE = 1000  # sentences whose features are counted together
@@ -121,20 +123,20 @@ _AT_ONCE = 1000  # sentences whose features are counted together
 
 
 def layer_temperature(sentences: Sequence[ReadSentence], settings: LayerSettings, *, bracket_cost: float) -> float:
-    """The temperature of what a layer says of sentences that it did not learn from; 1 if there are none.
+    """Fit the temperature of a layer's probabilities on held-out sentences; 1 if there are no trees.
 
-    A layer of its own is learned from four fifths of the sentences, for the trees of the others.
+    For this, a layer is learned from four fifths of the sentences and applied to the others.
     """
     tested = sentences[::_FIFTH]
     layer = fit_layer([sentence for i, sentence in enumerate(sentences) if i % _FIFTH], settings)
     scores, right = [np.zeros(0)], [np.zeros(0, dtype=bool)]
     for words, posteriors, is_gold in tested:
-        found = layer.rescore(words, posteriors).brackets
-        if not any(end - start == len(words) for start, end, _ in found):
+        rescored = layer.rescore(words, posteriors).brackets
+        if not any(end - start == len(words) for start, end, _ in rescored):
             continue
-        gold = dict(zip(found, is_gold.tolist(), strict=True))
-        tree = mbr_brackets(found, len(words), cost=bracket_cost)
-        scores.append(np.array([found[span] for span in tree]))
+        gold = dict(zip(rescored, is_gold.tolist(), strict=True))
+        tree = mbr_brackets(rescored, len(words), cost=bracket_cost)
+        scores.append(np.array([rescored[span] for span in tree]))
         right.append(np.array([gold[span] for span in tree], dtype=bool))
     p = np.concatenate(scores)
     return fit_temperature(p, np.concatenate(right)) if len(p) else 1.0

@@ -1,4 +1,4 @@
-"""A discriminative layer over a grammar's posteriors: how likely each bracket is, by its words, tags and length."""
+"""A discriminative layer over a grammar's posteriors: bracket probabilities by words, tags and length."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
 
 @dataclass(frozen=True, eq=False)
 class SpanLayer:
-    """A model of labelled spans, whose inputs are a grammar's posteriors and the words and tags around.
+    """A log-linear model of labelled spans, whose inputs are a grammar's posteriors, words and tags.
 
-    It gives each bracket two scores: its log-odds by itself, and one as a part of sets of brackets that nest. Its
-    probability is a mean of the grammar's and of those by either score (`marginals.py`).
+    Each bracket gets two scores: log-odds by itself, and a potential in sets of nested brackets. Its probability is a
+    weighted mean of the grammar's posterior and the probabilities by both scores (`marginals.py`).
 
-    words (tuple[str, ...]): those that are features themselves; of all others the signature is one.
-    keys (int32, (n_features,)): hashed features, growing, not negative.
-    weights (float16, (n_features, 2)): of each feature in either score, in nats.
-    dense (float64, (2, 3)): in either score, weights of the log-odds of a posterior, of its logarithm, and of the sum
+    words (tuple[str, ...]): Words that are features themselves; other words are represented by their signature.
+    keys (int32, (n_features,)): Hashed features, sorted, not negative.
+    weights (float16, (n_features, 2)): Weights of each feature in both scores, in nats.
+    dense (float64, (2, 3)): Weights, in both scores, of the log-odds of the posterior, of its logarithm, and of the sum
         of the posteriors of all brackets that cross it.
-    shares (float64, (3,)): of the mean: the grammar's, and those of either score; not negative, together 1.
-    templates (tuple[str, ...]): of the features, see `templates.py`.
+    shares (float64, (3,)): Weights of the mean, for the grammar and both scores; not negative, with sum 1.
+    templates (tuple[str, ...]): Templates of the features, see `templates.py`.
     """
 
     words: tuple[str, ...]
@@ -44,26 +44,27 @@ class SpanLayer:
 
     @classmethod
     def blank(cls) -> SpanLayer:
-        """The layer without features, which leaves posteriors as they are."""
+        """Create the layer without features, which leaves posteriors unchanged."""
         no_weights = np.zeros((0, N_KINDS), dtype=np.float16)
         return cls((), np.zeros(0, dtype=np.int32), no_weights, UNCHANGED.copy(), np.array([1.0, 0.0, 0.0]))
 
     def rescore(self, words: Sequence[str], posteriors: Posteriors) -> Posteriors:
-        """Posteriors with the layer's probabilities of the same brackets; tags keep theirs.
+        """Replace the posteriors of brackets by the layer's probabilities; those of tags are kept.
 
-        words (sequence of str): of the sentence, in the treebank's spelling.
+        words (sequence of str): The words in treebank spelling.
+        posteriors (Posteriors): The grammar's posteriors.
         """
-        own = np.fromiter(posteriors.brackets.values(), dtype=np.float64, count=len(posteriors.brackets))
-        p = self.shares[0] * own + self.probabilities(self.candidates(words, posteriors)) @ self.shares[1:]
+        p_grammar = np.fromiter(posteriors.brackets.values(), dtype=np.float64, count=len(posteriors.brackets))
+        p = self.shares[0] * p_grammar + self.probabilities(self.candidates(words, posteriors)) @ self.shares[1:]
         brackets = dict(zip(posteriors.brackets, p.tolist(), strict=True))
         return Posteriors(brackets, posteriors.tags, posteriors.is_of_one)
 
     def candidates(self, words: Sequence[str], posteriors: Posteriors) -> Candidates:
-        """The brackets with what the layer knows of them."""
+        """Return the brackets of posteriors as candidates with the layer's inputs."""
         return candidates_of(words, posteriors, self._known, self._table)
 
     def probabilities(self, candidates: Candidates) -> np.ndarray:
-        """Of each candidate by either score, float64 (n_candidates, 2)."""
+        """Compute the probability of each candidate by both scores, float64 (n_candidates, 2)."""
         scores = self._scorer.scores(candidates.keys) + candidates.dense @ self.dense.T
         return bracket_probabilities(candidates.bounds, scores)
 
@@ -81,18 +82,18 @@ class SpanLayer:
 
     @property
     def scorer_bytes(self) -> float:
-        """About the memory that rescoring takes, sentences aside."""
+        """An estimate of the memory of rescoring, in bytes, without sentences."""
         return _BYTES * len(self.keys)
 
     def to_values(self) -> dict[str, Any]:
-        """All parts by the names under which they are stored."""
+        """Return all fields by the names under which they are stored."""
         return {name: getattr(self, name) for name in LAYER_PARTS}
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> SpanLayer:
-        """The layer of the parts that `to_values` gave.
+        """Create a layer from the fields that `to_values` returned.
 
-        RAISES (GrammarError): If parts are lacking or unknown, or do not fit together.
+        RAISES (GrammarError): If fields are missing, unknown or inconsistent.
         """
         try:
             refuse_others(values, LAYER_PARTS)
@@ -107,14 +108,17 @@ class SpanLayer:
 
 LAYER_PARTS = ("words", "keys", "weights", "dense", "shares", "templates")
 UNCHANGED = np.tile([1.0, 0.0, 0.0], (N_KINDS, 1))
-"""Weights of the dense inputs to begin with: either score is the log-odds of the posterior."""
-_BYTES = 20  # of a feature: its key, its weights, and its part of the index
+"""Initial weights of the dense inputs: both scores are the log-odds of the posterior."""
+_BYTES = 20  # for each feature: its key, its weights, and its entry in the index
 _MOST_TEMPLATES = 256
 _ROUNDING = 1e-6
 
 
 def _check(layer: SpanLayer) -> None:
-    """RAISES (GrammarError): Naming the part that does not fit."""
+    """Check that the fields of a layer are consistent.
+
+    RAISES (GrammarError): If they are not; the message names the field.
+    """
     n = len(layer.keys) if isinstance(layer.keys, np.ndarray) and layer.keys.ndim else 0
     _require("words", are_texts(layer.words))
     _require("keys", is_array(layer.keys, "int32", n) and bool(np.all(layer.keys >= 0)))
@@ -127,6 +131,6 @@ def _check(layer: SpanLayer) -> None:
     _require("templates", are_templates(layer.templates))
 
 
-def _require(part: str, holds: bool) -> None:
+def _require(field: str, holds: bool) -> None:
     if not holds:
-        raise GrammarError(f"This span layer is inconsistent in its {part}: copy or learn it again.")
+        raise GrammarError(f"This span layer is inconsistent in its {field}: copy or learn it again.")

@@ -16,15 +16,15 @@ from spacy_lpcfg.stacking.stacked import Stacked
 
 
 class StackedParser(BackedParser):
-    """Parses sentences by what a layer makes of a grammar's posteriors; any number of threads may share one.
+    """A parser that rescores a grammar's posteriors by a span layer; it may be shared by threads.
 
-    Posteriors of brackets, and the tree that "mbr" chooses by them, are the layer's. All other answers are the
-    grammar's, and so are those on a sentence that the grammar has no tree for.
+    The layer determines bracket posteriors and the tree of the decoding "mbr". All other answers are the grammar's, and
+    so are all answers for a sentence that the grammar has no tree for.
 
-    parser (SentenceParser): of the grammar or the ensemble.
-    layer (SpanLayer): over its posteriors.
-    decoding (str): as in `Stacked.decodings`.
-    bracket_cost (float): as in `Stacked`.
+    parser (SentenceParser): Parser of the grammar or the ensemble.
+    layer (SpanLayer): The layer.
+    decoding (str): One of `Stacked.decodings`.
+    bracket_cost (float): As in `Stacked`.
     """
 
     def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: Decoding, bracket_cost: float) -> None:
@@ -35,25 +35,25 @@ class StackedParser(BackedParser):
 
     @classmethod
     def of(cls, stacked: Stacked, decoding: Decoding, chart: ChartSettings | None, search: object) -> StackedParser:
-        """The parser that `Stacked.parser` makes."""
+        """Create the parser for `Stacked.parser`."""
         parser = stacked.model.parser(decoding=decoding, chart=chart)
         return cls(parser, stacked.layer, decoding=decoding, bracket_cost=stacked.bracket_cost)
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """The grammar in an error message."""
+        """The description of the grammar in error messages."""
         return self._parser.kind
 
     @property
     def backing(self) -> SentenceParser:
-        """The grammar's parser, which has all answers but the layer's."""
+        """The grammar's parser, which gives all answers but the layer's."""
         return self._parser
 
     def parse(self, query: Sentence) -> Parse:
-        """The tree; by "mbr" the one of the grammar with the least expected loss by the layer's posteriors.
+        """Parse a sentence; "mbr" returns the tree in the grammar's forest with the least expected loss by the layer.
 
-        RETURNS (Parse): its log-probability is the grammar's. By other decodings, and of a sentence without a tree of
-            the grammar, it is all the grammar's, scores too.
+        RETURNS (Parse): The log-probability is the grammar's. By other decodings, and for a sentence without a tree of
+            the grammar, the whole parse is the grammar's.
         """
         query = Query.of(query)
         if self._decoding != "mbr":
@@ -66,16 +66,16 @@ class StackedParser(BackedParser):
         return replace(tree, tags=tags, log_probability=reading.log_probability, status=reading.status)
 
     def read(self, query: Sentence, *, guide: Posteriors | None = None) -> SentenceReading:
-        """The layer's posteriors, and the grammar's forest; brackets that constraints ask for are certain."""
+        """Return the layer's posteriors, and the grammar's forest; brackets that constraints require are certain."""
         query = Query.of(query)
         reading = self._parser.read(query, guide=guide)
         if reading.posteriors.is_of_one:
             return reading
-        found = self._layer.rescore(query.words, reading.posteriors)
+        rescored = self._layer.rescore(query.words, reading.posteriors)
         if query.constraints:
-            found = Posteriors(query.constraints.within(found.brackets), found.tags)
-        return replace(reading, posteriors=found)
+            rescored = Posteriors(query.constraints.within(rescored.brackets), rescored.tags)
+        return replace(reading, posteriors=rescored)
 
     def likely_tags(self, words: Sequence[str]) -> list[str]:
-        """Those of the grammar."""
+        """Return the most probable tag of each word by the grammar."""
         return self._parser.likely_tags(words)

@@ -1,9 +1,9 @@
-"""The features of a labelled span: its edges, its length and how likely the grammar thinks it is.
+"""Feature templates of a labelled span: its edges, its length and its posterior under the grammar.
 
-Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) the features score spans of a grammar's
-posteriors, and take these as inputs; (2) there are none of rules and splits, which add nothing to such posteriors.
+They follow Hall, Durrett and Klein (2014), "Less grammar, more features". Differs: (1) the features score brackets of a
+grammar's posteriors, and take these as inputs; (2) there are no features of rules and splits, which add nothing.
 
-Every template stands for the conjunction of its atoms with the span's label.
+Every template is the conjunction of its atoms with the span's label.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 
 PLACES = ("first", "second", "last_but_one", "last", "second_before", "before", "after", "second_after")
-"""Words of a sentence as seen from a span; the first four are in the span, if it is so long."""
+"""Positions of words relative to a span; the first four are inside the span, if it is long enough."""
 ATOMS = (
     "odds",
     "length",
-    *(f"{place}.word" for place in PLACES),
-    *(f"{place}.tag" for place in PLACES),
+    *(f"{position}.word" for position in PLACES),
+    *(f"{position}.tag" for position in PLACES),
     "all_tags",
 )
-"""What templates are made of: the binned log-odds and length of a span, words and tags about it, and all tags in it, of
+"""Atoms of templates: the binned log-odds and length of a span, words and tags at its edges, and all tags in it for
 spans of at most `MAX_TAGS` words."""
 MAX_TAGS = 6
 
@@ -32,7 +32,7 @@ TEMPLATES: tuple[str, ...] = (
     "odds",
     "length",
     "odds length",
-    *(f"{place}.{kind}" for kind in _KINDS for place in PLACES),
+    *(f"{position}.{kind}" for kind in _KINDS for position in PLACES),
     *(f"{edge}.{kind} length" for kind in _KINDS for edge in _EDGES),
     *(f"{one}.{kind} {other}.{its}" for one, other in _PAIRS for kind in _KINDS for its in _KINDS),
     *(f"{one}.{kind} {other}.{kind}" for one, other in (("first", "after"), ("before", "last")) for kind in _KINDS),
@@ -45,15 +45,15 @@ TEMPLATES: tuple[str, ...] = (
     "all_tags",
     "before.tag all_tags after.tag",
 )
-"""Atoms of each template, apart by blanks."""
+"""Templates, as atoms separated by blanks."""
 
 
 MAX_ATOMS = 8
-"""The most atoms of a template."""
+"""Maximum number of atoms in a template."""
 
 
 def template_table(templates: tuple[str, ...]) -> np.ndarray:
-    """Templates as a kernel reads them: places of their atoms in `ATOMS`, -1 for none; int32 (n_templates, n)."""
+    """Convert templates to indices of their atoms in `ATOMS`, padded by -1, int32 (n_templates, n)."""
     rows = [[ATOMS.index(atom) for atom in template.split()] for template in templates]
     width = max(map(len, rows), default=0)
     table = np.array([row + [-1] * (width - len(row)) for row in rows], dtype=np.int32)
@@ -61,6 +61,6 @@ def template_table(templates: tuple[str, ...]) -> np.ndarray:
 
 
 def are_templates(templates: tuple[str, ...]) -> bool:
-    """Whether all are made of atoms."""
+    """Return whether all templates consist of known atoms."""
     atoms = [template.split(maxsplit=MAX_ATOMS) for template in templates]
-    return all(0 < len(some) <= MAX_ATOMS and set(some) <= set(ATOMS) for some in atoms)
+    return all(0 < len(of_template) <= MAX_ATOMS and set(of_template) <= set(ATOMS) for of_template in atoms)

@@ -1,1 +1,1 @@
-"""Files that appear when they are complete, and the one format of all models, read with distrust."""
+"""Atomic writing of files and folders, and the checked file format of all models."""

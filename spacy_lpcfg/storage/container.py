@@ -1,4 +1,4 @@
-"""Arrays and plain values as checked bytes: msgpack with a header and a checksum, never pickle."""
+"""Serialization of arrays and plain values: msgpack with a header and a checksum, never pickle."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from spacy_lpcfg.storage.reader import ContainerReader, MemoryBudget, StorageErr
 
 _MAGIC = "spacy-lpcfg"
 _DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
-_CODING = "zlib of byte planes"  # of signed integers, their differences
+_CODING = "zlib of byte planes"  # signed integers are delta-coded first
 _HEADER = {"magic": str, "kind": str, "version": int, "sha256": str, "body": memoryview}
-_MOST_AXES, _LARGEST = 3, 2**48  # numbers of an array, if none of its sizes were 0
-_CHUNK = 2**20  # bytes of a stream that are read at once
+_MOST_AXES, _LARGEST = 3, 2**48  # limits on the axes of an array, and on the product of its nonzero sizes
+_CHUNK = 2**20  # bytes that are read from a stream at once
 _LONGEST_META = 2**20  # characters
-_NAMED = 3  # of unknown parts, in an error
-_DEEPEST = 3  # models within models: a grammar, with a layer, mirrored, in a combination
+_NAMED = 3  # unknown fields that an error names
+_DEEPEST = 3  # nesting of models: a grammar, with a layer, mirrored, in a combination
 
 
 AnyStored = TypeVar("AnyStored", bound="Stored")
 
 
 class Stored:
-    """What goes to bytes and comes from them, and so to files."""
+    """A base class of objects that are saved as bytes, and so in files."""
 
     def to_bytes(self) -> bytes:
         raise NotImplementedError
@@ -43,7 +43,7 @@ class Stored:
         raise NotImplementedError
 
     def to_disk(self, path: PathLike) -> None:
-        """Write to a file; the old file stays whole until the new one is."""
+        """Write to a file atomically."""
         write_atomically(path, self.to_bytes())
 
     @classmethod
@@ -53,10 +53,10 @@ class Stored:
 
 
 def read_file(path: PathLike) -> bytes:
-    """What a file holds.
+    """Return the content of a file.
 
-    RAISES (StorageError): If that is more than one may read, or if it is a pipe or a device, which might not end.
-        (OSError): If there is no such file.
+    RAISES (StorageError): If the file exceeds the memory limit, or is a pipe or a device, which might never end.
+        (OSError): If the file cannot be opened.
     """
     with open(path, "rb", opener=_without_waiting) as file:
         status = os.fstat(file.fileno())
@@ -65,7 +65,7 @@ def read_file(path: PathLike) -> bytes:
 
 
 def check_file(path: PathLike) -> None:
-    """Check what somebody else is going to read; same errors as `read_file`."""
+    """Check a file that other code is going to read; same errors as `read_file`."""
     _check_status(path, os.stat(path))
 
 
@@ -76,10 +76,10 @@ def _check_status(path: PathLike, status: os.stat_result) -> None:
 
 
 def read_stream(stream: IO[bytes], max_bytes: int | None = None) -> bytes:
-    """What a stream holds to its end, such as stdin.
+    """Read a stream, such as stdin, to its end.
 
-    max_bytes (int or None): bytes that it may hold; None for as many as one may read.
-    RAISES (TooLargeError): If there are more; no more are read then.
+    max_bytes (int or None): Limit on the size; None for the memory limit.
+    RAISES (TooLargeError): If the stream exceeds the limit; reading stops there.
     """
     max_bytes, data = limit() if max_bytes is None else max_bytes, bytearray()
     while len(data) <= max_bytes and (chunk := stream.read(_CHUNK)):
@@ -89,7 +89,7 @@ def read_stream(stream: IO[bytes], max_bytes: int | None = None) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """A file that is open even if it is a pipe that nobody writes to."""
+    """Open a file, even if it is a pipe without a writer, and return its descriptor."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
@@ -97,19 +97,21 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def pack(kind: str, version: int, values: dict[str, Any]) -> bytes:
-    """Bytes of a dict of arrays, strings, numbers and lists of strings.
+    """Serialize a dict of arrays, strings, numbers, bytes and lists of strings.
 
-    kind (str): what it is; version (int): of its format. Both are checked by `unpack`.
+    kind (str): The kind of object, which `unpack` checks.
+    version (int): The version of the format, which `unpack` checks.
+    values (dict): The values.
     """
     return _packed(kind, version, {name: _encode(value) for name, value in values.items()})
 
 
 def compressed(data: bytes) -> bytes:
-    """What `pack` wrote, in about half of the space; `unpack` gives the same of both, to the last bit.
+    """Compress data from `pack` to about half of the size; `unpack` returns identical values.
 
-    Bytes among the values, such as members of a combination, are such data themselves.
+    Values that are bytes, such as members of a combination, must be data from `pack` and are compressed too.
 
-    RAISES (StorageError): On bytes that `pack` did not write.
+    RAISES (StorageError): If the data is not from `pack`.
     """
     header = _header("model", data, MemoryBudget())
     kind, version = header["kind"], header["version"]
@@ -148,12 +150,12 @@ def _compress(value: Any) -> Any:
 
 
 def _byte_planes(flat: np.ndarray) -> np.ndarray:
-    """The first bytes of all numbers, then the second ones, ...: alike stands by alike. uint8 (itemsize, n)."""
+    """Return the first bytes of all numbers, then the second bytes, and so on, uint8 (itemsize, n)."""
     return np.ascontiguousarray(flat.view(np.uint8).reshape(-1, flat.itemsize).T)
 
 
 def _differences(flat: np.ndarray) -> np.ndarray:
-    """Of each integer from the one before it, small where they grow; `np.cumsum` undoes it."""
+    """Return the difference of each integer to the one before it; the inverse of `np.cumsum`."""
     return np.diff(flat, prepend=flat.dtype.type(0))
 
 
@@ -161,25 +163,25 @@ def _differences(flat: np.ndarray) -> np.ndarray:
 
 
 def kind_of(data: bytes) -> str:
-    """What kind of thing `pack` wrote.
+    """Return the kind of object that `pack` wrote.
 
-    RAISES (StorageError): On bytes that it did not write.
+    RAISES (StorageError): If the data is not from `pack`.
     """
     return _header("model", data, MemoryBudget())["kind"]
 
 
 def unpack(kind: str, version: int, data: bytes) -> dict[str, Any]:
-    """The dict that `pack` was given.
+    """Deserialize a dict that `pack` wrote.
 
-    RAISES (StorageError): On bytes that are foreign, damaged, or of another kind or version, or that ask for more
-        memory than one may.
+    RAISES (StorageError): If the data is not from `pack`, is damaged, is of another kind or version, or exceeds the
+        memory limit.
     """
     budget, deepest = (data.budget, data.deepest) if isinstance(data, _Nested) else (MemoryBudget(), _DEEPEST)
     header = _header(kind, data, budget)
     if header["kind"] != kind:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got a saved {shown(header['kind'])}.")
     if header["version"] != version:
-        raise _of_another_version(kind, header["version"], version)
+        raise _version_error(kind, header["version"], version)
     encoded = _body(header, budget)
     _take_memory(encoded, budget)
     return {name: _decode(name, value, budget, deepest) for name, value in encoded.items()}
@@ -206,19 +208,22 @@ class _Nested(bytes):
 
 
 def refuse_others(values: Iterable[str], known: Iterable[str]) -> None:
-    """RAISES (StorageError): If there are parts of other names than those that are known."""
+    """Refuse fields of unknown names.
+
+    RAISES (StorageError): If `values` has a name that is not among the known ones.
+    """
     others = sorted(set(values) - set(known))
     if others:
         names = ", ".join(f"{shown(name)}" for name in others[:_NAMED])
         raise StorageError(
-            f"Expected no parts that this spacy-lpcfg does not know, got {names}: copy or learn it again."
+            f"Expected no fields that this spacy-lpcfg does not know, got {names}: copy or learn it again."
         )
 
 
 def read_meta(text: Any) -> dict[str, Any]:
-    """What is stored for people, as JSON.
+    """Parse the metadata of a model, a JSON object.
 
-    RAISES (StorageError): If it is no object of JSON, or too long or deep a one.
+    RAISES (StorageError): If the text is not a JSON object, or is too long or too deeply nested.
     """
     if not isinstance(text, str) or len(text) > _LONGEST_META:
         raise StorageError(f"Expected metadata as text of at most {_LONGEST_META:,} characters.")
@@ -232,22 +237,22 @@ def read_meta(text: Any) -> dict[str, Any]:
 
 
 def _header(kind: str, data: bytes | memoryview, budget: MemoryBudget) -> dict[str, Any]:
-    """What stands around the parts; of a known type each, and nothing besides."""
+    """Read the header and check that it has exactly the known fields, of the right types."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise StorageError(f"Expected the bytes of a saved {kind} of spacy-lpcfg, got {type(data).__name__}.")
     try:
-        found = ContainerReader(data, budget).read()
+        header = ContainerReader(data, budget).read()
     except StorageError as error:
         raise StorageError(
             f"Expected a saved {kind} of spacy-lpcfg, got {len(data)} bytes of something else. {error}"
         ) from error
-    if {name: type(value) for name, value in found.items()} != _HEADER or found["magic"] != _MAGIC:
+    if {name: type(value) for name, value in header.items()} != _HEADER or header["magic"] != _MAGIC:
         raise StorageError(f"Expected a saved {kind} of spacy-lpcfg, got other data. Is this the right file?")
-    return found
+    return header
 
 
 def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
-    """The parts as they are encoded, if they are as they were when they were saved."""
+    """Check the checksum and return the encoded values."""
     if hashlib.sha256(header["body"]).hexdigest() != header["sha256"]:
         raise StorageError(f"This {header['kind']:.80} is damaged: its checksum differs. Copy or learn it again.")
     try:
@@ -256,18 +261,18 @@ def _body(header: dict[str, Any], budget: MemoryBudget) -> dict[str, Any]:
         raise StorageError(f"This {header['kind']:.80} cannot be read: {error}") from error
 
 
-def _of_another_version(kind: str, found: int, wanted: int) -> StorageError:
+def _version_error(kind: str, version: int, expected: int) -> StorageError:
     try:
-        own = metadata.version("spacy-lpcfg")
+        installed = metadata.version("spacy-lpcfg")
     except metadata.PackageNotFoundError:
-        own = "that is not installed"
+        installed = "that is not installed"
     remedy = (
         "it is of a newer spacy-lpcfg: install that, by `pip install --upgrade spacy-lpcfg`, or learn it again"
-        if found > wanted
+        if version > expected
         else "learn it again, or install the version of spacy-lpcfg that wrote it"
     )
-    reads = f"this spacy-lpcfg ({own}) reads format {wanted}"
-    return StorageError(f"This {kind} has format {found}, and {reads}: {remedy}.")
+    reads = f"this spacy-lpcfg ({installed}) reads format {expected}"
+    return StorageError(f"This {kind} has format {version}, and {reads}: {remedy}.")
 
 
 def _take_memory(encoded: dict[str, Any], budget: MemoryBudget) -> None:
@@ -302,9 +307,9 @@ def _decode(name: str, value: Any, budget: MemoryBudget, deepest: int) -> Any:
 
 
 def _form(name: str, value: dict[str, Any]) -> tuple[np.dtype, list[int]]:
-    """The type and shape of an encoded array.
+    """Return the type and shape of an encoded array.
 
-    RAISES (StorageError): If it is none.
+    RAISES (StorageError): If it is malformed.
     """
     dtype, shape = value.get("dtype"), value.get("shape")
     if dtype not in _DTYPES or not isinstance(value.get("data"), memoryview) or not isinstance(shape, list):
@@ -322,7 +327,7 @@ def _size(shape: list[int]) -> int:
 
 
 def _decompress(name: str, data: memoryview, dtype: np.dtype, n: int) -> np.ndarray:
-    """The inverse of `_compress` for an array of n numbers, flat; in about three times the memory that these take."""
+    """Decompress an array of n numbers, flat: the inverse of `_compress`, in about three times their memory."""
     try:
         planes = zlib.decompressobj().decompress(data, n * dtype.itemsize + 1)
     except zlib.error as error:

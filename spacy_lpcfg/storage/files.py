@@ -1,8 +1,8 @@
-"""Files and folders that appear when they are complete: whatever ends the writing leaves the old ones or the new ones.
+"""Atomic writing of files and folders: an interruption leaves either the old content or the new one.
 
-They are written beside their place, under a name that no other process takes, forced to the disk, and then given the
-name of the old ones in one step. What a process that was killed has left beside a place is removed by the next one that
-writes there (not on Windows, where one cannot ask whether a process lives).
+Content is written to a temporary file or folder beside the target, forced to the disk, and renamed in one step.
+Temporary files of killed processes are removed by the next process that writes to the same target (not on Windows,
+where one cannot ask whether a process is running).
 """
 
 from __future__ import annotations
@@ -32,20 +32,21 @@ _AT_CURRENT_FOLDER, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 
 
 def write_atomically(path: PathLike, data: bytes) -> None:
-    """Write a file that takes the place of an old one only when it is whole."""
+    """Write a file atomically."""
     with replacing(path) as file:
         file.write(data)
 
 
 @contextmanager
 def replacing(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[IO[bytes]]:
-    """A file that takes the place of `path` when the block succeeds, and leaves no trace otherwise.
+    """Open a temporary file that replaces `path` when the block succeeds, and is removed otherwise.
 
-    A link stays: what it points to is replaced. So does a device or a pipe, which is written to. The permissions of a
-    file that is replaced are those of the new one from its first byte on.
+    Symbolic links are followed; devices and pipes are written to directly. The new file has the permissions of the old
+    one from its first byte on.
 
-    check (callable or None): called with the new file when it is complete; if it raises, what is at `path` stays
-    RAISES (OSError): Of the name `path`, where the disk is full.
+    path (path): The file to replace.
+    check (callable or None): Called with the complete new file; if it raises, `path` is not replaced.
+    RAISES (OSError): If the disk is full; the error names `path`.
     """
     with _naming(path), _replacing(os.path.realpath(path), check) as file:
         yield file
@@ -77,17 +78,17 @@ def _replacing(target: str, check: Callable[[Path], None] | None) -> Iterator[IO
 
 @contextmanager
 def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = None) -> Iterator[Path]:
-    """An empty folder to fill, that takes the place of `path` when the block succeeds, and else leaves no trace.
+    """Create a temporary folder that replaces `path` when the block succeeds, and is removed otherwise.
 
-    Linux exchanges the names of the old and the new folder in one step. Elsewhere there is a moment at which neither
-    has the name: a process killed in it leaves the old one beside the place, and the next that writes there brings it
-    back.
+    On Linux the names of the old and the new folder are exchanged in one step. Elsewhere there is a moment at which
+    neither has the name: if the process is killed then, the next one that writes to `path` restores the old folder.
 
     The new folder has the permissions of the old one, and its files those of files of the same names in the old one.
 
-    check (callable or None): called with the new folder when it is complete; if it raises, what is at `path` stays
-    RAISES (NotADirectoryError): If there is something else than a folder at `path`, which stays. (OSError): Of the name
-        `path`, where the disk is full.
+    path (path): The folder to replace.
+    check (callable or None): Called with the complete new folder; if it raises, `path` is not replaced.
+    RAISES (NotADirectoryError): If `path` exists and is not a folder.
+        (OSError): If the disk is full; the error names `path`.
     """
     target = os.path.realpath(path)
     if os.path.exists(target) and not os.path.isdir(target):
@@ -100,7 +101,7 @@ def replacing_folder(path: PathLike, *, check: Callable[[Path], None] | None = N
 def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iterator[Path]:
     temporary = _beside(target)
     try:
-        os.mkdir(temporary, 0o700 if os.path.isdir(target) else 0o777)  # nobody looks in before it has its permissions
+        os.mkdir(temporary, 0o700 if os.path.isdir(target) else 0o777)  # private until its permissions are set
         yield Path(temporary)
         for folder, _, names in os.walk(temporary, topdown=False):
             for name in (*names, ""):
@@ -119,7 +120,7 @@ def _replacing_folder(target: str, check: Callable[[Path], None] | None) -> Iter
 
 @contextmanager
 def _naming(path: PathLike) -> Iterator[None]:
-    """Errors of a full disk, which come without a name, or with that of a file beside, get this one."""
+    """Set the file name of errors of a full disk to `path`, since they name no file, or a temporary one."""
     try:
         yield
     except OSError as error:
@@ -130,7 +131,7 @@ def _naming(path: PathLike) -> Iterator[None]:
 
 @contextmanager
 def gzipping(file: IO[bytes], *, is_zipped: bool) -> Iterator[IO[bytes]]:
-    """Yield a stream that writes to a file, compressed if asked for; the same content always gives the same bytes."""
+    """Yield a stream that writes to a file, compressed if `is_zipped`; the output is deterministic."""
     if not is_zipped:
         yield file
         return
@@ -139,12 +140,12 @@ def gzipping(file: IO[bytes], *, is_zipped: bool) -> Iterator[IO[bytes]]:
 
 
 def is_device(path: PathLike) -> bool:
-    """Whether a path is there and neither file nor folder, such as /dev/null or a pipe."""
+    """Return whether a path exists and is neither file nor folder, such as /dev/null or a pipe."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def _permissions(path: str) -> int | None:
-    """The permissions of a file or folder; None where there is none."""
+    """Return the permissions of a file or folder; None if it does not exist."""
     try:
         return stat.S_IMODE(os.stat(path).st_mode)
     except OSError:
@@ -152,7 +153,7 @@ def _permissions(path: str) -> int | None:
 
 
 def _put_in_place(new: str, target: str) -> None:
-    """Rename a folder; the one that has the name already is removed, or keeps it if anything fails."""
+    """Rename a folder to `target` and remove the old folder of that name, which stays if anything fails."""
     if not os.path.exists(target):
         os.rename(new, target)
     elif not _exchange(new, target):
@@ -167,7 +168,7 @@ def _put_in_place(new: str, target: str) -> None:
 
 
 def _exchange(one: str, other: str) -> bool:
-    """Exchange two names in one step, where the system can; whether it did."""
+    """Exchange two names in one step if the system can; return whether it did."""
     try:
         rename = ctypes.CDLL(None).renameat2
     except (AttributeError, OSError, TypeError):
@@ -177,14 +178,14 @@ def _exchange(one: str, other: str) -> bool:
 
 
 def _beside(target: str) -> str:
-    """A new name beside a file or folder; what killed processes left there is removed, or brought back."""
+    """Return a new temporary name beside a file or folder, after removing or restoring those of killed processes."""
     folder, name = os.path.split(target)
     ours = re.compile(rf"{re.escape(name)}\.{_HOST}-(\d+)-\d+\.(tmp|old)")
     with suppress(OSError):
         for entry in list(os.scandir(folder)):
-            found = ours.fullmatch(entry.name)
-            if found and not _is_running(int(found[1])):
-                if found[2] == "old" and not os.path.exists(target):
+            match = ours.fullmatch(entry.name)
+            if match and not _is_running(int(match[1])):
+                if match[2] == "old" and not os.path.exists(target):
                     os.rename(entry.path, target)
                 else:
                     _remove(entry)
@@ -199,20 +200,20 @@ def _remove(entry: os.DirEntry[str]) -> None:
 
 
 def _is_running(process: int) -> bool:
-    """Whether there may be a process of that number on this machine."""
+    """Return whether a process with that id may be running on this machine."""
     if os.name != "posix":
-        return True  # signal 0 would end it
+        return True  # signal 0 would terminate the process
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # somebody else's, or a number that none has
+    except (OSError, OverflowError):  # the process of another user, or an impossible id
         return True
     return True
 
 
 def _force_to_disk(path: str) -> None:
-    """Have the system write a file or folder out, where it can be told to."""
+    """Flush a file or folder to the disk if the system supports it."""
     with suppress(OSError):
         number = os.open(path, os.O_RDONLY)
         try:

@@ -1,6 +1,6 @@
-"""Folders that may be replaced: those that hold nothing but what was saved there, as a manifest among the files tells.
+"""Manifests, by which a folder may only be replaced if it holds nothing but what was saved there.
 
-The manifest is a JSON object. It has the path of each entry below the folder, with the SHA-256 of a file.
+The manifest is a JSON object that maps the path of each entry below the folder to the SHA-256 of the file.
 """
 
 from __future__ import annotations
@@ -17,49 +17,49 @@ from spacy_lpcfg.storage.files import PathLike
 
 MANIFEST = "saved-by-spacy-lpcfg.json"
 _ADVICE = "name another folder, or replace this one with all that it holds by --force"
-_FOLDER = "folder"  # stands for the SHA-256 of a folder
-_LARGEST = 10_000_000  # bytes of a manifest
+_FOLDER = "folder"  # entered for folders instead of a SHA-256
+_LARGEST = 10_000_000  # limit on the bytes of a manifest
 _CHUNK = 1 << 20
-_MOUNTS = "/proc/self/mountinfo"  # of Linux; the fifth field is the place, in which blanks are octal escapes
+_MOUNTS = "/proc/self/mountinfo"  # of Linux; the fifth field is the mount point, with blanks as octal escapes
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def write_manifest(folder: PathLike) -> None:
-    """Write into a folder what it holds now."""
-    found = {name: _content(entry) for name, entry in _entries(os.fspath(folder))}
-    (Path(folder) / MANIFEST).write_text(json.dumps(found, indent=1), encoding="utf-8")
+    """Write a manifest of a folder's current content into it."""
+    contents = {name: _content(entry) for name, entry in _entries(os.fspath(folder))}
+    (Path(folder) / MANIFEST).write_text(json.dumps(contents, indent=1), encoding="utf-8")
 
 
-def why_kept(path: PathLike, *, force: bool = False) -> str | None:
-    """Why a folder may not be replaced, as the end of a sentence that begins with the folder; None if it may.
+def reason_not_replaceable(path: PathLike, *, force: bool = False) -> str | None:
+    """Return the reason why a folder may not be replaced, as the end of a sentence about the folder; None if it may.
 
-    Nothing at the path may be replaced, and so may an empty folder. A link stands for the folder that it points to.
+    A missing or empty folder may be replaced. Symbolic links are followed.
 
-    path (path): of the folder, which may be missing
-    force (bool): whether the folder may hold anything; that it can be moved is still asked
+    path (path): The folder, which may be missing.
+    force (bool): Whether the folder may hold anything; it is still checked that it can be moved.
     RAISES (OSError): If the folder cannot be read.
     """
     target = os.path.realpath(path)
     if not os.path.isdir(target):
         return None
-    return _why_fixed(target) or (None if force else _what_is_foreign(target))
+    return _why_fixed(target) or (None if force else _foreign_entry(target))
 
 
 def _why_fixed(target: str) -> str | None:
-    """Why a folder cannot give its name to another one."""
-    with suppress(FileNotFoundError):  # of a working folder that was removed
+    """Return the reason why a folder cannot be renamed, or None."""
+    with suppress(FileNotFoundError):  # if the working folder was removed
         here = Path.cwd()
         if any(os.path.samefile(target, folder) for folder in (here, *here.parents)):
             return "is the working folder or holds it: name another folder, such as one in it"
     if os.path.ismount(target):
         return "is where a disk is mounted: name a folder in it"
     below = os.path.join(target, "")
-    mount = next((each for each in _mounts() if each == target or each.startswith(below)), None)
+    mount = next((point for point in _mounts() if point == target or point.startswith(below)), None)
     return mount and f"is or holds {mount!r}, where a disk is mounted: name another folder, such as one in it"
 
 
 def _mounts() -> list[str]:
-    """Where something is mounted, which includes folders of the same disk; nothing where the system does not tell."""
+    """Return all mount points, those of bind mounts included; none if the system does not list them."""
     try:
         lines = Path(_MOUNTS).read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
@@ -67,8 +67,8 @@ def _mounts() -> list[str]:
     return [_ESCAPED.sub(lambda code: chr(int(code[1], 8)), line.split(" ")[4]) for line in lines]
 
 
-def _what_is_foreign(target: str) -> str | None:
-    """The first entry that is not in the manifest, or is not as it stands there."""
+def _foreign_entry(target: str) -> str | None:
+    """Describe the first entry that is not in the manifest, or has changed since; None if there is none."""
     known = _read_manifest(os.path.join(target, MANIFEST))
     for name, entry in _entries(target):
         if name == MANIFEST and known:
@@ -81,7 +81,7 @@ def _what_is_foreign(target: str) -> str | None:
 
 
 def _read_manifest(path: str) -> dict[str, str]:
-    """What the manifest says; nothing if there is no whole one."""
+    """Return the entries of a manifest; none if it is missing or malformed."""
     if os.path.islink(path) or not os.path.isfile(path) or os.path.getsize(path) > _LARGEST:
         return {}
     try:
@@ -92,9 +92,9 @@ def _read_manifest(path: str) -> dict[str, str]:
 
 
 def _entries(folder: str, above: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """All entries below a folder by their paths with slashes, in order; no link is followed."""
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
+    """Yield all entries below a folder with their paths, sorted; links are not followed."""
+    with os.scandir(folder) as scanned:
+        entries = sorted(scanned, key=lambda entry: entry.name)
     for entry in entries:
         yield above + entry.name, entry
         if entry.is_dir(follow_symlinks=False):
@@ -102,7 +102,7 @@ def _entries(folder: str, above: str = "") -> Iterator[tuple[str, os.DirEntry[st
 
 
 def _content(entry: os.DirEntry[str]) -> str | None:
-    """The SHA-256 of a file; what stands for that of a folder; None for a link, a pipe or a device."""
+    """Return the SHA-256 of a file, `_FOLDER` for a folder, and None for a link, a pipe or a device."""
     if not entry.is_file(follow_symlinks=False):
         return _FOLDER if entry.is_dir(follow_symlinks=False) else None
     digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""A file that one process alone writes again and again, and never over what somebody else has put there."""
+"""A file that only one process writes, repeatedly, and that never overwrites foreign content."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ else:
 
 
 class OwnedFile:
-    """A file that belongs to this process until `close`, or until it ends.
+    """A file that belongs to this process until `close`, or until the process ends.
 
-    A lock on a file beside, with `.lock` after the name, says so to others that ask; it is gone when the process is.
+    Ownership is a lock on a file beside it, with the suffix `.lock`, which the system releases when the process ends.
 
-    path (path): the file
-    resume (bool): whether to go on with a file that is there
-    RAISES (ValueError): If there is a file and `resume` is false, or if another process owns it.
+    path (path): The file.
+    resume (bool): Whether the file may exist and is continued.
+    RAISES (ValueError): If the file exists and `resume` is false, or if another process owns it.
     """
 
     def __init__(self, path: PathLike, *, resume: bool = False) -> None:
@@ -39,9 +39,9 @@ class OwnedFile:
             raise ValueError(f"{path} exists: name another file, or resume it.")
 
     def write(self, data: bytes) -> None:
-        """Replace what the file holds, in one step.
+        """Replace the content of the file atomically.
 
-        RAISES (ValueError): If the file holds something else than what was there at first, or was written last.
+        RAISES (ValueError): If the content is not the one that this process read or wrote last.
         """
         with replacing(self.path, check=lambda _: self._check()) as file:
             file.write(data)
@@ -62,7 +62,7 @@ class OwnedFile:
 
 
 def _locked(path: str) -> int | None:
-    """The descriptor of a lock file that is locked now; None if another one has locked it."""
+    """Open and lock a lock file and return its descriptor; None if another process has locked it."""
     while True:
         number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -73,12 +73,12 @@ def _locked(path: str) -> int | None:
         except (BlockingIOError, PermissionError):
             os.close(number)
             return None
-        except OSError:  # a file system without locks: what the file holds is compared all the same
+        except OSError:  # a file system without locks: foreign content is still detected
             return number
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(number), os.stat(path)):
                 return number
-        os.close(number)  # whoever had it has just removed it
+        os.close(number)  # the previous owner has just removed it
 
 
 def _unlock(number: int, path: str) -> None:

@@ -1,6 +1,6 @@
-"""Reads the part of msgpack that `storage` writes, and nothing else of it: there are no types of others, and no hooks.
+"""A reader of the subset of msgpack that `storage` writes, without extension types and hooks.
 
-What a list, a map or a text takes is counted before it is made, so that a few bytes cannot ask for all memory.
+The memory of a list, a map or a text is counted before it is allocated, so that a small file cannot exhaust memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from spacy_lpcfg.checks import shown
 
 LIMIT_NAME = "SPACY_LPCFG_MAX_BYTES"
-"""The environment variable that has another limit than `LIMIT`."""
+"""The environment variable that overrides `LIMIT`."""
 LIMIT = 2**30
 _DEPTH = 3  # a map of arrays, which are maps, with shapes, which are lists
 _ITEM, _ENTRY = 64, 256  # bytes that an item of a list and an entry of a map take, roughly
@@ -23,59 +23,65 @@ _NUMBERS = {
         (0xCA, 0xCB, *range(0xCC, 0xD4)), ("f", "d", "B", "H", "I", "Q", "b", "h", "i", "q"), strict=True
     )
 }
-_WINDOW = 2**12  # bytes that are looked at together
+_WINDOW = 2**12  # bytes that are decoded together
 _SHORT_TEXT = 0xD9
 _BYTES, _TEXT, _LIST, _MAP = range(4)
 _LENGTHS = {
     head: (kind, Struct(f">{code}"))
     for kind, heads in ((_BYTES, "C4 C5 C6"), (_TEXT, "D9 DA DB"), (_LIST, "-- DC DD"), (_MAP, "-- DE DF"))
-    for head, code in zip((int(each, 16) for each in heads.replace("--", "00").split()), "BHI", strict=True)
+    for head, code in zip((int(code, 16) for code in heads.replace("--", "00").split()), "BHI", strict=True)
     if head
 }
 
 
 class StorageError(ValueError):
-    """Bytes that do not hold what they should."""
+    """Data that is not in the expected format."""
 
 
 class TooLargeError(StorageError):
-    """What would take more memory than is allowed."""
+    """Data that would take more memory than is allowed."""
 
 
 _PER_STORED = 32
-"""Bytes that a parser may take for each byte of its model's file: twice what those of GUM do."""
+"""Bytes that a parser may take for each byte of its model file: twice as many as the models of GUM take."""
 
 
 def limit() -> int:
-    """How many bytes of memory what is read may ask for: `LIMIT`, or what the environment has under `LIMIT_NAME`.
+    """Return the memory limit for reading, in bytes: the environment variable `LIMIT_NAME`, or else `LIMIT`.
 
-    RAISES (StorageError): If that is no number.
+    RAISES (StorageError): If the variable is not a number.
     """
-    given = os.environ.get(LIMIT_NAME, str(LIMIT))
-    if not (given.isascii() and given.isdigit()):
-        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {shown(given)}.")
-    return int(given)
+    text = os.environ.get(LIMIT_NAME, str(LIMIT))
+    if not (text.isascii() and text.isdigit()):
+        raise StorageError(f"Expected {LIMIT_NAME} to be a number of bytes, got {shown(text)}.")
+    return int(text)
 
 
 class MemoryBudget:
-    """The memory that is left for what is read, of `limit` in the beginning."""
+    """The memory that is left for reading, initially `limit()` bytes."""
 
     def __init__(self) -> None:
         self._size = self._left = limit()
 
     def take(self, n_bytes: int) -> None:
-        """RAISES (TooLargeError): If so much is not left."""
+        """Reserve memory.
+
+        RAISES (TooLargeError): If less is left.
+        """
         self._left -= n_bytes
         if self._left < 0:
             check_room(self._size - self._left, self._size)
 
 
 def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To read this", n_stored: int = 0) -> None:
-    """RAISES (TooLargeError): If so many bytes are more than one may ask for: `max_bytes`, or `limit`.
+    """Check a memory requirement against the limit.
 
-    what (str): what takes them, for the message.
-    n_stored (int): bytes of the file that asks for them. A large file may ask for more, unless the environment says
-        otherwise: what is guarded against is a small file that takes much memory.
+    n_bytes (float): Bytes of memory that are needed.
+    max_bytes (int or None): The limit; None for `limit()`.
+    what (str): The subject of the error message.
+    n_stored (int): Size of the file in bytes. A large file may need more than `LIMIT`, unless the environment sets a
+        limit: the check guards against small files that need much memory.
+    RAISES (TooLargeError): If the requirement exceeds the limit.
     """
     if max_bytes is None:
         max_bytes = limit() if LIMIT_NAME in os.environ else max(LIMIT, _PER_STORED * n_stored)
@@ -87,24 +93,25 @@ def check_room(n_bytes: float, max_bytes: int | None = None, *, what: str = "To 
 
 
 class ContainerReader:
-    """Reads the map that some bytes hold.
+    """A reader of one msgpack map.
 
-    data (bytes or memoryview): nothing may follow the map in it.
-    budget (MemoryBudget): what may be taken.
+    data (bytes or memoryview): The encoded map, and nothing after it.
+    budget (MemoryBudget): The memory that may be taken.
     """
 
     def __init__(self, data: bytes | memoryview, budget: MemoryBudget) -> None:
         self._data, self._at, self._budget = memoryview(data), 0, budget
 
     def read(self) -> dict[str, Any]:
-        """The map; of bytes among its values it has views.
+        """Return the map, with byte values as views of the data.
 
-        RAISES (StorageError): For what is no such map, holds what `storage` does not write, or takes too much room.
+        RAISES (StorageError): If the data is not one map, has types that `storage` does not write, or takes too much
+            memory.
         """
-        found = self._value(_DEPTH)
-        if not isinstance(found, dict) or self._at != len(self._data):
+        value = self._value(_DEPTH)
+        if not isinstance(value, dict) or self._at != len(self._data):
             raise StorageError("Expected one map and nothing else.")
-        return found
+        return value
 
     def _value(self, depth: int) -> Any:
         head = self._next(1)[0]
@@ -131,11 +138,11 @@ class ContainerReader:
         return self._list(length, depth) if kind == _LIST else self._map(length, depth)
 
     def _next(self, n: int) -> memoryview:
-        found = self._data[self._at : self._at + n]
-        if len(found) < n:
+        chunk = self._data[self._at : self._at + n]
+        if len(chunk) < n:
             raise StorageError("The end is missing.")
         self._at += n
-        return found
+        return chunk
 
     def _number(self, code: Struct) -> Any:
         return code.unpack(self._next(code.size))[0]
@@ -157,7 +164,7 @@ class ContainerReader:
         return values
 
     def _short_texts(self, n: int) -> list[str]:
-        """The texts that come next, at most n, if they are short: a loop of its own, as models have many words."""
+        """Read up to n short texts in a fast loop, since models have many words; stop at the first other value."""
         window, at = bytes(self._data[self._at : self._at + _WINDOW]), 0
         size, texts = len(window), list[str]()
         try:
@@ -183,10 +190,10 @@ class ContainerReader:
         self._budget.take(n * _ENTRY)
         if depth == 0 or 2 * n > len(self._data) - self._at:
             raise StorageError("A map is longer or deeper than what follows has room for.")
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for _ in range(n):
             name = self._value(0)
-            if not isinstance(name, str) or name in found:
+            if not isinstance(name, str) or name in result:
                 raise StorageError(f"Expected names in a map, each once; got {name!r:.50}.")
-            found[name] = self._value(depth - 1)
-        return found
+            result[name] = self._value(depth - 1)
+        return result

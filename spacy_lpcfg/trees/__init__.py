@@ -1,4 +1,4 @@
-"""Trees: the value itself, treebank files, transforms in inverse pairs, head rules and dependencies."""
+"""Constituency trees: the data structure, treebank files, invertible transforms, head rules and dependencies."""
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependencies

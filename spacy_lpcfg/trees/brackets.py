@@ -1,11 +1,11 @@
-"""Bracketed treebank files: read as a stream, with errors that name the place, and written.
+"""Read and write bracketed treebank files, as a stream and with errors that name file and line.
 
-The format is that of the Penn Treebank and its many relatives. White space outside of words is
+The format is that of the Penn Treebank and its many relatives. White space between tokens is
 free: several trees a line and a tree over many lines are both read. The outermost bracket may be
-unlabelled, `( (S ...))`. Labels and words may hold any character but ASCII white space and round
-brackets, and are kept as they stand (`unescape_token` knows what stands for what). A node
-`(ID ...)` or `(METADATA ...)` beside the tree in an unlabelled outermost bracket, as in the
-Icelandic and the historical English treebanks, names the tree and is dropped.
+unlabelled, `( (S ...))`. Labels and words may contain any character but ASCII white space and round
+brackets, and are not changed (`unescape_token` decodes escapes). A node `(ID ...)` or
+`(METADATA ...)` beside the tree in an unlabelled outermost bracket, as in the Icelandic and the
+historical English treebanks, names the tree and is dropped.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from spacy_lpcfg.trees.tree import Tree
 _TOKEN = re.compile(r"[()]|[^\s()]+", re.ASCII)
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*encoding=["']([^"']+)""")
 LONGEST_LINE = 2**26
-"""The most bytes of a line, so that memory is bounded."""
+"""Limit on the bytes of a line, which bounds memory."""
 MAX_NODES = 2**20
-"""The most nodes of a tree, for the same."""
-_END = ""  # the token that says: here a tree must be complete
+"""Limit on the nodes of a tree, which bounds memory."""
+_END = ""  # token for a position where a tree must be complete
 TREE_NAMES = frozenset({"ID", "METADATA"})
 
 
 class TreebankError(ValueError):
-    """A treebank file that cannot be read at some place.
+    """An error in a treebank file or text, with its position.
 
-    path (str): The file, or what `parse_trees` was told to call the text.
-    line (int): The line, from 1, where the broken tree begins.
+    path (str): The file, or the name that `parse_trees` was given for the text.
+    line (int): The line, from 1, where the malformed tree begins.
     """
 
     def __init__(self, message: str, path: str, line: int) -> None:
@@ -55,11 +55,11 @@ class TreebankError(ValueError):
 
 
 class BrokenFileError(TreebankError):
-    """What is wrong with a file, and not with one of its trees, so that nothing can be skipped."""
+    """A treebank file that cannot be read at all, so that skipping a tree does not help."""
 
 
 class _TooLarge(BrokenFileError):
-    """A tree that is no tree, by its size: reading does not go on after it."""
+    """A tree that exceeds a limit on size; reading does not continue after it."""
 
 
 def parse_trees(
@@ -68,16 +68,17 @@ def parse_trees(
     path: str = "<text>",
     on_error: Callable[[TreebankError], None] | None = None,
 ) -> Iterator[Tree]:
-    """Read the trees of a bracketed text, one at a time.
+    """Parse the trees of a bracketed text, one at a time.
 
-    lines (str or iterable of str): The lines, such as an open file gives; or a text.
-    path (str): What to call the text in errors.
-    on_error (callable or None): Called once with the error of every broken tree, which is skipped;
-        None raises the error. Reading goes on after the broken tree, which ends at its closing
-        bracket, or before the next line that begins with a bracket no deeper than the tree's own
-        first line. Once a tree was found to run over such a line, all of them begin a tree.
-    YIELDS (Tree): The trees; none is not an error.
-    RAISES (TreebankError): For the first broken tree, if `on_error` is None.
+    lines (str or iterable of str): A text, or its lines, such as an open file.
+    path (str): The name of the text in errors.
+    on_error (callable or None): Called once with the error of every malformed tree, which is
+        skipped; None raises the error. Parsing continues after the malformed tree, which ends at
+        its closing bracket, or before the next line that begins with a bracket indented no deeper
+        than the tree's first line. Once a tree was found to run over such a line, every such line
+        begins a tree.
+    YIELDS (Tree): The trees; a text without trees is not an error.
+    RAISES (TreebankError): For the first malformed tree, if `on_error` is None.
     """
     yield from build_trees(lines, TreeBuilder(path), on_error=on_error)
 
@@ -85,12 +86,12 @@ def parse_trees(
 def build_trees(
     lines: str | Iterable[str], builder: TreeBuilder, *, on_error: Callable[[TreebankError], None] | None = None
 ) -> Iterator[Tree]:
-    """The trees that a builder makes of a text in brackets; arguments and errors are those of `parse_trees`."""
+    """Yield the trees that a builder makes of a bracketed text; arguments and errors are those of `parse_trees`."""
     source = _Source(lines.split("\n") if isinstance(lines, str) else lines)
     for number, line in source:
         if not builder.is_open:
             source.forget()
-        elif source.n_kept > LONGEST_LINE:
+        elif source.n_buffered > LONGEST_LINE:
             raise _TooLarge(_TREE_TOO_LONG.format(n=LONGEST_LINE), builder.path, builder.line)
         tokens = iter(source.tokens(line, after_error=builder.is_broken))
         while True:
@@ -109,11 +110,11 @@ def build_trees(
 def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
     """Write trees, one a line, in UTF-8; compressed with gzip if the name ends in `.gz`.
 
-    The file appears when it is complete: an error leaves what was there before.
+    The file is replaced atomically: after an error the old file is unchanged.
 
     path (path): The file.
     trees (iterable of Tree): The trees.
-    RAISES (ValueError): For a label or word that brackets cannot hold.
+    RAISES (ValueError): If a label or word is empty, or contains white space or round brackets.
     """
     with replacing(path) as file, gzipping(file, is_zipped=os.fspath(path).endswith(".gz")) as stream:
         for line in bracket_lines(trees):
@@ -121,22 +122,22 @@ def write_trees(path: PathLike, trees: Iterable[Tree]) -> None:
 
 
 def bracket_lines(trees: Iterable[Tree]) -> Iterator[str]:
-    """Yield each tree as a line; errors are those of `write_trees`."""
+    """Yield each tree as a line in brackets; errors are those of `write_trees`."""
     for tree in trees:
         _check_writable(tree)
         yield str(tree)
 
 
 class _Source:
-    """Numbered lines as tokens, that can be read again from where an unclosed tree hid others."""
+    """Numbered lines split into tokens, which can be re-read from a line that an unclosed tree swallowed."""
 
     def __init__(self, lines: Iterable[str]) -> None:
-        numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), 1)
-        self._lines = numbered  # None stands for the end of the text
+        numbered: Iterator[tuple[int, str | None]] = enumerate(chain(lines, [None]), 1)  # None marks the end
+        self._lines = numbered
         self._again: deque[tuple[int, str | None]] = deque()
-        self._kept: list[tuple[int, str | None]] = []  # the lines of the tree that is being read
-        self.n_kept = 0  # characters of these
-        self._indent = 0  # of the line where the last broken tree began
+        self._buffer: list[tuple[int, str | None]] = []  # lines of the current tree
+        self.n_buffered = 0  # characters in the buffer
+        self._indent = 0  # indentation of the line where the last malformed tree began
         self._went_back = False
 
     def __iter__(self) -> Iterator[tuple[int, str | None]]:
@@ -144,17 +145,17 @@ class _Source:
             entry = self._again.popleft() if self._again else next(self._lines, None)
             if entry is None:
                 return
-            self._kept.append(entry)
-            self.n_kept += len(entry[1] or "")
+            self._buffer.append(entry)
+            self.n_buffered += len(entry[1] or "")
             yield entry
 
     def forget(self) -> None:
-        """Keep only the last line, because no tree was open before it."""
-        del self._kept[:-1]
-        self.n_kept = len(self._kept[-1][1] or "")
+        """Drop all buffered lines but the last, because no tree was open before it."""
+        del self._buffer[:-1]
+        self.n_buffered = len(self._buffer[-1][1] or "")
 
     def tokens(self, line: str | None, *, after_error: bool) -> list[str]:
-        """The tokens of a line; after an error, a line that begins a tree ends the one before."""
+        """Return the tokens of a line; after an error, a line that begins a tree first ends the one before."""
         if line is None:
             return [_END]
         tokens = list(map(sys.intern, _TOKEN.findall(line)))
@@ -163,13 +164,13 @@ class _Source:
         return tokens
 
     def go_back(self, number: int) -> bool:
-        """Return to the first line after `number` that begins a tree, if one was read already."""
-        self._indent = next(_indent(line) for n, line in self._kept if n == number)
-        for i, (n, line) in enumerate(self._kept):
+        """Return to the first line after `number` that begins a tree, if one has been read; return whether it was."""
+        self._indent = next(_indent(line) for n, line in self._buffer if n == number)
+        for i, (n, line) in enumerate(self._buffer):
             if n > number and self._begins_tree(line):
-                self._again.extendleft(reversed(self._kept[i:]))
-                self._kept.clear()
-                self.n_kept = 0
+                self._again.extendleft(reversed(self._buffer[i:]))
+                self._buffer.clear()
+                self.n_buffered = 0
                 self._went_back = True
                 return True
         return False
@@ -183,7 +184,7 @@ def _indent(line: str | None) -> int:
 
 
 class OpenNode:
-    """A node whose closing bracket was not read yet."""
+    """A node whose closing bracket has not been read yet."""
 
     __slots__ = ("children", "label", "word")
 
@@ -197,9 +198,9 @@ class OpenNode:
 
 
 class TreeBuilder:
-    """Builds trees from tokens. After an error it only counts brackets until the next tree.
+    """A builder of trees from tokens; dialects are subclasses. After an error it skips to the next tree.
 
-    path (str): What to call the text in errors. Dialects of brackets are classes below this one.
+    path (str): The name of the text in errors.
     """
 
     def __init__(self, path: str) -> None:
@@ -207,17 +208,17 @@ class TreeBuilder:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as if nothing had been read."""
+        """Reset the state, as if nothing had been read."""
         self.is_broken = False
         self.line = 0  # where the current tree began
-        self._n_nodes = 0  # of the current tree
+        self._n_nodes = 0  # nodes of the current tree so far
         self._stack: list[OpenNode] = []
-        self._finished: Tree | None = None  # complete, unless more follows that is not a tree
+        self._finished: Tree | None = None  # a complete tree, an error if text follows it
 
     def finished(self, tree: Tree) -> Tree | None:
-        """What a complete tree stands for; None for nothing.
+        """Convert a complete tree of the dialect; return None to drop it.
 
-        RAISES (ValueError): For a tree that is broken.
+        RAISES (ValueError): If the tree is malformed.
         """
         return _without_names(tree)
 
@@ -227,7 +228,7 @@ class TreeBuilder:
         return bool(self._stack)
 
     def read(self, tokens: Iterable[str], number: int) -> Iterator[Tree]:
-        """Take the tokens of a line (after an error: those that are left); yield its trees."""
+        """Read the tokens of a line (after an error: the remaining ones) and yield the trees that they complete."""
         for token in tokens:
             if token == "(":
                 if not self._stack:
@@ -305,7 +306,7 @@ class TreeBuilder:
                 raise self._error(str(error), self.line) from error
 
     def _closed(self, node: OpenNode, number: int) -> list[Tree]:
-        """What a closed node stands for, below its parent; at most one tree if it has none."""
+        """Convert a closed node to subtrees of its parent; at most one tree if it has no parent."""
         if node.word is None and not node.children:
             raise self._error(_EMPTY_NODE.format(node=node), number)
         return [Tree(node.label or "", node.children, node.word)]
@@ -317,7 +318,7 @@ class TreeBuilder:
             raise self._error(_NOT_CLOSED.format(n_open=n_open), self.line)
 
     def _error(self, message: str, number: int, *, stray: bool = False) -> TreebankError:
-        """The error of the current tree; of a stray token when no tree precedes it on its line."""
+        """Return the error of the current tree, or of a stray token if no tree precedes it on its line."""
         self.is_broken = True
         if stray and self._finished is None:
             self.line = number
@@ -363,7 +364,7 @@ _NO_LABEL = (
 
 
 def _without_names(tree: Tree) -> Tree | None:
-    """Drop `(ID ...)` and the like beside the tree in an unlabelled outermost bracket."""
+    """Drop `(ID ...)` and `(METADATA ...)` beside the tree in an unlabelled outermost bracket."""
     if tree.label != "" or all(child.label not in TREE_NAMES for child in tree.children):
         return tree
     children = [child for child in tree.children if child.label not in TREE_NAMES]
@@ -371,31 +372,32 @@ def _without_names(tree: Tree) -> Tree | None:
 
 
 def read_lines(path: PathLike) -> Iterator[str]:
-    """The lines of a UTF-8 file, plain or compressed with gzip (told by the content); same errors as `decode_lines`."""
+    """Yield the lines of a UTF-8 file, plain or gzipped (recognized by content); same errors as `decode_lines`."""
     with opened(path) as file:
         yield from decode_lines(file, os.fspath(path))
 
 
 @contextmanager
 def opened(path: PathLike) -> Iterator[BinaryIO]:
-    """A file to read in bytes, decompressed if it is one of gzip."""
+    """Open a file for reading bytes, decompressed if it is gzipped."""
     with open(path, "rb") as file:
         is_zipped = file.peek(2)[:2] == b"\x1f\x8b"
         yield cast(BinaryIO, gzip.GzipFile(fileobj=file)) if is_zipped else file
 
 
 class Readable(Protocol):
-    """A binary file, or what is read like one."""
+    """A binary file or a similar object."""
 
     def readline(self, size: int = ..., /) -> bytes: ...
 
 
 def decode_lines(stream: Readable, path: str) -> Iterator[str]:
-    """The lines of a stream in UTF-8, with or without a byte order mark.
+    """Yield the lines of a stream in UTF-8, with or without a byte order mark.
 
-    stream (Readable): such as an open file; path (str): what to call it in errors.
-    RAISES (TreebankError): With file and line, for what is not UTF-8 or a damaged gzip file, and for a line that is too
-        long to be one, as a small gzip file may have it.
+    stream (Readable): A binary stream, such as an open file.
+    path (str): The name of the stream in errors.
+    RAISES (BrokenFileError): If the stream is not UTF-8, is damaged gzip data, or has a line longer than
+        `LONGEST_LINE`.
     """
     number, encoding = 0, "utf-8"
     try:
@@ -422,7 +424,7 @@ def decode_lines(stream: Readable, path: str) -> Iterator[str]:
 
 
 def _declared_encoding(line: bytes, path: str) -> str:
-    """The encoding of a file of XML, as its first line declares it; UTF-8 for any other."""
+    """Return the encoding that the first line of an XML file declares; UTF-8 for other files."""
     declared = _XML_ENCODING.match(line)
     if declared is None:
         return "utf-8"

@@ -1,4 +1,4 @@
-"""Dependencies between the words of a tree, by its heads, and the format CoNLL-U."""
+"""Head-based conversion of trees to dependencies, and output in CoNLL-U."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NO_HEAD = -1
 
 
 class Dependency(NamedTuple):
-    """What a word depends on.
+    """The dependency of a word on its head.
 
-    head (int): The position of its head; NO_HEAD of the word that is the head of all.
-    parent (str): The label of the node in which it depends on its head; "" of the head of all.
-    phrase (str): The label of the largest node that it is the head of.
+    head (int): The position of the head; NO_HEAD for the root.
+    parent (str): The label of the node in which the word depends on its head; "" for the root.
+    phrase (str): The label of the largest node that the word heads.
     """
 
     head: int
@@ -25,44 +25,46 @@ class Dependency(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Both labels: S>NP of a subject, VP>NP of an object; "root" of the head of all."""
+        """The relation as both labels: S>NP for a subject, VP>NP for an object; "root" for the root."""
         return "root" if self.head == NO_HEAD else f"{self.parent}>{self.phrase}"
 
 
 def dependencies(tree: Tree, rules: HeadRules = ENGLISH) -> list[Dependency]:
-    """What each word of a tree depends on.
+    """Convert a constituency tree to dependencies.
 
-    The head of a node depends on the head of the node above it, unless it is the same word.
+    The head of a node depends on the head of the node above it, unless both are the same word.
 
-    tree (Tree): Any tree; its labels are taken as they stand.
-    rules (HeadRules): The rules of its language.
-    RETURNS (list of Dependency): One a word. They make a tree without crossing lines.
+    tree (Tree): Any tree.
+    rules (HeadRules): The head rules of its language.
+    RETURNS (list of Dependency): The dependency of each word; together they form a projective tree.
     """
-    found: list[Dependency] = []
+    result: list[Dependency] = []
 
     def head_of(node: Tree, heads: list[int]) -> int:
         if node.is_leaf:
-            found.append(Dependency(NO_HEAD, "", node.label))
-            return len(found) - 1
+            result.append(Dependency(NO_HEAD, "", node.label))
+            return len(result) - 1
         head = heads[rules.head(node.label, [child.label for child in node.children])]
         for child, word in zip(node.children, heads, strict=True):
             if word != head:
-                found[word] = Dependency(head, node.label, child.label)
+                result[word] = Dependency(head, node.label, child.label)
         return head
 
     word = tree.fold(head_of)
-    found[word] = Dependency(NO_HEAD, "", tree.label)
-    return found
+    result[word] = Dependency(NO_HEAD, "", tree.label)
+    return result
 
 
 def conllu(tree: Tree, rules: HeadRules = ENGLISH) -> str:
-    """The lines of a sentence in CoNLL-U: words as in text, tags as XPOS, and dependencies; "_" for what is not known.
+    """Return a sentence in CoNLL-U: words as in text, tags as XPOS, and dependencies; other columns are "_".
 
     tree (Tree): Any tree.
-    rules (HeadRules): The rules of its language.
+    rules (HeadRules): The head rules of its language.
     """
     words = [unescape_token(word) for word in tree.words]
     lines = [f"# text = {' '.join(words)}"]
-    for i, (word, tag, each) in enumerate(zip(words, tree.tags, dependencies(tree, rules), strict=True), start=1):
-        lines.append("\t".join((str(i), word, "_", "_", tag, "_", str(each.head + 1), each.label, "_", "_")))
+    for i, (word, tag, dependency) in enumerate(zip(words, tree.tags, dependencies(tree, rules), strict=True), start=1):
+        lines.append(
+            "\t".join((str(i), word, "_", "_", tag, "_", str(dependency.head + 1), dependency.label, "_", "_"))
+        )
     return "\n".join(lines) + "\n"

@@ -41,11 +41,11 @@ class DependencySentence:
 def read_conllu(path: PathLike) -> Iterator[DependencySentence]:
     """Read the sentences of a CoNLL-U file, gzipped or not, one at a time.
 
-    Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are passed over.
+    Comments, the lines of multiword tokens (such as 3-4) and empty nodes (such as 8.1) are skipped.
 
     YIELDS (DependencySentence): The sentences in their order.
-    RAISES (TreebankError): For a line that is not CoNLL-U, and for heads that make no tree; it names file and line.
-        (OSError): For a file that cannot be opened.
+    RAISES (TreebankError): If a line is not CoNLL-U, or heads do not form a tree; the error has file and line.
+        (OSError): If the file cannot be opened.
     """
     name = os.fspath(path)
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(read_lines(path), start=1))
@@ -96,7 +96,7 @@ def _top_down(sentence: DependencySentence) -> list[int]:
     """Return the words below the roots, each after its head; words whose heads make a circle are below none."""
     children = sentence.children()
     words = [word for word, head in enumerate(sentence.heads) if head == NO_HEAD]
-    for word in words:  # which grows
+    for word in words:  # grows while it is traversed
         words.extend(children[word])
     return words
 
@@ -104,7 +104,7 @@ def _top_down(sentence: DependencySentence) -> list[int]:
 def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
     """Return the words of the subtree below each word as a half-open span without the punctuation at its edges.
 
-    RETURNS (list of (start, end) or None): (n_words,); None of a subtree with gaps, and of punctuation alone.
+    RETURNS (list of (start, end) or None, (n_words,)): None for a subtree with gaps, and for punctuation alone.
     """
     n_words = len(sentence.words)
     least, greatest, sizes = list(range(n_words)), list(range(n_words)), [1] * n_words
@@ -114,7 +114,7 @@ def subtree_spans(sentence: DependencySentence) -> list[tuple[int, int] | None]:
             least[head] = min(least[head], least[word])
             greatest[head] = max(greatest[head], greatest[word])
             sizes[head] += sizes[word]
-    is_mark = [part == "PUNCT" for part in sentence.parts_of_speech]
+    is_mark = [pos == "PUNCT" for pos in sentence.parts_of_speech]
     spans: list[tuple[int, int] | None] = []
     for start, last, size in zip(least, greatest, sizes, strict=True):
         if last - start + 1 != size or all(is_mark[start : last + 1]):

@@ -1,4 +1,4 @@
-"""A treebank in files, each of them a shard: what learns from it reads each file where it is counted."""
+"""Treebanks in several files, which learners read in parallel."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from spacy_lpcfg.trees.reading import PENN, checked_dialect, dialect_of, read_tr
 from spacy_lpcfg.trees.tree import Tree
 
 SUFFIXES = (".mrg", ".mrg.gz")
-"""Of files that this package writes."""
+"""Suffixes of the treebank files that this package writes."""
 
 
 @dataclass(frozen=True)
 class TreeFiles:
-    """The trees of files, anew at every iteration; learners read several files in parallel.
+    """The trees of treebank files, read anew at every iteration; learners read several files in parallel.
 
-    paths (tuple of str): bracketed files, gzipped or not, in their order. On a cluster all machines have them there.
-    on_error (callable or None): see `read_trees`; called where the learner runs.
-    on_read (callable or None): called there with each file and the number of its trees, whenever it was read.
-    dialect (str or None): see `read_trees`.
-    on_dropped (callable or None): called before `on_read` with each file and what its dialect left out, by name.
-    coarse_tags (bool): see `read_trees`.
+    paths (tuple of str): Treebank files, gzipped or not, in order. On a cluster all machines need them at these paths.
+    on_error (callable or None): As for `read_trees`; called in the process of the learner.
+    on_read (callable or None): Called there with each file and the number of its trees, whenever it has been read.
+    dialect (str or None): As for `read_trees`.
+    on_dropped (callable or None): Called before `on_read` with each file and the counts of what its dialect dropped.
+    coarse_tags (bool): As for `read_trees`.
     """
 
     paths: tuple[str, ...]
@@ -49,12 +49,13 @@ class TreeFiles:
         on_dropped: Callable[[str, Counter[str]], None] | None = None,
         coarse_tags: bool = False,
     ) -> TreeFiles:
-        """The files of paths; the dialect is that which they all look like, if none is said.
+        """Collect treebank files; the dialect is recognized if none is given.
 
-        paths (path or iterable of paths): files; folders, of which all files below them that the dialect knows count,
-            sorted; patterns as for `glob`, sorted.
-        RAISES (FileNotFoundError): As of `files_of`.
-            (TreebankError): For files of several dialects. (ValueError): For a dialect that is none.
+        paths (path or iterable of paths): Files; folders, searched recursively for files with a suffix of the dialect;
+            or `glob` patterns. Files of a folder or pattern are sorted.
+        RAISES (FileNotFoundError): If a path does not exist, or names no file.
+            (TreebankError): If files are of several dialects.
+            (ValueError): If the dialect is unknown.
         """
         files = tuple(treebank_files(paths, dialect))
         return cls(files, on_error, on_read, dialect or shared_dialect(files), on_dropped, coarse_tags)
@@ -73,40 +74,44 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """The ends of names of files that a dialect knows, or that any does, gzipped or not."""
+    """Return the file suffixes of a dialect, or of all dialects, plain and gzipped."""
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
-    own = dict.fromkeys(suffix for each in dialects for suffix in each.suffixes)
-    return tuple(suffix + end for suffix in own for end in ("", ".gz"))
+    suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.suffixes)
+    return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
 
 
 def treebank_files(
     paths: PathLike | Iterable[PathLike], dialect: str | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[str]:
-    """The files of paths, as for `TreeFiles.of`; of a folder those with a name that the dialect knows.
+    """Yield the treebank files at paths, as for `TreeFiles.of`.
 
-    dialect (str or None): None for any; then files of a folder that look like no treebank are left out.
-    others (tuple of str): ends of names of files that count too.
-    RAISES (FileNotFoundError): As `files_of`. (ValueError): For an unknown dialect.
+    paths (path or iterable of paths): Files, folders or patterns; files of a folder need a suffix of the dialect.
+    dialect (str or None): None for any dialect; files of a folder that do not look like a treebank are then skipped.
+    others (tuple of str): Further suffixes.
+    RAISES (FileNotFoundError): As for `files_of`.
+        (ValueError): If the dialect is unknown.
     """
     suffixes = suffixes_of(checked_dialect(dialect)) + others
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
-        found = [*files_of(path, suffixes)]
+        candidates = [*files_of(path, suffixes)]
         if os.path.isdir(path) and dialect is None:
-            found = [file for file in found if file.endswith(SUFFIXES + others) or _is_treebank(file)] or found
-        yield from found
+            candidates = [
+                file for file in candidates if file.endswith(SUFFIXES + others) or _is_treebank(file)
+            ] or candidates
+        yield from candidates
 
 
 def _is_treebank(file: str) -> bool:
     try:
         return looks_like("".join(first_lines(read_lines(file)))) is not None
-    except TreebankError:  # told when it is read
+    except TreebankError:  # reported when the file is read
         return True
 
 
 def shared_dialect(files: Iterable[str]) -> str:
-    """The dialect that files look like.
+    """Recognize the common dialect of files.
 
-    RAISES (TreebankError): For files of several, or one that cannot be read.
+    RAISES (TreebankError): If the files are of several dialects, or one cannot be read.
     """
     first: dict[str, str] = {}
     for file in files:
@@ -123,10 +128,10 @@ def shared_dialect(files: Iterable[str]) -> str:
 
 
 def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[str]:
-    """The files of paths, which are files, folders or patterns as for `TreeFiles.of`.
+    """Yield the files at paths, which are files, folders or `glob` patterns.
 
-    suffixes (tuple of str): of the files of a folder that count.
-    RAISES (FileNotFoundError): For a path that is nothing of these, or where no file is, and for a link to nothing.
+    suffixes (tuple of str): Suffixes that files of a folder need.
+    RAISES (FileNotFoundError): If a path does not exist or names no file, or a link is broken.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         yield from _files(os.fspath(path), suffixes)
@@ -134,20 +139,22 @@ def files_of(paths: PathLike | Iterable[PathLike], suffixes: tuple[str, ...] = S
 
 def _files(path: str, suffixes: tuple[str, ...]) -> list[str]:
     if os.path.isdir(path):
-        found = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(suffixes))
-        what = f"files that end in {' or '.join(suffixes)} in the folder"
-        _check_links(found)
+        matches = sorted(str(file) for file in Path(path).rglob("*") if file.name.endswith(suffixes))
+        expected = f"files that end in {' or '.join(suffixes)} in the folder"
+        _check_links(matches)
     elif os.path.exists(path):
         return [path]
     else:
-        found = sorted(file for file in glob(path, recursive=True) if os.path.isfile(file))
-        what = "a file, a folder, or files of the pattern"
-    if not found:
-        raise FileNotFoundError(f"Expected {what} {path!r}, found none. Check the path, or name the files themselves.")
-    return found
+        matches = sorted(file for file in glob(path, recursive=True) if os.path.isfile(file))
+        expected = "a file, a folder, or files of the pattern"
+    if not matches:
+        raise FileNotFoundError(
+            f"Expected {expected} {path!r}, found none. Check the path, or name the files themselves."
+        )
+    return matches
 
 
 def _check_links(files: list[str]) -> None:
     for file in files:
         if not os.path.exists(file):
-            raise FileNotFoundError(f"The link {file!r} points to nothing: mend it, or remove it from its folder.")
+            raise FileNotFoundError(f"The link {file!r} points to nothing: repair it, or remove it from its folder.")

@@ -1,9 +1,9 @@
-"""Trees of GUM, mended: what a converter made of them follows the Penn Treebank's guidelines again.
+"""Corrections of the GUM treebank towards the annotation guidelines of the Penn Treebank.
 
-The constituency trees of GUM (`const/` of github.com/amir-zeldes/gum) are those of a parser that was given gold tags,
-with functions from gold dependencies. So they have habits that annotators have not: `(SBAR (NP-SBJ (WP who)) ...)`.
-Each function of `HABITS` mends one, by Bies et al. (1995), Bracketing Guidelines for Treebank II Style, or by Santorini
-(1990), Part-of-Speech Tagging Guidelines. Words stay, and so do functions such as `-SBJ`.
+The constituency trees of GUM (`const/` of github.com/amir-zeldes/gum) were made by a parser from gold tags, with
+function labels from gold dependencies. So they deviate systematically from manual annotation: `(SBAR (NP-SBJ (WP who))
+...)`. Each function in `CORRECTIONS` repairs one deviation, by Bies et al. (1995), Bracketing Guidelines for Treebank
+II Style, or by Santorini (1990), Part-of-Speech Tagging Guidelines. Words and function labels such as `-SBJ` are kept.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ _HYPHENS = {"-", "--", "‐", "‑", "–", "––", "—"}
 
 
 def mended_gum(tree: Tree) -> Tree:
-    """The tree, with all of `HABITS` mended.
+    """Apply all `CORRECTIONS` to a tree of GUM.
 
-    tree (Tree): A tree of GUM as it is distributed, or without its functions and root.
-    RETURNS (Tree): A tree of the same words. Mending it again changes nothing.
+    tree (Tree): A tree of GUM as distributed, or without its function labels and root.
+    RETURNS (Tree): The corrected tree of the same words. Correcting it again changes nothing.
     """
     before = None
-    while tree != before:  # as one mended habit may uncover another
+    while tree != before:  # one correction may enable another
         before = tree
-        for habit in HABITS:
-            tree = habit(tree)
+        for correct in CORRECTIONS:
+            tree = correct(tree)
     return tree
 
 
 def phrases_at_root(tree: Tree) -> Tree:
-    """A command is an `S` over its `VP`, and a word alone has a phrase: `(S (VP (VB See)))`, not `(VB See)`."""
+    """Put a command under `S` over its `VP`, and a single word under a phrase: `(S (VP (VB See)))`, not `(VB See)`."""
     root, top = strip_root(tree)
     is_rooted = top is not tree
     if top.is_leaf and top.label[:2] in _ALONE:
@@ -50,7 +50,9 @@ def phrases_at_root(tree: Tree) -> Tree:
 
 
 def wh_phrases(tree: Tree) -> Tree:
-    """A phrase that asks or relates is a `WHNP`, `WHADVP`, `WHADJP` or `WHPP`, as a subject too (Bies, wh-phrases)."""
+    """Label interrogative and relative phrases `WHNP`, `WHADVP`, `WHADJP` or `WHPP`, also as subjects (Bies,
+    wh-phrases).
+    """
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         category = _category(node)
@@ -66,7 +68,7 @@ def wh_phrases(tree: Tree) -> Tree:
 
 
 def interjections(tree: Tree) -> Tree:
-    """A word with the tag `UH` is an `INTJ`, and heads no other phrase (Bies, INTJ)."""
+    """Put words with the tag `UH` under `INTJ`, and under no other phrase (Bies, INTJ)."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         category = _category(node)
@@ -78,20 +80,20 @@ def interjections(tree: Tree) -> Tree:
 
 
 def fillers(tree: Tree) -> Tree:
-    """The filler *like* is no preposition or conjunction: what it opens is a `PP` or an `SBAR` no longer.
+    """Dissolve a `PP` or `SBAR` that the filler *like* introduces, since it is no preposition or conjunction.
 
-    Where `interjections` leave a `PP` or `SBAR` of an interjection and phrases, all of these go up.
+    If `interjections` leave a `PP` or `SBAR` of an interjection and phrases, its children are attached to its parent.
     """
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
-        parts = [child.children if _opens_with_filler(child) else (child,) for child in children]
-        return _with_children(node, [part for some in parts for part in some])
+        groups = [child.children if _opens_with_filler(child) else (child,) for child in children]
+        return _with_children(node, [child for group in groups for child in group])
 
     return tree.fold(mend)
 
 
 def parentheses(tree: Tree) -> Tree:
-    """A phrase in brackets is a `PRN`, and numbers or nouns in it are an `NP` (Bies, PRN): `(PRN [ (NP (CD 1)) ])`."""
+    """Label a bracketed phrase `PRN`, with numbers or nouns under an `NP` (Bies, PRN): `(PRN [ (NP (CD 1)) ])`."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         if node.label not in ROOT_LABELS:
@@ -103,7 +105,7 @@ def parentheses(tree: Tree) -> Tree:
 
 
 def particles(tree: Tree) -> Tree:
-    """The particle of a verb is a `PRT` (Bies, PRT), and a word that heads a `PP` is no particle: it is `IN`."""
+    """Label a verb particle `PRT` (Bies, PRT), and tag the head of a `PP` as `IN` instead of `RP`."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         if _category(node) == "VP":
@@ -116,7 +118,7 @@ def particles(tree: Tree) -> Tree:
 
 
 def list_items(tree: Tree) -> Tree:
-    """The number or letter of an item is an `LST` (Bies, LST)."""
+    """Label the number or letter of a list item `LST` (Bies, LST)."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         if _category(node) in ("NP", "X") and [child.label for child in children] == ["LS"]:
@@ -127,7 +129,7 @@ def list_items(tree: Tree) -> Tree:
 
 
 def hyphens(tree: Tree) -> Tree:
-    """A hyphen or dash by itself has the tag `:` (Santorini): the `HYPH` of later guidelines is a word to EVALB."""
+    """Tag a free-standing hyphen or dash `:` (Santorini); EVALB counts the `HYPH` of later guidelines as a word."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         if node.label in ("HYPH", "SYM") and node.word in _HYPHENS:
@@ -138,7 +140,7 @@ def hyphens(tree: Tree) -> Tree:
 
 
 def repeated_categories(tree: Tree) -> Tree:
-    """A category is not alone below itself: where the Penn Treebank has that, an empty element stands beside it."""
+    """Merge a category over the same category alone, which the Penn Treebank has only beside an empty element."""
 
     def mend(node: Tree, children: list[Tree]) -> Tree:
         is_repeated = len(children) == 1 and not children[0].is_leaf and _category(children[0]) == _category(node)
@@ -147,7 +149,7 @@ def repeated_categories(tree: Tree) -> Tree:
     return tree.fold(mend)
 
 
-HABITS = (
+CORRECTIONS = (
     phrases_at_root,
     wh_phrases,
     interjections,
@@ -158,16 +160,16 @@ HABITS = (
     hyphens,
     repeated_categories,
 )
-"""What `mended_gum` mends, in this order."""
+"""The corrections that `mended_gum` applies, in this order."""
 
 
 def _category(node: Tree) -> str:
-    """A phrase's label without functions, a leaf's tag."""
+    """Return the tag of a leaf, or a phrase's label without function labels."""
     return node.label if node.is_leaf else basic_category(node.label)
 
 
 def _is_wh(category: str, children: list[Tree]) -> bool:
-    """Whether a phrase asks or relates, by the words and phrases right below it."""
+    """Return whether a phrase is interrogative or relative, by its immediate children."""
     tags = {child.label for child in children if child.is_leaf}
     phrases = [_category(child) for child in children if not child.is_leaf]
     if category == "PP":
@@ -179,16 +181,16 @@ def _is_wh(category: str, children: list[Tree]) -> bool:
 
 
 def _in_phrases(children: Iterable[Tree], tags: Container[str], label: str) -> list[Tree]:
-    """The children; words with these tags, as many as stand side by side, are in a phrase."""
-    found: list[Tree] = []
+    """Put each run of adjacent words with these tags under a phrase."""
+    phrases: list[Tree] = []
     for is_word, group in groupby(children, lambda child: child.is_leaf and child.label in tags):
-        some = list(group)
-        found.extend([Tree(label, some)] if is_word else some)
-    return found
+        members = list(group)
+        phrases.extend([Tree(label, members)] if is_word else members)
+    return phrases
 
 
 def _opens_with_filler(node: Tree) -> bool:
-    """Whether a `PP` or `SBAR` has an interjection in place of its preposition or conjunction."""
+    """Return whether a `PP` or `SBAR` has an interjection in place of its preposition or conjunction."""
     if _category(node) not in ("PP", "SBAR") or len(node.children) < 2:
         return False
     first, *others = node.children
@@ -198,7 +200,7 @@ def _opens_with_filler(node: Tree) -> bool:
 
 
 def _parenthesis(node: Tree) -> Tree:
-    """The `PRN` of a phrase in brackets, and any `PRN` with its words in an `NP`; another phrase as it is."""
+    """Return a bracketed phrase as `PRN`, and a `PRN` with its words under an `NP`; other phrases unchanged."""
     if len(node.children) < 3:
         return node
     first, *inside, last = node.children

@@ -1,4 +1,4 @@
-"""Which child is the head of a node: rules as data, in files of `head_tables`, and the heads of a whole tree."""
+"""Head rules, read from files in `head_tables`, and the lexical heads of trees."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Step = tuple[str, frozenset[str]]
 
 
 def in_turn(side: str, categories: str) -> tuple[Step, ...]:
-    """Steps that look for one category after the other: the earlier category wins."""
+    """Return steps that look for one category after the other: the earlier category wins."""
     return tuple((side, frozenset({category})) for category in categories.split())
 
 
 def at_once(side: str, categories: str = "") -> tuple[Step, ...]:
-    """One step that looks for all categories: the child that is nearer to the side wins."""
+    """Return one step that looks for all categories: the child nearest to the side wins."""
     return ((side, frozenset(categories.split())),)
 
 
@@ -35,10 +35,10 @@ class HeadRules:
         that side which has one of them. The first step that finds a child decides. If none does,
         it is the child of the parent's own category, else the first that is not punctuation, from
         the side of the last step.
-    side (str): The side for categories that are not in the table.
-    coordinators (frozenset of str): Categories of conjunctions. When one stands right before the
-        head that was found, the conjunct before it is the head.
-    cut (str): Signs that begin what is no part of a category, besides "-", "=" and "|".
+    side (str): The search side for categories that are not in the table.
+    coordinators (frozenset of str): Categories of conjunctions. If one precedes the head, the
+        conjunct before it becomes the head.
+    cut (str): Characters that end a category in a label, in addition to "-", "=" and "|".
     """
 
     table: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
@@ -47,11 +47,11 @@ class HeadRules:
     cut: str = ""
 
     def head(self, label: str, child_labels: Sequence[str]) -> int:
-        """Find the head among the children of a node.
+        """Return the position of the head among the children of a node.
 
-        Function labels do not matter. Of a label that `collapse_unaries` made, the innermost
-        category counts for the parent and the outermost for a child, since these are the two that
-        meet; a node `@X` that `binarize` made counts as an X.
+        Function labels are ignored. In a collapsed unary chain (`collapse_unaries`) the innermost
+        category counts for the parent and the outermost for a child, since these are adjacent in
+        the tree; a node `@X` from `binarize` counts as an X.
 
         label (str): The parent's label.
         child_labels (sequence of str): The children's labels or tags, left to right.
@@ -74,30 +74,31 @@ class HeadRules:
         not_punctuation = frozenset(child for child in children if not _is_punctuation(child))
         fall_back = ((last_side, frozenset({parent})), (last_side, not_punctuation))
         for side, wanted in steps + fall_back:
-            found = [i for i, child in enumerate(children) if child in wanted or _is_like(child, wanted)]
-            if found:
-                return found[0] if side == "left" else found[-1]
+            positions = [i for i, child in enumerate(children) if child in wanted or _is_like(child, wanted)]
+            if positions:
+                return positions[0] if side == "left" else positions[-1]
         return 0 if last_side == "left" else len(children) - 1
 
     def _steps_by_pattern(self, parent: str) -> tuple[Step, ...]:
         return next((steps for name, steps in self.table.items() if _is_like(parent, frozenset({name}))), ())
 
-    def _category(self, label: str, part: int) -> str:
-        category = _category(label, part)
+    def _category(self, label: str, index: int) -> str:
+        category = _category(label, index)
         for sign in self.cut:
             category = category.partition(sign)[0] or category
         return category
 
 
 def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
-    """The rules of a table: a line for the categories of each kind, `NP NX: right NN|NNS, left NP, right CD JJ`.
+    """Read head rules: lines of categories with their search steps, `NP NX: right NN|NNS, left NP, right CD JJ`.
 
-    Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category stands for
-    any letters. Three more lines may say what holds of all: `side: right`, `coordinators: CC CONJP`, and `cut: ^ _`,
-    signs that begin what is no part of a category, besides "-" and "=". A line that begins with "#" is a comment.
+    Categories that are joined by "|" are looked for at once, others one after the other. "*" in a category matches any
+    characters. Three more lines may give settings for all categories: `side: right`, `coordinators: CC CONJP`, and
+    `cut: ^ _` (see `HeadRules`). A line that begins with "#" is a comment.
 
-    path (str): What to call the lines in errors.
-    RAISES (ValueError): For a line that is none of these, with path and line.
+    lines (iterable of str): The lines of the table.
+    path (str): The name of the table in errors.
+    RAISES (ValueError): If a line is malformed; the message has path and line.
     """
     table: dict[str, tuple[Step, ...]] = {}
     settings = {"side": "left", "coordinators": "", "cut": ""}
@@ -112,7 +113,7 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
         if not (names.split() and colon and steps):
             raise ValueError(
                 f"{path}:{number}: Expected categories, a colon, and sides with the categories to look for, such as "
-                f"'NP: right NN|NNS, left NP', but got {shown(line.strip())}. Mend the line."
+                f"'NP: right NN|NNS, left NP', but got {shown(line.strip())}. Correct the line."
             )
         table.update(dict.fromkeys(names.split(), steps))
     if settings["side"] not in _SIDES:
@@ -122,19 +123,19 @@ def read_head_rules(lines: Iterable[str], path: str) -> HeadRules:
 
 
 def _steps(rule: str) -> tuple[Step, ...]:
-    """The steps of a line; none if it is broken."""
+    """Parse the steps of a line; return none if it is malformed."""
     steps: list[Step] = []
-    for part in rule.split(","):
-        side, *categories = part.split() or [""]
+    for step in rule.split(","):
+        side, *categories = step.split() or [""]
         if side not in _SIDES or not {*_SIDES}.isdisjoint(categories):
             return ()
-        steps += [(side, frozenset(each.split("|"))) for each in categories] or at_once(side)
+        steps += [(side, frozenset(alternatives.split("|"))) for alternatives in categories] or at_once(side)
     return tuple(steps)
 
 
 _SIDES = ("left", "right")
 TABLES = ("english", "corpussearch", "head-final", "general")
-"""The names of the tables that come with the package, files in `head_tables`."""
+"""Names of the tables in the package, files in `head_tables`."""
 _HEAD_FINAL = set("am az bn gu hi ja kk kn ko ky ml mn mr my ne pa si ta te tr ug ur uz".split())  # noqa: SIM905
 
 
@@ -148,11 +149,12 @@ DEFAULT = _packaged("general")
 
 
 def head_rules(name: str) -> HeadRules:
-    """The head rules of a language, as `rules_of_language` has them, of a table, or of a file.
+    """Return the head rules of a language, of a named table, or of a file.
 
-    name (str): The language's code, as spaCy has it; one of `TABLES`; or the path of a file as `read_head_rules` reads
-        it, with a dot or a slash.
-    RAISES (ValueError): For a table that is none, or a broken file. (OSError): For a file that cannot be opened.
+    name (str): A language code as in spaCy; one of `TABLES`; or the path of a file for `read_head_rules`, which must
+        contain a dot or a slash.
+    RAISES (ValueError): If there is no such table, or the file is malformed.
+        (OSError): If the file cannot be opened.
     """
     if name in TABLES:
         return _table(name)
@@ -167,7 +169,7 @@ def head_rules(name: str) -> HeadRules:
 
 
 def rules_of_language(code: str) -> HeadRules:
-    """ENGLISH for "en", the table "head-final" for Japanese, Korean, Turkish and others like them, and else DEFAULT."""
+    """Return ENGLISH for "en", the table "head-final" for languages such as Japanese and Korean, else DEFAULT."""
     return ENGLISH if code == "en" else _table("head-final") if code in _HEAD_FINAL else DEFAULT
 
 
@@ -176,15 +178,15 @@ _table = lru_cache(maxsize=None)(_packaged)
 
 
 def lexical_heads(tree: Tree, rules: HeadRules = ENGLISH) -> list[int]:
-    """The lexical head of every node.
+    """Find the lexical head of every node.
 
-    In a binarized tree a node `@X` counts as its own head child, so that the heads are those of
-    the tree before, but for some coordinations.
+    In a binarized tree a node `@X` counts as its own head child, so that except for some
+    coordinations the heads are those of the original tree.
 
     tree (Tree): Any tree.
-    rules (HeadRules): The rules of its language.
-    RETURNS (list of int): For each node, in the order of `tree.nodes()`, the position of the word
-        that is its head; a leaf's is its own.
+    rules (HeadRules): The head rules of its language.
+    RETURNS (list of int): The position of the head word of each node, in the order of
+        `tree.nodes()`.
     """
     nodes = list(tree.nodes())
     heads = [0] * len(nodes)
@@ -202,18 +204,18 @@ def lexical_heads(tree: Tree, rules: HeadRules = ENGLISH) -> list[int]:
     return heads
 
 
-def _category(label: str, part: int) -> str:
-    """The bare category of one part of a collapsed, perhaps binarized label."""
+def _category(label: str, index: int) -> str:
+    """Return the bare category of one label in a collapsed, perhaps binarized label."""
     if label.startswith(NEW_NODE):
         label = label[len(NEW_NODE) :].partition("->")[0]
-    category = split_chain(label)[part]
+    category = split_chain(label)[index]
     return category.partition("-")[0].partition("=")[0].partition("|")[0] or category
 
 
 @lru_cache(maxsize=2**16)
 def _is_like(category: str, wanted: frozenset[str]) -> bool:
-    """Whether a category is one of those with "*" in them."""
-    return any("*" in each and re.fullmatch(re.escape(each).replace(r"\*", ".*"), category) for each in wanted)
+    """Return whether a category matches a wanted one with "*" in it."""
+    return any("*" in name and re.fullmatch(re.escape(name).replace(r"\*", ".*"), category) for name in wanted)
 
 
 def _is_punctuation(category: str) -> bool:

@@ -1,4 +1,4 @@
-"""Trees as LaTeX, for the packages forest and qtree."""
+"""Output of trees as LaTeX, for the packages forest and qtree."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _QUOTES = ("``", "''")
 
 
 def to_latex(tree: Tree, style: str = "forest") -> str:
-    r"""The tree as LaTeX, a phrase a line.
+    r"""Return a tree as LaTeX, one phrase a line.
 
-    tree (Tree): Any tree. Words are written as in text, without the escapes of treebanks.
+    tree (Tree): Any tree. Words are written as in text, without treebank escapes.
     style (str): "forest", an environment of `\usepackage{forest}`; or "qtree", a command of `\usepackage{qtree}` or
         `\usepackage{tikz-qtree}`.
-    RAISES (ValueError): For another style.
+    RAISES (ValueError): If the style is unknown.
     """
     if style not in STYLES:
         raise ValueError(f"Expected a style of {' or '.join(STYLES)}, got {shown(style)}.")
@@ -52,7 +52,7 @@ def to_latex(tree: Tree, style: str = "forest") -> str:
 
 
 def _escaped(text: str) -> str:
-    """A label or word: in braces, where it is more than letters and digits."""
+    """Escape a label or word, and put it in braces if it is more than letters and digits."""
     if _PLAIN.fullmatch(text) and "_" not in text:
         return text
     return "{" + "".join(_SPECIAL.get(character, character) for character in text) + "}"

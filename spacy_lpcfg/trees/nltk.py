@@ -1,4 +1,4 @@
-"""Trees of NLTK, to and from ours."""
+"""Conversion of trees to and from NLTK."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from spacy_lpcfg.trees.tree import Tree
 
 
 def to_nltk(tree: Tree) -> Any:
-    """The tree as an `nltk.Tree`, with the words as its leaves; `from_nltk` undoes it.
+    """Convert a tree to an `nltk.Tree` with the words as leaves; the inverse of `from_nltk`.
 
-    RAISES (ImportError): Without NLTK.
+    RAISES (ImportError): If NLTK is missing.
     """
     nltk_tree = extra("nltk.tree", "to_nltk()").Tree
     return tree.fold(lambda node, below: nltk_tree(node.label, below or [node.word]))
 
 
 def from_nltk(tree: Any) -> Tree:
-    """The tree of an `nltk.Tree`, of whichever of its classes.
+    """Convert an `nltk.Tree`, or an instance of a subclass.
 
-    tree (nltk.Tree): every word below a tag of its own, and labels are strings
-    RAISES (ValueError): If it is another kind of thing, such as a tree with words beside constituents.
+    tree (nltk.Tree): A tree with string labels and each word below its own tag.
+    RAISES (ValueError): If the tree has another form, such as words beside constituents.
     """
     order, stack = [], [tree]
     while stack:

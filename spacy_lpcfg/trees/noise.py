@@ -1,8 +1,8 @@
-"""Trees as careless or loud writers would have them, to learn from beside the trees themselves.
+"""Data augmentation for treebanks: noisy spellings of trees, such as capitals or missing punctuation.
 
-A treebank is edited text: a grammar that has learned from it alone takes HELP ME for names. It learns better what words
-look like in capitals, in a headline, in lower case, with curly quotation marks, and without a full stop, from some of
-its trees in these forms. All but the last keep the number of words, and all keep the brackets.
+A treebank is edited text: a grammar that learned only from it takes HELP ME for names. It learns to parse capitals,
+headlines, lower case, curly quotation marks, and sentences without a full stop from copies of some of its trees in
+these forms. All but the last keep the number of words, and all keep the brackets.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _CURLY = str.maketrans("'`", "’‘")
 
 
 def capitals(tree: Tree) -> Tree:
-    """The tree IN CAPITALS."""
+    """Convert the words of a tree to CAPITALS."""
     return _spelled(tree, lambda leaf, _: _cased(leaf.word or "", str.upper))
 
 
 def headline(tree: Tree) -> Tree:
-    """The tree in Headline Case: every word has a capital, but for short function words inside."""
+    """Convert the words of a tree to Headline Case: all words but short function words inside are capitalized."""
 
     def spell(leaf: Tree, i: int) -> str:
         word = leaf.word or ""
@@ -34,17 +34,17 @@ def headline(tree: Tree) -> Tree:
 
 
 def lower_case(tree: Tree) -> Tree:
-    """The tree in lower case."""
+    """Convert the words of a tree to lower case."""
     return _spelled(tree, lambda leaf, _: _cased(leaf.word or "", str.lower))
 
 
 def curly_quotes(tree: Tree) -> Tree:
-    """The tree with curly quotation marks and apostrophes."""
+    """Replace quotation marks and apostrophes by curly ones."""
     return _spelled(tree, lambda leaf, _: _curly(leaf))
 
 
 def without_final(tree: Tree) -> Tree:
-    """The tree without the punctuation mark that ends its sentence; itself if it has none, or nothing else."""
+    """Remove the final punctuation mark of a sentence, if there is one and another word."""
     leaves = tree.leaves()
     if leaves[-1].label != "." or len(leaves) == 1:
         return tree
@@ -53,8 +53,8 @@ def without_final(tree: Tree) -> Tree:
     def drop(node: Tree, children: list[Tree | None]) -> Tree | None:
         if node.is_leaf:
             return None if node is last else node
-        rest = [child for child in children if child is not None]
-        return Tree(node.label, rest) if rest else None
+        remaining = [child for child in children if child is not None]
+        return Tree(node.label, remaining) if remaining else None
 
     return tree.fold(drop) or tree
 
@@ -65,16 +65,16 @@ KINDS = (*COPIED, *CHANGED)
 
 
 def with_noise(trees: Iterable[Tree], *, share: float, seed: int = 0) -> Iterator[Tree]:
-    """The trees, of which some are in other letters.
+    """Yield trees with random noise in the spelling of some.
 
-    Copies in capitals and in headline case follow their trees: nearly all of their words are others. Trees in lower
-    case, with curly quotation marks and without final punctuation are changed in place: most of their words stay, and
-    in a copy words seen once, from which learners tell what unknown words are, would be seen twice.
+    Copies in capitals and in headline case are added after their trees, since nearly all of their words differ. Lower
+    case, curly quotation marks and missing final punctuation are applied in place, since most words stay the same: in a
+    copy, words that occur once, from which learners estimate unknown words, would occur twice.
 
-    trees (iterable of Tree): Trees of a treebank with the tags of the Penn Treebank.
-    share (float): What share of the trees is copied, or changed, in each of the five ways.
-    seed (int): Of which trees these are. The same trees and seed give the same.
-    RETURNS (iterator of Tree): The trees and the copies, but for copies that are as the tree is.
+    trees (iterable of Tree): Trees with Penn Treebank tags.
+    share (float): Probability of each of the five kinds of noise for a tree.
+    seed (int): Seed of the random choice.
+    RETURNS (iterator of Tree): The trees and the copies that differ from their tree.
     RAISES (ValueError): If the share is not between 0 and 1.
     """
     if not 0 <= share <= 1:
@@ -93,7 +93,7 @@ def _with_noise(trees: Iterable[Tree], share: float, draw: Callable[[], float]) 
 
 
 def _spelled(tree: Tree, spell: Callable[[Tree, int], str]) -> Tree:
-    """The tree with other words, which a leaf and its place give."""
+    """Replace the words of a tree by `spell(leaf, position)`."""
     words = iter([spell(leaf, i) for i, leaf in enumerate(tree.leaves())])
 
     def rebuild(node: Tree, children: list[Tree]) -> Tree:
@@ -103,8 +103,8 @@ def _spelled(tree: Tree, spell: Callable[[Tree, int], str]) -> Tree:
 
 
 def _cased(word: str, change: Callable[[str], str]) -> str:
-    """The word in another case, but for the names of brackets."""
-    return "".join(part if _ESCAPE.fullmatch(part) else change(part) for part in _ESCAPE.split(word))
+    """Change the case of a word, except for escaped brackets."""
+    return "".join(piece if _ESCAPE.fullmatch(piece) else change(piece) for piece in _ESCAPE.split(word))
 
 
 def _curly(leaf: Tree) -> str:

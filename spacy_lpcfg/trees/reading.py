@@ -1,4 +1,4 @@
-"""Treebank files of any dialect, read as a stream."""
+"""Streaming readers of treebank files in any dialect."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from spacy_lpcfg.trees.tree import Tree
 
 PENN = "penn"
 _OF_PENN = (".mrg", ".parsed", ".ptb")
-_BRACKETS_ONLY = (PENN, "corpussearch", "keyaki")  # of the same words in brackets, which nothing tells apart for sure
-_APART = "greynir"  # whose leaves are those of no other, nor the other way round
+_BRACKETS_ONLY = (PENN, "corpussearch", "keyaki")  # bracketed dialects that cannot be told apart with certainty
+_APART = "greynir"  # has leaves like no other dialect
 _NO_WORDS = "trees without words"
 
 
@@ -32,15 +32,17 @@ def read_trees(
     """Read the trees of files, one at a time: memory does not grow with the files.
 
     paths (path or iterable of paths): UTF-8 files, with or without a byte order mark, plain or
-        compressed with gzip (told by the content).
-    on_error (callable or None): As in `parse_trees`: `errors.append` skips and keeps.
-    dialect (str or None): One of `DIALECTS`; None for what each file looks like, as `dialect_of` has it.
-    dropped (Counter or None): What the dialect leaves out of the trees is counted there, by its name.
-    coarse_tags (bool): Whether tags are cut to parts of speech, as `coarse_tag` has them.
-    YIELDS (Tree): The trees of the files in their order.
-    RAISES (TreebankError): For the first broken tree, if `on_error` is None; and in any case for a
-        file that is not UTF-8, a damaged gzip file, one of another dialect, and one with trees but no words.
-        (OSError): For a file that cannot be opened. (ValueError): For a dialect that is none.
+        compressed with gzip (recognized by content).
+    on_error (callable or None): Called with the error of every malformed tree, which is skipped,
+        as for `parse_trees`; None raises the error.
+    dialect (str or None): One of `DIALECTS`; None to recognize it for each file (`dialect_of`).
+    dropped (Counter or None): Receives the counts of what the dialect drops from the trees, by name.
+    coarse_tags (bool): Whether tags are reduced to parts of speech by `coarse_tag`.
+    YIELDS (Tree): The trees of the files in order.
+    RAISES (TreebankError): For the first malformed tree, if `on_error` is None; and in any case if a
+        file is not UTF-8, is damaged gzip data, is of another dialect, or has trees but no words.
+        (OSError): If a file cannot be opened.
+        (ValueError): If the dialect is unknown.
     """
     for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
         name = os.fspath(path)
@@ -56,7 +58,7 @@ def read_dialect(
     dialect: str | None = None,
     dropped: Counter[str] | None = None,
 ) -> Iterator[Tree]:
-    """The trees of lines; arguments and errors are those of `read_trees`."""
+    """Read the trees of lines; arguments and errors are those of `read_trees`."""
     stream = iter(lines)
     opening = first_lines(stream)
     name = checked_dialect(dialect) or guessed("".join(opening), path)
@@ -78,37 +80,41 @@ def read_dialect(
 
 
 def dialect_of(path: PathLike) -> str:
-    """The name of the dialect of a file, by its first lines.
+    """Recognize the dialect of a file by its first lines; return its name.
 
-    A file whose name ends as one of the Penn Treebank's, `.mrg`, has no codes and lemmas: it is `penn`, unless it is
-    in no way brackets around words. So is a file that looks like none.
-    RAISES (TreebankError, OSError): As `read_trees`.
+    A bracketed file with a suffix of the Penn Treebank, such as `.mrg`, is `penn`, and so is a file that looks like no
+    dialect.
+
+    RAISES (TreebankError, OSError): As for `read_trees`.
     """
     return guessed("".join(first_lines(read_lines(path))), os.fspath(path))
 
 
 def guessed(opening: str, path: str) -> str:
-    """As `dialect_of`, of the first lines of a file."""
+    """Recognize the dialect of a file by its first lines and its name, as `dialect_of` does."""
     name = looks_like(opening)
     is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and name in _BRACKETS_ONLY
     return PENN if name is None or is_penn else name
 
 
 def checked_dialect(name: str | None) -> str | None:
-    """RAISES (ValueError): For a name that is none of `DIALECTS`; None is fine."""
+    """Return the name of a dialect, or None, unchanged.
+
+    RAISES (ValueError): If there is no dialect of that name.
+    """
     if name is not None and name not in DIALECTS:
         raise ValueError(f"Expected one of the dialects {', '.join(DIALECTS)}, but got {shown(name)}.")
     return name
 
 
 def _check_family(name: str, opening: str, path: str) -> None:
-    found = looks_like(opening)
-    if found is None or found == name:
+    recognized = looks_like(opening)
+    if recognized is None or recognized == name:
         return
-    if DIALECTS[found].family != DIALECTS[name].family or _APART in (found, name):
+    if DIALECTS[recognized].family != DIALECTS[name].family or _APART in (recognized, name):
         raise BrokenFileError(
-            f"Expected {DIALECTS[name].what}, but this looks like {DIALECTS[found].what}. Read it in the dialect "
-            f"{found}, or leave it out.",
+            f"Expected {DIALECTS[name].what}, but this looks like {DIALECTS[recognized].what}. Read it in the dialect "
+            f"{recognized}, or leave it out.",
             path,
             1,
         )

@@ -1,4 +1,4 @@
-"""Tags cut to parts of speech: of tags with morphology a treebank has hundreds, most of them rare."""
+"""Reduction of morphological tags to parts of speech, since treebanks have hundreds of them, most of them rare."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ _MOOD = re.compile(r"^((?:AX|BE|DO|HV|LB|MD|RD|UT|VB)[DP])[IS]$")
 
 
 def coarse_tag(tag: str) -> str:
-    """The part of speech of a tag, which is what stands before the first of the signs - = ^ _ :
+    """Return the part of speech of a tag: the characters before the first of the signs - = ^ _ :
 
     `N-A` (IcePaHC), `N^A^SG` (HeliPaD), `no_et_þf` (GreynirCorpus) and `subst:sg:nom` become `N`, `N`, `no` and
-    `subst`. Words of several parts keep those of all: `N+D-A` becomes `N+D`. The mood of verbs in historical corpora,
-    which is a letter, goes as well: `VBDI` and `VBDS` become `VBD`. Tags that begin with a sign, as `-LRB-`, and those
-    without, as `PRP$` and `NNP|NN`, stay.
+    `subst`. In compound tags each component is reduced: `N+D-A` becomes `N+D`. The mood of verbs in historical corpora,
+    which is a letter, is removed as well: `VBDI` and `VBDS` become `VBD`. Tags that begin with a sign, such as `-LRB-`,
+    and tags without one, such as `PRP$` and `NNP|NN`, are kept.
     """
     if tag.startswith(tuple(_SIGNS)):
         return tag
-    return "+".join(_MOOD.sub(r"\1", _MORPHOLOGY.sub("", part)) for part in tag.split("+"))
+    return "+".join(_MOOD.sub(r"\1", _MORPHOLOGY.sub("", component)) for component in tag.split("+"))
 
 
 def with_coarse_tags(tree: Tree) -> Tree:
-    """The tree with tags as `coarse_tag` has them; the labels of phrases stay."""
+    """Replace the tags of a tree by `coarse_tag`; phrase labels are kept."""
     return tree.fold(
         lambda node, below: Tree(coarse_tag(node.label), word=node.word) if node.is_leaf else Tree(node.label, below)
     )

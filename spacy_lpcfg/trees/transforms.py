@@ -1,11 +1,11 @@
-r"""What is done to trees between the treebank and the grammar, and undone on the way back.
+r"""Tree transforms: binarization, unary collapsing, normalization, and token escapes.
 
-Pairs that undo each other exactly: `binarize` and `unbinarize`, `collapse_unaries` and
-`expand_unaries`. What cannot be undone is `normalize` and its parts.
+`binarize` and `unbinarize`, and `collapse_unaries` and `expand_unaries`, are exact inverses.
+`normalize` and its steps cannot be undone.
 
 A chain of unary nodes is collapsed into one node whose label joins theirs by "|", outermost first:
-`(S (VP (VB Go)))` becomes the leaf `(S|VP|VB Go)`. In labels that hold "|" themselves it is escaped
-by a backslash, as is the backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` reads both.
+`(S (VP (VB Go)))` becomes the leaf `(S|VP|VB Go)`. A "|" or backslash in a label is escaped by a
+backslash: `ADVP|PRT` becomes `ADVP\|PRT`. `split_chain` splits such labels.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEW_NODE = "@"
 
 _SPECIAL = re.compile(r"[\\|]")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_PART = re.compile(r"(?:^|\|)((?:[^\\|]|\\.?)*)", re.DOTALL)
+_CHAIN_LABEL = re.compile(r"(?:^|\|)((?:[^\\|]|\\.?)*)", re.DOTALL)
 
 _BRACKET_NAMES = {
     "(": "-LRB-",
@@ -42,21 +42,21 @@ _ESCAPE = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 
 
 def mirror(tree: Tree) -> Tree:
-    """The tree of the sentence read from right to left; its own inverse."""
+    """Reverse the order of the words and of all children; its own inverse."""
     return tree.fold(lambda node, below: Tree(node.label, below[::-1], node.word))
 
 
 def binarize(tree: Tree, *, direction: str = "left", markov: int = 0) -> Tree:
-    """Give every node at most two children, by nodes with labels that begin with "@".
+    """Give every node at most two children, by inserting nodes whose labels begin with "@".
 
     "left" groups from the left, `(VP (@VP (@VP V NP) PP) SBAR)`; "right" from the right,
     `(VP V (@VP NP (@VP PP SBAR)))`.
 
     tree (Tree): A tree; unary nodes are left as they are.
     direction (str): "left" or "right".
-    markov (int): How many of the siblings outside of a new node, the nearest, its label records:
-        with 2, the innermost new node of the second example is `@VP->_V_NP`. 0 gives `@VP`.
-    RETURNS (Tree): The tree that `unbinarize` turns back.
+    markov (int): Number of nearest siblings outside of a new node that its label records: with 2,
+        the innermost new node of the second example is `@VP->_V_NP`; with 0 it is `@VP`.
+    RETURNS (Tree): The binarized tree, which `unbinarize` restores.
     RAISES (ValueError): If a label of the tree begins with "@".
     """
     if direction not in ("left", "right"):
@@ -82,15 +82,15 @@ def unbinarize(tree: Tree) -> Tree:
     """Undo `binarize`: splice out the nodes whose labels begin with "@".
 
     tree (Tree): A binarized tree, of any direction and Markov order.
-    RAISES (ValueError): If the root's own label begins with "@".
+    RAISES (ValueError): If the label of the root begins with "@".
     """
     if tree.label.startswith(NEW_NODE):
         raise ValueError(
             f"A binarized tree has a root with a label of its own, but got {shown(tree.label)}. Pass the whole tree."
         )
 
-    def splice(node: Tree, parts: list[list[Tree]]) -> list[Tree]:
-        children = list(chain.from_iterable(parts))
+    def splice(node: Tree, groups: list[list[Tree]]) -> list[Tree]:
+        children = list(chain.from_iterable(groups))
         if node.label.startswith(NEW_NODE) and children:
             return children
         return [_with_children(node, children)]
@@ -99,10 +99,10 @@ def unbinarize(tree: Tree) -> Tree:
 
 
 def collapse_unaries(tree: Tree) -> Tree:
-    """Make one node of every chain of unary nodes; a word's tag is the last label of its chain.
+    """Collapse every chain of unary nodes into one node; a word's tag is the last label of its chain.
 
     tree (Tree): Any tree.
-    RETURNS (Tree): A tree without unary nodes, that `expand_unaries` turns back.
+    RETURNS (Tree): A tree without unary nodes, which `expand_unaries` restores.
     """
 
     def collapse(node: Tree, children: list[Tree]) -> Tree:
@@ -131,18 +131,18 @@ def expand_unaries(tree: Tree) -> Tree:
 
 
 def split_chain(label: str) -> list[str]:
-    """The labels of the nodes that `collapse_unaries` joined in this one, outermost first.
+    """Split the label of a collapsed unary chain into the labels of its nodes, outermost first.
 
     label (str): A label of a collapsed tree, as `S|VP` or `ADVP\\|PRT`.
     RETURNS (list of str): At least one label, as `["S", "VP"]` or `["ADVP|PRT"]`.
     """
     if "\\" not in label:
         return label.split("|")
-    return [_ESCAPED.sub(r"\1", part) for part in _PART.findall(label)]
+    return [_ESCAPED.sub(r"\1", escaped) for escaped in _CHAIN_LABEL.findall(label)]
 
 
 def strip_functions(tree: Tree) -> Tree:
-    """Cut categories before their first "-" or "=": `NP-SBJ-1` and `NP=2` become `NP`.
+    """Remove function labels and indices from categories: `NP-SBJ-1` and `NP=2` become `NP`.
 
     Tags are left alone, and so are categories that begin with "-" or "=".
     """
@@ -151,7 +151,7 @@ def strip_functions(tree: Tree) -> Tree:
 
 
 def strip_indices(tree: Tree) -> Tree:
-    """Keep functions of categories and cut their indices: `NP-SBJ-1` becomes `NP-SBJ`, and `NP=2` becomes `NP`.
+    """Remove indices from categories and keep function labels: `NP-SBJ-1` becomes `NP-SBJ`, and `NP=2` becomes `NP`.
 
     Tags are left alone, and so are categories that begin with "-" or "=".
     """
@@ -160,7 +160,7 @@ def strip_indices(tree: Tree) -> Tree:
 
 
 def _renamed(tree: Tree, rename: Callable[[str], str]) -> Tree:
-    """The tree with other names of its categories; tags are left alone."""
+    """Rename the categories of a tree; tags are left alone."""
 
     def renamed(node: Tree, children: list[Tree]) -> Tree:
         if node.is_leaf:
@@ -172,37 +172,36 @@ def _renamed(tree: Tree, rename: Callable[[str], str]) -> Tree:
 
 
 def category_with_functions(label: str) -> str:
-    """A label without indices; one that begins with a hyphen stays, as -LRB-."""
+    """Return a label without indices; a label that begins with a hyphen, such as -LRB-, is kept."""
     category, *functions = label.partition("=")[0].split("-")
-    return "-".join([category, *(each for each in functions if each and not each.isdigit())]) if category else label
+    return "-".join([category, *(name for name in functions if name and not name.isdigit())]) if category else label
 
 
 def basic_category(label: str) -> str:
-    """A label without function labels and indices; one that begins with a hyphen stays, as -LRB-."""
+    """Return a label without function labels and indices; a label that begins with a hyphen is kept."""
     return label.partition("-")[0].partition("=")[0] or label
 
 
 def remove_empty(tree: Tree) -> Tree | None:
     """Remove the words with the tag `-NONE-`, and the nodes that have no other words.
 
-    RETURNS (Tree or None): The rest of the tree; None if there is none.
+    RETURNS (Tree or None): The remaining tree; None if it has no words.
     """
 
     def prune(node: Tree, children: list[Tree | None]) -> Tree | None:
         if node.is_leaf:
             return None if node.label == EMPTY_TAG else node
-        rest = [child for child in children if child is not None]
-        return _with_children(node, rest) if rest else None
+        remaining = [child for child in children if child is not None]
+        return _with_children(node, remaining) if remaining else None
 
     return tree.fold(prune)
 
 
 def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, Tree]:
-    """Take off the artificial root, which is a unary node with a label that says so.
+    """Remove the artificial root: a unary node with a label such as ROOT or TOP.
 
-    tree (Tree): Any tree. A root with several children stays: they are held together by nothing
-        else.
-    labels (collection of str): The labels of artificial roots. Nested ones all come off.
+    tree (Tree): Any tree. A root with several children is kept, since nothing else joins them.
+    labels (collection of str): Labels of artificial roots. Nested roots are all removed.
     RETURNS (str, Tree): The root's label (of nested ones, the last that is not empty) and the tree
         below; "" and the tree itself if there is no such root.
     """
@@ -214,26 +213,25 @@ def strip_root(tree: Tree, labels: Collection[str] = ROOT_LABELS) -> tuple[str, 
 
 
 def clean(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """The tree as scoring sees it: without empty elements, artificial root and function labels.
+    """Clean a tree for scoring: remove empty elements, the artificial root and function labels, in this order.
 
-    They come off in this order. An unlabelled root that has to stay because it has several children is called TOP,
-    which EVALB does not count.
+    An unlabelled root with several children, which cannot be removed, is labelled TOP, which EVALB does not count.
 
-    functions (bool): whether functions stay, and indices only come off
+    functions (bool): Whether to keep function labels, and remove only indices.
     RETURNS (Tree or None): The clean tree; None if it has no words but empty elements.
     """
-    rest = remove_empty(tree)
-    if rest is None:
+    cleaned = remove_empty(tree)
+    if cleaned is None:
         return None
-    _, rest = strip_root(rest)
+    _, cleaned = strip_root(cleaned)
     strip = strip_indices if functions else strip_functions
-    return strip(rest if rest.label else Tree("TOP", rest.children))
+    return strip(cleaned if cleaned.label else Tree("TOP", cleaned.children))
 
 
 def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """The tree as learning sees it: clean, and of a category right over the same category only one.
+    """Normalize a tree for learning: clean it, and merge a category with the same category directly below it.
 
-    functions (bool): see `clean`
+    functions (bool): Whether to keep function labels, as for `clean`.
     RETURNS (Tree or None): The normalized tree; None if it has no words but empty elements.
     """
     cleaned = clean(tree, functions=functions)
@@ -241,23 +239,23 @@ def normalize(tree: Tree, *, functions: bool = False) -> Tree | None:
 
 
 def normalize_rooted(tree: Tree, *, functions: bool = False) -> Tree | None:
-    """The normalized tree, below its artificial root if it had one; `functions` as for `clean`."""
+    """Normalize a tree below its artificial root, if it has one; `functions` as for `clean`."""
     root, _ = strip_root(tree)
     normalized = normalize(tree, functions=functions)
     return Tree(root, [normalized]) if normalized and root else normalized
 
 
 def escape_token(word: str) -> str:
-    """Write the brackets in a word as the Penn Treebank does: `(` as `-LRB-`, `:)` as `:-RRB-`.
+    """Escape the brackets in a word as the Penn Treebank does: `(` as `-LRB-`, `:)` as `:-RRB-`.
 
     The six brackets are `()`, `[]` and `{}`: round, square (-LSB-) and curly (-LCB-).
-    Quotation marks depend on their place in the sentence: see `escape_tokens`.
+    Quotation marks depend on their position in the sentence: see `escape_tokens`.
     """
     return _BRACKET.sub(lambda match: _BRACKET_NAMES[match[0]], word)
 
 
 def unescape_token(word: str) -> str:
-    r"""Write a treebank's word as text does: the inverse of `escape_token`, and more.
+    r"""Convert a treebank token to plain text: the inverse of `escape_token`, and more.
 
     `-LRB-` and the other five become brackets, `\/` and `\*` lose the backslash, and the words
     ``` `` ``` and `''` become `"`.
@@ -268,15 +266,15 @@ def unescape_token(word: str) -> str:
 
 
 def escape_tokens(words: Sequence[str], *, known: Container[str] = ()) -> list[str]:
-    r"""Write the words of a sentence as a treebank does.
+    r"""Convert the words of a sentence to treebank spelling.
 
-    Brackets are named; a straight double quotation mark opens and closes by turns and closes at
-    the end of the sentence, and curly ones say themselves what they do.
+    Brackets are escaped. Straight double quotation marks open and close alternately, and close at
+    the end of the sentence; curly ones are converted by their form.
 
     words (sequence of str): The words of one sentence, as in the text.
-    known (container of str): Words in the spelling of the treebank at hand, for instance all that
-        its grammar has. A word among them stays as it is, since some treebanks have `[` and `"`
-        beside `-LRB-`, and `1/2` becomes `1\/2` where that is known.
+    known (container of str): Words in the spelling of the treebank, for instance the words of a
+        grammar. They are kept as they are, since some treebanks have `[` and `"` beside `-LRB-`;
+        `1/2` becomes `1\/2` if that is known.
     RETURNS (list of str): The words to look up in a grammar of that treebank.
     """
     escaped = []
@@ -297,7 +295,7 @@ def _spell(word: str, known: Container[str]) -> str:
 
 
 def _merge_unaries(tree: Tree) -> Tree:
-    """Make one node of X over X, if both are categories."""
+    """Merge X over X into one node, if both are categories."""
 
     def merge(node: Tree, children: list[Tree]) -> Tree:
         if len(children) == 1 and children[0].label == node.label and not children[0].is_leaf:
@@ -308,7 +306,7 @@ def _merge_unaries(tree: Tree) -> Tree:
 
 
 def _with_children(node: Tree, children: list[Tree]) -> Tree:
-    """The node with other children; itself if they are the ones it has."""
+    """Return the node with other children; the node itself if they are the same objects."""
     if len(children) == len(node.children) and all(map(is_, children, node.children)):
         return node
     return Tree(node.label, children)

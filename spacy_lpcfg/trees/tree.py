@@ -1,8 +1,8 @@
-"""The constituency tree: an immutable value that everything else in the package speaks of.
+"""The constituency tree, an immutable data structure that is used throughout the package.
 
 A node is either a *leaf* (a preterminal: its label is the tag, and it has a word) or an inner node
-(a label and at least one child). Nothing here recurses, so the depth of a tree is bounded by
-memory only.
+(a label and at least one child). No function here is recursive, so that the depth of a tree is
+limited only by memory.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tree:
 
     @property
     def is_leaf(self) -> bool:
-        """Whether the node is a preterminal, that is a tag over a word."""
+        """Whether the node is a preterminal: a tag over a word."""
         return self.word is not None
 
     @property
@@ -66,11 +66,11 @@ class Tree:
         return [leaf.label for leaf in self.leaves()]
 
     def leaves(self) -> list[Tree]:
-        """The preterminals, left to right."""
+        """Return the preterminals, left to right."""
         return [node for node in self.nodes() if node.word is not None]
 
     def nodes(self) -> Iterator[Tree]:
-        """All nodes in pre-order (a node before its children, left to right), leaves included."""
+        """Yield all nodes in pre-order (a node before its children, left to right), leaves included."""
         stack = [self]
         while stack:
             node = stack.pop()
@@ -78,7 +78,7 @@ class Tree:
             stack.extend(node.children[::-1])
 
     def spans(self) -> list[Span]:
-        """The brackets of the inner nodes, in pre-order.
+        """Return the brackets of the inner nodes, in pre-order.
 
         RETURNS (list of (int, int, str)): start, end and label; positions are half-open fenceposts
             between words, [start, end).
@@ -100,10 +100,10 @@ class Tree:
         return spans
 
     def fold(self, function: Callable[[Tree, list[Result]], Result]) -> Result:
-        """Compute a value bottom-up, as a recursive function would, without its recursion.
+        """Compute a value bottom-up, as a recursive function would, but without recursion.
 
-        function (callable): Takes a node and the list of its children's results (empty for a leaf);
-            called once a node in post-order, left to right.
+        function (callable): Called for every node in post-order, left to right, with the node and
+            the list of its children's results (empty for a leaf).
         RETURNS: The result of the root.
         """
         results: list[Result] = []
@@ -119,38 +119,37 @@ class Tree:
 
     @classmethod
     def from_spans(cls, words: Sequence[str], tags: Sequence[str], spans: Iterable[Span]) -> Tree:
-        """Build the tree that has these brackets: the inverse of `words`, `tags` and `spans()`.
+        """Build the tree that has the given brackets: the inverse of `words`, `tags` and `spans()`.
 
         words (sequence of str): The words, at least one.
         tags (sequence of str): Their tags, one a word.
         spans (iterable of (int, int, str)): Half-open brackets in pre-order, so that the first one
             covers the sentence and the outer of two equal brackets comes first. May be empty for a
             sentence of one word.
-        RAISES (ValueError): If brackets cross, are empty, lie outside the sentence, are out of
-            order, or the first does not cover the sentence; or if words and tags differ in number.
+        RAISES (ValueError): If brackets cross, are empty, outside the sentence or out of order, if
+            the first one does not cover the sentence, or if the numbers of words and tags differ.
         """
         if not words or len(words) != len(tags):
             raise ValueError(
                 f"A tree needs at least one word and one tag for each, but got {len(words)} words and {len(tags)} tags."
             )
         leaves = [cls(tag, word=word) for word, tag in zip(words, tags, strict=True)]
-        found: list[Tree] = []
-        open_brackets: list[tuple[Span, list[Tree]]] = [((0, len(leaves), ""), found)]
+        tops: list[Tree] = []
+        open_brackets: list[tuple[Span, list[Tree]]] = [((0, len(leaves), ""), tops)]
         position = 0
         for span in spans:
             position = _advance(open_brackets, leaves, position, span[0])
             _check_bracket(span, open_brackets[-1][0], position)
             open_brackets.append((span, []))
         _advance(open_brackets, leaves, position, len(leaves))
-        if len(found) != 1:
+        if len(tops) != 1:
             raise ValueError(
                 f"The first bracket must cover all {len(leaves)} words, but the brackets leave "
-                f"{len(found)} separate parts. Put a bracket (0, {len(leaves)}, label) first."
+                f"{len(tops)} separate parts. Put a bracket (0, {len(leaves)}, label) first."
             )
-        return found[0]
+        return tops[0]
 
     def __len__(self) -> int:
-        """The number of words."""
         return sum(node.word is not None for node in self.nodes())
 
     def __bool__(self) -> bool:
@@ -168,7 +167,7 @@ class Tree:
         return _from_flat, (self._flat(),)
 
     def __str__(self) -> str:
-        """The tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept)))."""
+        """Return the tree in brackets, on one line: (S (NP (DT the) (NN cat)) (VP (VBD slept)))."""
         pieces: list[str] = []
         stack: list[Tree | None] = [self]
         while stack:
@@ -187,7 +186,7 @@ class Tree:
         return f"<Tree {self}>"
 
     def _right_to_left(self) -> list[Tree]:
-        """The nodes, a node before its children, right to left: post-order read backwards."""
+        """Return the nodes, a node before its children, right to left: post-order reversed."""
         order: list[Tree] = []
         stack = [self]
         while stack:
@@ -197,7 +196,7 @@ class Tree:
         return order
 
     def _flat(self) -> tuple[Any, ...]:
-        """The tree as a flat tuple: label and word or arity of each node, in post-order."""
+        """Return the tree as a flat tuple: label and word or arity of each node, in post-order."""
         flat: list[Any] = []
         for node in reversed(self._right_to_left()):
             flat.append(node.label)
@@ -205,7 +204,7 @@ class Tree:
         return tuple(flat)
 
 
-# The slots' own setters, which the refusal in `Tree.__setattr__` does not reach.
+# Setters of the slots, which bypass `Tree.__setattr__`.
 _set_label = Tree.__dict__["label"].__set__
 _set_children = Tree.__dict__["children"].__set__
 _set_word = Tree.__dict__["word"].__set__
@@ -225,7 +224,7 @@ def _from_flat(flat: tuple[Any, ...]) -> Tree:
 
 
 def _advance(open_brackets: list[tuple[Span, list[Tree]]], leaves: list[Tree], position: int, end: int) -> int:
-    """Put the leaves up to `end` into the open brackets, and close the brackets that end there."""
+    """Add the leaves up to `end` to the open brackets, and close the brackets that end there."""
     while True:
         (_, bracket_end, label), children = open_brackets[-1]
         stop = min(end, bracket_end)

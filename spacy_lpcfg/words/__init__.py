@@ -1,4 +1,4 @@
-"""Classes of words, learned from raw text, for words that a treebank does not have."""
+"""Signatures of unknown words, and word classes learned from raw text."""
 
 from __future__ import annotations
 

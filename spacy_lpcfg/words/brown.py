@@ -1,7 +1,7 @@
-"""Classes of words that make a class bigram model of a text likely (Brown et al. 1992), found by exchange.
+"""Brown clustering: word classes that maximize the likelihood of a class bigram model (Brown et al. 1992).
 
-Differs from Brown et al.: words are exchanged between classes (Martin, Liermann and Ney 1998), which ends at a better
-likelihood than their mergers.
+Differs from Brown et al.: by the exchange algorithm (Martin, Liermann and Ney 1998), which reaches a higher likelihood
+than merging.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int = 1) -> csr_array:
-    """How often each word stands so many words before each other in a text, (n_words + 1, n_words + 1).
+    """Count the word pairs (w1, w2) where w2 follows w1 at a distance, as a matrix (n_words + 1, n_words + 1).
 
-    ids (int, (n,)): the words of the sentences, one after the other, each less than n_words; offsets (int,
-        (n_sentences + 1,)): where these begin. What is beyond their edges counts as the word `n_words`, but not beside
-        itself.
+    ids (int, (n,)): The words of all sentences, concatenated, each less than `n_words`.
+    offsets (int, (n_sentences + 1,)): Where each sentence begins in `ids`. Positions outside a sentence count as the
+        word `n_words`; pairs of two such positions do not count.
+    n_words (int): Size of the vocabulary.
+    distance (int): Distance of the two words; 1 for bigrams.
     """
-    from scipy.sparse import coo_array  # it takes 0.1 s to import, and classes that are there do not need it
+    from scipy.sparse import coo_array  # imported late: it takes 0.1 s, and is not needed for using learned classes
 
     bounded = np.full(len(ids) + distance * len(offsets), n_words, dtype=np.int64)
     sentence = np.repeat(np.arange(1, len(offsets)), np.diff(offsets))
@@ -35,10 +37,12 @@ def neighbours(ids: np.ndarray, offsets: np.ndarray, n_words: int, distance: int
 
 
 def cluster(counts: csr_array, n_clusters: int, n_sweeps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Classes of words, and how often they follow each other.
+    """Cluster words by the exchange algorithm; return the class of each word and the class bigram counts.
 
-    counts ((V + 1, V + 1)): how often each word stands before each other; the last one is the boundary of sentences.
-    RETURNS (tuple): int32 (V + 1,), of which the boundary has class C; int64 (C + 1, C + 1).
+    counts (csr_array, (V + 1, V + 1)): Bigram counts; the last word is the sentence boundary.
+    n_clusters (int): Number of classes C.
+    n_sweeps (int): Maximum number of passes over the vocabulary.
+    RETURNS (int32 (V + 1,), int64 (C + 1, C + 1)): Classes, where the boundary has class C; class bigram counts.
     """
     n = counts.shape[0]
     usage = counts.sum(axis=1)[:-1] + counts.sum(axis=0)[:-1]
@@ -55,12 +59,12 @@ def cluster(counts: csr_array, n_clusters: int, n_sweeps: int) -> tuple[np.ndarr
 
 
 def log_likelihood(pairs: np.ndarray) -> float:
-    """That of a text's classes, up to what does not depend on them: sum of N(g, h) log(N(g, h) / (N(g) N(h)))."""
+    """Return the class-dependent part of the log-likelihood: sum of N(g, h) log(N(g, h) / (N(g) N(h)))."""
     return n_log_n(pairs).sum() - n_log_n(pairs.sum(axis=0)).sum() - n_log_n(pairs.sum(axis=1)).sum()
 
 
 def n_log_n(counts: np.ndarray) -> np.ndarray:
-    """n log n of counts, 0 of none."""
+    """Return n log n for each count, and 0 for a count of 0."""
     counts = np.asarray(counts, dtype=np.float64)
     return counts * np.log(np.maximum(counts, 1))
 

@@ -1,4 +1,4 @@
-"""Words by their classes, and what classes tell of the tags of words that a treebank does not have."""
+"""Word classes, and the distribution of classes given a tag for words that a treebank does not have."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 OTHER = 0
 _DIGIT = re.compile(r"\d")
-_PRIOR = 10.0  # words of each tag that have classes as all words do
+_PRIOR = 10.0  # pseudo-counts that each tag gets from the distribution of classes over all words
 
 
 @dataclass(frozen=True, eq=False)
 class WordClasses:
-    """Classes of words that stand in like places of a text; class `OTHER` is of all words that are not among them.
+    """Classes of distributionally similar words; words without a class have class `OTHER`.
 
-    words (tuple[str, ...]): (n_words,), sorted; with 0 for every digit.
-    classes (int32, (n_words,)): of each, from 1 on.
+    words (tuple[str, ...], (n_words,)): Words with a class, sorted, with every digit replaced by 0.
+    classes (int32, (n_words,)): The class of each word, from 1 on.
     """
 
     words: tuple[str, ...]
@@ -30,18 +30,18 @@ class WordClasses:
 
     @property
     def n_classes(self) -> int:
-        """How many there are, `OTHER` among them."""
+        """Number of classes, `OTHER` included."""
         return 1 + int(self.classes.max(initial=OTHER))
 
     def of(self, word: str) -> int:
-        """The class of a word, or else of its lower case."""
+        """Return the class of a word, or of its lower-case form if the word has none."""
         plain = plain_form(word)
         return self._index.get(plain) or self._index.get(plain.lower(), OTHER)
 
     def shares(self, words: Iterable[tuple[str, int]], n_tags: int) -> np.ndarray:
-        """P(class | tag), smoothed towards P(class), float32 (n_classes, n_tags); the sum over classes is 1.
+        """Return P(class | tag), smoothed towards P(class), float32 (n_classes, n_tags); columns sum to 1.
 
-        words (iterable of (str, int)): distinct words with tags, by which those of unknown words are estimated.
+        words (iterable of (str, int)): Distinct words with their tags, from which the distribution is estimated.
         """
         counts = np.zeros((self.n_classes, n_tags))
         for word, tag in words:
@@ -51,7 +51,9 @@ class WordClasses:
         return (smoothed / smoothed.sum(axis=0)).astype(np.float32)
 
     def fit_shares(self, shares: np.ndarray, n_tags: int) -> bool:
-        """Whether stored classes and shares belong together: those of all classes, or none of no words."""
+        """Return whether stored classes and shares are consistent: shares for every class, or none if there are no
+        words.
+        """
         n_words = len(self.words)
         return (
             isinstance(shares, np.ndarray)
@@ -68,5 +70,5 @@ NO_CLASSES = WordClasses((), np.zeros(0, dtype=np.int32))
 
 
 def plain_form(word: str) -> str:
-    """A word as classes know it: digits are alike."""
+    """Return the form under which classes know a word: with 0 for every digit."""
     return _DIGIT.sub("0", word)

@@ -1,4 +1,4 @@
-"""Classes of words from raw text."""
+"""A learner of word classes from raw text."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from spacy_lpcfg.words.classes import OTHER, WordClasses, plain_form
 
 @dataclass(frozen=True)
 class ClassLearner:
-    """Learner of the classes of a text's frequent words, such that the classes make the text likely.
+    """Learner of word classes: clusters the frequent words of a text by the exchange algorithm.
 
-    A capital at the beginning of a sentence does not count where the word is commoner without it within sentences.
+    A capitalized first word of a sentence is lower-cased if the lower-case form is more frequent within sentences.
 
-    text (iterable of sequences of str): the words of each sentence, spelled as in the treebank. Learners of equal
-        settings and texts learn once; so it has a hash, and can be read again.
-    n_classes (int): of words, `OTHER` not counted.
-    min_count (int): of a word; vocabulary_size (int): the maximum number of words with a class, the most frequent
-        ones.
-    n_sweeps (int): of the exchange algorithm, at most; it ends earlier when no word moves.
+    text (iterable of sequences of str): The words of each sentence, spelled as in the treebank. The iterable must be
+        hashable and readable more than once, since learners of equal settings and texts share one result.
+    n_classes (int): Number of classes, `OTHER` not counted.
+    min_count (int): Words that occur less often than this get no class.
+    vocabulary_size (int): Maximum number of words with a class; the most frequent ones are clustered.
+    n_sweeps (int): Maximum number of sweeps of the exchange algorithm, which ends earlier when no word moves.
     """
 
     text: Iterable[Sequence[str]] = field(repr=False)
@@ -34,15 +34,15 @@ class ClassLearner:
     n_sweeps: int = 10
 
     def classes(self) -> WordClasses:
-        """Learn, or give what was learned before.
+        """Return the learned classes; a second call with equal settings returns the cached result.
 
-        RAISES (ValueError): If there are not as many such words as classes, or fewer than two classes are wanted.
+        RAISES (ValueError): If there are fewer frequent words than classes, or fewer than two classes.
         """
-        return _learned(self)
+        return _learn(self)
 
 
 @lru_cache(maxsize=4)
-def _learned(learner: ClassLearner) -> WordClasses:
+def _learn(learner: ClassLearner) -> WordClasses:
     n_classes = learner.n_classes
     if n_classes < 2:
         raise ValueError(f"Expected at least 2 classes of words, got {n_classes}.")
@@ -59,12 +59,14 @@ def _learned(learner: ClassLearner) -> WordClasses:
     ids = {word: i for i, word in enumerate(words)}
     flat = np.array([ids.get(word, len(words)) for sentence in text for word in sentence])
     counts_of_pairs = neighbours(flat, np.cumsum([0, *map(len, text)]), len(words) + 1)
-    found, _ = cluster(counts_of_pairs, n_classes, learner.n_sweeps)
-    return WordClasses(tuple(words), found[: len(words)] + np.int32(OTHER + 1))
+    classes, _ = cluster(counts_of_pairs, n_classes, learner.n_sweeps)
+    return WordClasses(tuple(words), classes[: len(words)] + np.int32(OTHER + 1))
 
 
 def _read(text: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The sentences in the forms that classes know, without capitals that only their beginnings have."""
+    """Return the sentences with plain word forms, first words lower-cased where only their position explains a
+    capital.
+    """
     sentences = [[plain_form(word) for word in sentence] for sentence in text if len(sentence)]
     within = Counter(word for sentence in sentences for word in sentence[1:])
     for sentence in sentences:

@@ -1,4 +1,4 @@
-"""What is remembered of texts: so many of them, and none that is long, so that memory is bounded in bytes too."""
+"""A cache for functions of texts that is bounded in bytes: it holds a limited number of short texts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 
 LONGEST = 100
-"""The most characters of a word or tag that anything is remembered of."""
+"""The greatest length, in characters, of a word or tag whose results are cached."""
 
 
 def is_remembered(text: str) -> bool:
-    """Whether a cache may keep a text; of longer ones all is found anew each time."""
+    """Return whether a text is short enough to be cached."""
     return len(text) <= LONGEST
 
 
 class Remembered(Generic[Result]):
-    """A function of one or several texts, which keeps the last n results for texts that are not long."""
+    """A function of one or several texts whose last n results for short texts are cached."""
 
     def __init__(self, function: Callable[..., Result], n: int) -> None:
         self._function = function
@@ -28,11 +28,11 @@ class Remembered(Generic[Result]):
     def __call__(self, *texts: str) -> Result:
         return (self._cached if all(map(is_remembered, texts)) else self._function)(*texts)
 
-    def each(self, texts: Iterable[str]) -> list[Result]:
-        """The results for texts one by one."""
+    def map(self, texts: Iterable[str]) -> list[Result]:
+        """Return the results for many texts, called one by one."""
         return [(self._cached if len(text) <= LONGEST else self._function)(text) for text in texts]
 
 
 def remembered(n: int) -> Callable[[Callable[..., Result]], Remembered[Result]]:
-    """A decorator that makes a function a `Remembered` one."""
+    """Return a decorator that caches the last n results of a function of texts."""
     return partial(Remembered, n=n)

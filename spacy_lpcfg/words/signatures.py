@@ -1,19 +1,19 @@
 """Signatures of unknown words: letter case, shape and suffix.
 
-A signature stands for all unknown words that look alike. Every word has several, from the most specific to the one of
-all words. A model backs off from one to the next until it knows one.
+A signature stands for all unknown words that look alike. Every word has several, from the most specific to the one that
+all words share. A model backs off from one to the next until it knows one.
 
 - `signature_backoff` is for grammars: capitals, digits, hyphens, suffix and position in the sentence, in the manner of
   the Berkeley Parser's signatures.
-- `affix_backoff` is for grammars of any language: script, letter case, shape, and the ends of the word. Which of them a
-  grammar has is learned from its treebank.
+- `affix_backoff` is for grammars of any language: script, letter case, shape, and suffixes. Which suffixes a grammar
+  distinguishes is learned from its treebank.
 - `suffix_signatures` is for networks: letter case and shape, then suffixes of growing length (Samuelsson 1993, Brants
   2000).
 
-Both look at a word as it is in text: `-RRB-.` is a bracket and a full stop, and no word in capitals. Of a word of more
-than `LONGEST` characters they look at its beginning and its end alone.
+All three see a word as it is in text: `-RRB-.` is a bracket and a full stop, and not a word in capitals. Of a word
+longer than `LONGEST` characters only the beginning and the end are seen.
 
-Saved models hold the names of signatures, so that a change of a name is a change of their format.
+Saved models contain the names of signatures, so that changing a name changes the file format.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from spacy_lpcfg.trees.transforms import unescape_token
 from spacy_lpcfg.words.remembered import LONGEST, is_remembered
 
 UNKNOWN = "<form>"
-"""The signature of all words."""
+"""The most general signature, which all words share."""
 MAX_SUFFIX = 4
 MAX_AFFIX = 5
 _AFFIX = "<form:"
-_LITTLE = 3  # letters of a word that headlines may have in lower case
-_FEWEST = 3  # words of a headline
+_LITTLE = 3  # words of up to so many letters may be in lower case in a headline
+_FEWEST = 3  # a headline has at least so many capitalized words
 _SUFFIX_MARK = " -"
 _SUFFIXES = sorted(
     [
@@ -77,30 +77,30 @@ _SUFFIXES = sorted(
 
 
 def signature_backoff(word: str, sentence_initial: bool) -> list[str]:
-    """Returns the names under which a grammar may emit a word, from the most specific to `UNKNOWN`.
+    """Return the names under which a grammar may emit a word, from the most specific to `UNKNOWN`.
 
-    word (str): the token.
-    sentence_initial (bool): whether it opens its sentence, where a capital says little.
-    RETURNS (list[str]): the word, as text has it if that differs (`"` of a treebank's two-character quotes), its lower
-        case if `sentence_initial`, signatures of falling detail, `UNKNOWN`.
+    word (str): The token.
+    sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
+    RETURNS (list[str]): The word; its unescaped form if that differs (such as `"` for a treebank's two-character
+        quotes); its lower case if `sentence_initial`; signatures from specific to general; `UNKNOWN`.
     """
     plain = _plain(word)
     names = [word, plain] if plain != word and is_remembered(word) else [word]
     if sentence_initial and word[:1].isupper():
         names.append(word.lower())
     case, shape, suffix = letter_case(plain, sentence_initial), token_shape(plain), _suffix(plain.lower())
-    for parts in ((case, shape, suffix), (case, shape), (shape or case,)):
-        name = "<" + " ".join(("form", *filter(None, parts))) + ">"
+    for features in ((case, shape, suffix), (case, shape), (shape or case,)):
+        name = "<" + " ".join(("form", *filter(None, features))) + ">"
         if name not in (names[-1], UNKNOWN):
             names.append(name)
     return [*names, UNKNOWN]
 
 
 def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
-    """Returns as `signature_backoff` does the names of a word, but those for any language.
+    """Return the names of a word as `signature_backoff` does, but with signatures for any language.
 
-    Its signatures have the scripts of its letters, its shape, its letter case, which is none where the script has none,
-    and its last letters, `MAX_AFFIX` of them, then fewer.
+    A signature combines the scripts of the letters, the shape, the letter case (if the script has one), and a suffix of
+    `MAX_AFFIX` letters, then of fewer.
     """
     plain = _plain(word)
     names = [word, plain] if plain != word and is_remembered(word) else [word]
@@ -120,12 +120,12 @@ def affix_backoff(word: str, sentence_initial: bool) -> list[str]:
 
 
 def _plain(word: str) -> str:
-    """Returns a word as text has it; of a long one its beginning and its end."""
+    """Return a word as it is in text; only the beginning and the end of a long one."""
     return unescape_token(word if is_remembered(word) else word[: LONGEST // 2] + word[-LONGEST // 2 :])
 
 
 def _scripts(word: str) -> list[str]:
-    """The scripts of a word's letters, sorted, as Unicode names them."""
+    """Return the Unicode scripts of a word's letters, sorted."""
     return sorted({_script(char) for char in word if char.isalpha()})
 
 
@@ -135,20 +135,20 @@ def _script(char: str) -> str:
 
 
 def backoff_of(terminals: Iterable[str]) -> Callable[[str, bool], list[str]]:
-    """Returns how a grammar with these terminals backs off: by the affixes of its treebank, or by English suffixes."""
+    """Return the back-off function that a grammar's terminals imply: `affix_backoff` or `signature_backoff`."""
     return affix_backoff if any(name.startswith(_AFFIX) for name in terminals) else signature_backoff
 
 
 def is_signature(name: str) -> bool:
-    """Returns whether a terminal of a grammar is a signature, not a word."""
+    """Return whether a terminal of a grammar is a signature, not a word."""
     return name.startswith("<form")
 
 
 def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
-    """Returns a word's signatures for a network, from the one of all words to that of the longest suffix.
+    """Return a word's signatures for a network, from the most general to the one with the longest suffix.
 
-    word (str): the token.
-    sentence_initial (bool): whether it opens its sentence, where a capital says little.
+    word (str): The token.
+    sentence_initial (bool): Whether the token opens its sentence, where a capital is not informative.
     RETURNS (list[str]): "" for all words, letter case and shape, then these with suffixes of 1 to `MAX_SUFFIX` letters.
     """
     plain = _plain(word)
@@ -159,7 +159,7 @@ def suffix_signatures(word: str, sentence_initial: bool) -> list[str]:
 
 
 def shorter_signature(signature: str) -> str:
-    """Returns the next more general of the `suffix_signatures`: one letter less, then no suffix, then ""."""
+    """Return the next more general of the `suffix_signatures`: one letter less, then no suffix, then ""."""
     kind, _, suffix = signature.partition(_SUFFIX_MARK)
     if len(suffix) > 1:
         return f"{kind}{_SUFFIX_MARK}{suffix[1:]}"
@@ -167,7 +167,7 @@ def shorter_signature(signature: str) -> str:
 
 
 def letter_case(word: str, sentence_initial: bool) -> str:
-    """Returns "CAPS", "Cap", "Init" for a capital that opens a sentence, "miXed", or "" for no capitals."""
+    """Return "CAPS", "Cap", "Init" for a capital that opens a sentence, "miXed", or "" for no capitals."""
     if word[:1].isupper():
         if len(word) > 1 and word.isupper():
             return "CAPS"
@@ -176,10 +176,10 @@ def letter_case(word: str, sentence_initial: bool) -> str:
 
 
 def is_in_capitals(words: Sequence[str]) -> bool:
-    """Returns whether a sentence is in capitals or a headline, so that a capital says little of any word.
+    """Return whether a sentence is in capitals or a headline, so that a capital is not informative in any word.
 
-    words (sequence of str): in capitals are at least two words with letters, and a headline has three that begin with
-        a capital, and none of more than three letters that does not.
+    A sentence is in capitals if it has at least two words with letters and all are upper-case. It is a headline if at
+    least three words begin with a capital, and no word of more than three letters begins without one.
     """
     alphabetic = [word for word in words if word[:1].isalpha()]
     if len(alphabetic) > 1 and all(map(str.isupper, alphabetic)):
@@ -189,9 +189,8 @@ def is_in_capitals(words: Sequence[str]) -> bool:
 
 
 def token_shape(word: str) -> str:
-    """Returns what a word has beside letters: "punct", "num", "alnum", "dash", "dot", or "" for nothing.
-
-    "punct" is for words without any letter or digit.
+    """Return the shape of a word: "punct" (no letter or digit), "num", "alnum", "dash", "dot", or "" for letters
+    only.
     """
     if not any(char.isalnum() for char in word):
         return "punct"
@@ -203,7 +202,7 @@ def token_shape(word: str) -> str:
 
 
 def _suffix(lower: str) -> str:
-    """Returns the longest known suffix of a word in lower case; "low" for none."""
+    """Return the longest known suffix of a word in lower case; "low" if none is known."""
     if lower.isalpha() or "-" in lower:
         for suffix in _SUFFIXES:
             if lower.endswith(suffix) and len(lower) >= len(suffix) + 3:

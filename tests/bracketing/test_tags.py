@@ -76,7 +76,7 @@ def test_tags_of_compounds_are_taken_apart(word, tag, parts):
 
 def test_tags_of_a_sentence_without_punctuation_keep_its_segments():
     sentence = plain(("He", "left", ",", "``", "they", "stayed", "."), ("PRP", "VBD", ",", "``", "PRP", "VBD", "."))
-    assert sentence.places == (0, 1, 4, 5)
+    assert sentence.positions == (0, 1, 4, 5)
     assert [UNIVERSAL[tag] for tag in sentence.universal] == ["PRON", "VERB", "PRON", "VERB"]
     assert sentence.segments == (0, 0, 1, 1)
 

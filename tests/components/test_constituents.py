@@ -448,7 +448,7 @@ def test_constituency_shown_in_a_notebook_escapes_text(monkeypatch):
     assert "&lt;script&gt;alert-LRB-1" in root._repr_html_()
     assert "<script" not in root._repr_html_()
     monkeypatch.setattr("spacy_lpcfg.pictures.trees._MOST_LEVELS", 0)
-    assert root._repr_html_().endswith("draw the parts of it that matter.</p>")
+    assert root._repr_html_().endswith("draw the subtrees that matter.</p>")
     assert "<script" not in root._repr_html_()
 
 

@@ -16,7 +16,7 @@ import spacy
 from commands import console_script, run, sample_part
 
 from spacy_lpcfg.components.cli.pipelines import save_pipeline, saving_folder
-from spacy_lpcfg.storage.manifest import MANIFEST, why_kept, write_manifest
+from spacy_lpcfg.storage.manifest import MANIFEST, reason_not_replaceable, write_manifest
 
 COMMANDS = {
     "lpcfg": "learn lpcfg {trees} --method pcfg",
@@ -37,7 +37,7 @@ def saved(tmp_path):
     (folder / "config.cfg").write_text("[nlp]")
     (folder / "vocab" / "strings.json").write_text("[]")
     write_manifest(folder)
-    assert why_kept(folder) is None
+    assert reason_not_replaceable(folder) is None
     return folder
 
 
@@ -72,22 +72,22 @@ def arguments(name: str, known: dict[str, Path]) -> list[str]:
 def test_manifest_names_the_first_entry_that_was_not_saved(saved, name):
     (saved / name).mkdir()
     (saved / "zzz").touch()
-    assert f"holds {name!r}, which was not saved" in why_kept(saved)
-    assert why_kept(saved, force=True) is None
+    assert f"holds {name!r}, which was not saved" in reason_not_replaceable(saved)
+    assert reason_not_replaceable(saved, force=True) is None
 
 
 def test_manifest_knows_what_has_changed_by_what_it_holds(saved):
     """A file that is only newer is the same; one that is missing is no loss; a folder or a link is another."""
     config, strings = saved / "config.cfg", saved / "vocab" / "strings.json"
     os.utime(config, (1, 1))
-    assert why_kept(saved) is None
+    assert reason_not_replaceable(saved) is None
     strings.write_text("()")
-    assert "holds 'vocab/strings.json', which has changed" in why_kept(saved)
+    assert "holds 'vocab/strings.json', which has changed" in reason_not_replaceable(saved)
     strings.unlink()
-    assert why_kept(saved) is None
+    assert reason_not_replaceable(saved) is None
     config.unlink()
     config.mkdir()
-    assert "holds 'config.cfg', which has changed" in why_kept(saved)
+    assert "holds 'config.cfg', which has changed" in reason_not_replaceable(saved)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
@@ -97,14 +97,14 @@ def test_manifest_follows_no_link_and_opens_no_pipe(saved, tmp_path):
     shutil.copy(config, tmp_path / "config.cfg")
     config.unlink()
     config.symlink_to(tmp_path / "config.cfg")
-    assert "'config.cfg', which has changed" in why_kept(saved)
+    assert "'config.cfg', which has changed" in reason_not_replaceable(saved)
     config.unlink()
     os.mkfifo(config)
-    assert "'config.cfg', which has changed" in why_kept(saved)
+    assert "'config.cfg', which has changed" in reason_not_replaceable(saved)
     config.unlink()
     shutil.rmtree(saved / "vocab")
     (saved / "vocab").symlink_to(tmp_path / "vocab")
-    assert "'vocab', which has changed" in why_kept(saved)
+    assert "'vocab', which has changed" in reason_not_replaceable(saved)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "{}", "null", b"\xff"])
@@ -112,18 +112,18 @@ def test_manifest_that_is_none_is_foreign_itself(tmp_path, text):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / MANIFEST).write_bytes(text if isinstance(text, bytes) else text.encode())
-    assert f"{MANIFEST!r}, which was not saved" in why_kept(folder)
+    assert f"{MANIFEST!r}, which was not saved" in reason_not_replaceable(folder)
 
 
 def test_manifest_lets_missing_and_empty_folders_be_replaced(tmp_path):
-    assert why_kept(tmp_path / "absent") is None
-    assert why_kept(tmp_path) is None
+    assert reason_not_replaceable(tmp_path / "absent") is None
+    assert reason_not_replaceable(tmp_path) is None
 
 
 def test_manifest_shows_no_control_characters(saved):
     if os.name == "posix":
         (saved / "\x1b[2J").touch()
-        assert "\x1b" not in why_kept(saved)
+        assert "\x1b" not in reason_not_replaceable(saved)
 
 
 # What cannot be moved ----------------------------------------------------------------------------
@@ -133,16 +133,16 @@ def test_manifest_shows_no_control_characters(saved):
 def test_manifest_keeps_the_working_folder_and_those_above(tmp_path, monkeypatch, force):
     monkeypatch.chdir(tmp_path)
     for folder in (".", "..", tmp_path, tmp_path.anchor):
-        assert "working folder" in why_kept(folder, force=force)
+        assert "working folder" in reason_not_replaceable(folder, force=force)
     (tmp_path / "below").mkdir()
-    assert why_kept("below", force=force) is None
+    assert reason_not_replaceable("below", force=force) is None
 
 
 def test_manifest_does_without_a_working_folder(tmp_path):
     (tmp_path / "gone").mkdir()
     code = (
-        "import os, sys; from spacy_lpcfg.storage.manifest import why_kept; os.rmdir(os.getcwd()); "
-        "print(why_kept(sys.argv[1]))"
+        "import os, sys; from spacy_lpcfg.storage.manifest import reason_not_replaceable; os.rmdir(os.getcwd()); "
+        "print(reason_not_replaceable(sys.argv[1]))"
     )
     done = subprocess.run([sys.executable, "-c", code, tmp_path], cwd=tmp_path / "gone", capture_output=True, text=True)
     if os.name == "posix":
@@ -152,15 +152,15 @@ def test_manifest_does_without_a_working_folder(tmp_path):
 @pytest.mark.skipif(not Path("/proc/self/mountinfo").exists(), reason="Linux tells what is mounted")
 def test_manifest_keeps_where_disks_are_mounted(saved, tmp_path, monkeypatch):
     """A folder that is mounted on another of the same disk is known from the system's list alone."""
-    assert "mounted" in why_kept("/proc", force=True)
+    assert "mounted" in reason_not_replaceable("/proc", force=True)
     below = tmp_path / "a b"
     (below / "disk").mkdir(parents=True)
     listed = tmp_path / "mountinfo"
     listed.write_text("".join(f"1 2 0:1 / {p} rw - ext4\n".replace("a b", r"a\040b") for p in (saved, below / "disk")))
     monkeypatch.setattr("spacy_lpcfg.storage.manifest._MOUNTS", str(listed))
     for folder in (saved, below, below / "disk"):
-        assert "mounted" in why_kept(folder, force=True)
-    assert why_kept(saved / "vocab", force=True) is None
+        assert "mounted" in reason_not_replaceable(folder, force=True)
+    assert reason_not_replaceable(saved / "vocab", force=True) is None
 
 
 # Commands ----------------------------------------------------------------------------------------
@@ -230,14 +230,14 @@ def test_manifest_of_a_pipeline_is_no_matter_for_spacy(known, tmp_path):
     assert MANIFEST in {path.name for path in (tmp_path / "model").iterdir()}
     assert MANIFEST not in json.loads((tmp_path / "model" / MANIFEST).read_text("utf-8"))
     nlp = spacy.load(tmp_path / "model")
-    assert why_kept(tmp_path / "model") is None
+    assert reason_not_replaceable(tmp_path / "model") is None
     shutil.copytree(tmp_path / "model", tmp_path / "copy")
-    assert why_kept(tmp_path / "copy") is None
+    assert reason_not_replaceable(tmp_path / "copy") is None
     nlp.to_disk(tmp_path / "other")
-    assert "'config.cfg', which was not saved" in why_kept(tmp_path / "other")
+    assert "'config.cfg', which was not saved" in reason_not_replaceable(tmp_path / "other")
     nlp.add_pipe("merge_entities")
     nlp.to_disk(tmp_path / "copy")
-    assert "'config.cfg', which has changed" in why_kept(tmp_path / "copy")
+    assert "'config.cfg', which has changed" in reason_not_replaceable(tmp_path / "copy")
 
 
 def test_manifest_is_asked_again_when_the_new_folder_is_complete(tmp_path):
@@ -249,7 +249,7 @@ def test_manifest_is_asked_again_when_the_new_folder_is_complete(tmp_path):
         _save_while_notes_come(nlp, output)
     assert (output / "notes").read_text() == "Mine."
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "model-1", "model-2"]
-    assert why_kept(tmp_path / "model-2") is None
+    assert reason_not_replaceable(tmp_path / "model-2") is None
     assert spacy.load(tmp_path / "model-2").pipe_names == []
 
 
@@ -291,7 +291,7 @@ def test_manifest_is_whole_whenever_saving_is_killed(tmp_path):
             process.kill()
         assert process.returncode == -signal.SIGKILL
         if output.exists():  # the first may have been killed before it saved any
-            assert why_kept(output) is None
+            assert reason_not_replaceable(output) is None
             assert {path.name for path in output.iterdir()} == {"one", "two", MANIFEST}
             assert (output / "one").read_text() == (output / "two").read_text()
     assert output.exists()

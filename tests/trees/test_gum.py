@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spacy_lpcfg.trees import Tree, mended_gum, parse_trees, read_trees
 from spacy_lpcfg.trees.gum import (
-    HABITS,
+    CORRECTIONS,
     fillers,
     hyphens,
     interjections,
@@ -96,7 +96,7 @@ def test_gum_mended_twice_is_mended_once(before):
 
 
 def test_gum_habits_all_have_an_example():
-    assert {habit for habit, _, _ in MENDED} == set(HABITS)
+    assert {habit for habit, _, _ in MENDED} == set(CORRECTIONS)
 
 
 @pytest.mark.parametrize("text", KEPT)

@@ -1,1 +1,1 @@
-"""What a bracketer is measured against: branching, random trees, CCM, and the best binary trees."""
+"""Baselines and bounds for bracketers: branching, random trees, CCM, and the best binary trees."""

@@ -1,4 +1,4 @@
-"""Sums and maxima over all binary trees of a sentence, where each span has a weight."""
+"""Sums and maxima over all binary trees of a sentence with weighted spans."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ Span = tuple[int, int]
 
 
 def span_marginals(log_weights: np.ndarray) -> np.ndarray:
-    """The probability that a tree has a span, where a tree's probability is proportional to its spans' weights.
+    """Compute the marginal probability of each span, where a tree's probability is proportional to its spans' weights.
 
-    log_weights (float64, (n_sentences, n + 1, n + 1)): of the span [i, j) at i, j, finite; the rest is not looked at.
-    RETURNS (float64, same shape): The marginals, 1 for the whole sentence and for words, 0 where i >= j.
-    RAISES (ValueError): For a shape or values that this is not.
+    log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weight of the span [i, j) at i, j; other entries are
+        ignored.
+    RETURNS (float64, same shape): The marginals: 1 for the whole sentence and for words, 0 where i >= j.
+    RAISES (ValueError): If the matrices are not square or not finite.
     """
     log_weights = _checked(log_weights, 3)
     out = np.zeros_like(log_weights)
@@ -24,9 +25,9 @@ def span_marginals(log_weights: np.ndarray) -> np.ndarray:
 
 
 def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
-    """The logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
+    """Return the logarithm of the sum over all trees of the product of their spans' weights, float64 (n_sentences,).
 
-    log_weights (float64, (n_sentences, n + 1, n + 1)): see `span_marginals`, which raises the same errors.
+    log_weights (float64, (n_sentences, n + 1, n + 1)): Log-weights of spans, as for `span_marginals`; same errors.
     """
     log_weights = _checked(log_weights, 3)
     chart = np.zeros_like(log_weights)
@@ -36,12 +37,12 @@ def log_sum_of_trees(log_weights: np.ndarray) -> np.ndarray:
 
 
 def best_tree(log_weights: np.ndarray) -> list[Span]:
-    """The binary tree whose spans weigh most together.
+    """Return the binary tree with the largest total span weight (CKY).
 
-    log_weights (float64, (n + 1, n + 1)): of the span [i, j) at i, j, finite; the rest is not looked at.
-    RETURNS (list of (start, end)): The n - 1 spans of two or more words in pre-order. Of equal trees the one that
-        splits its spans first, from the top.
-    RAISES (ValueError): For a shape or values that this is not.
+    log_weights (float64, (n + 1, n + 1)): Log-weight of the span [i, j) at i, j; other entries are ignored.
+    RETURNS (list of (start, end)): The n - 1 spans of two or more words in pre-order. Ties are broken, from the top, by
+        the leftmost split.
+    RAISES (ValueError): If the matrix is not square or not finite.
     """
     log_weights = _checked(log_weights, 2)
     spans = np.empty((max(len(log_weights) - 2, 0), 2), dtype=np.int32)

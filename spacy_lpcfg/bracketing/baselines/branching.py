@@ -1,6 +1,6 @@
-"""Trees that need no learning, and the best that a binary tree can do: what a learned bracketing is measured by.
+"""Baseline trees that need no learning, and the upper bound for binary trees.
 
-All are binary and over the words that count, that is without punctuation, and come as the spans of two or more words in
+All trees are binary, over the words without punctuation, and are returned as the spans of two or more words in
 pre-order: the whole sentence first, and no span for a sentence of one word.
 """
 
@@ -15,20 +15,20 @@ from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree
 
 
 def left_branching(n_words: int) -> list[Span]:
-    """The tree whose spans all begin with the first word."""
+    """Return the tree whose spans all begin with the first word."""
     return [(0, end) for end in range(n_words, 1, -1)]
 
 
 def right_branching(n_words: int, start: int = 0) -> list[Span]:
-    """The tree whose spans all end with the last word, over the words from `start` on."""
+    """Return the tree whose spans all end with the last word, over the words from `start` on."""
     return [(first, n_words) for first in range(start, n_words - 1)]
 
 
 def right_branching_inside_top(n_words: int, split: int) -> list[Span]:
-    """Two right-branching trees side by side.
+    """Return the tree of a top split with a right-branching tree on either side.
 
-    n_words (int): Of the sentence.
-    split (int): Words of the first tree; 0 and `n_words` give one tree.
+    n_words (int): Number of words in the sentence.
+    split (int): Number of words in the first tree; 0 or `n_words` for one right-branching tree.
     """
     if not 0 < split < n_words:
         return right_branching(n_words)
@@ -36,7 +36,7 @@ def right_branching_inside_top(n_words: int, split: int) -> list[Span]:
 
 
 def random_branching(n_words: int, random: np.random.Generator) -> list[Span]:
-    """A tree drawn from all binary trees, each as probable as any other (RANDOM in Klein and Manning 2002)."""
+    """Draw a binary tree uniformly from all binary trees (RANDOM in Klein and Manning 2002)."""
     spans: list[Span] = []
     stack = [(0, n_words)]
     while stack:
@@ -49,7 +49,7 @@ def random_branching(n_words: int, random: np.random.Generator) -> list[Span]:
 
 
 def _split_probabilities(n_words: int) -> np.ndarray:
-    """The share of all binary trees that split after 1, 2, ... words: of products of Catalan numbers."""
+    """Return the share of all binary trees that split after 1, 2, ... words, by products of Catalan numbers."""
     log_catalan = _log_catalan(np.arange(n_words - 1))
     log_products = log_catalan + log_catalan[::-1]
     weights = np.exp(log_products - log_products.max())
@@ -61,9 +61,9 @@ def _log_catalan(n: np.ndarray) -> np.ndarray:
 
 
 def upper_bound(n_words: int, gold: Iterable[Span]) -> list[Span]:
-    """The binary tree that has most of the gold brackets; of several, the one that splits its spans first.
+    """Return the binary tree with the most gold brackets; ties are broken by the leftmost split.
 
-    n_words (int): Of the sentence.
+    n_words (int): Number of words in the sentence.
     gold (iterable of (start, end)): Half-open spans of its words.
     """
     weights = np.zeros((n_words + 1, n_words + 1))

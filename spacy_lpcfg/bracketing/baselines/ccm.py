@@ -1,11 +1,11 @@
-"""The constituent-context model of Klein and Manning (2002), learned from tags by EM: the classic to compare with.
+"""The constituent-context model (CCM) of Klein and Manning (2002), learned from tags by EM: the standard baseline.
 
-A sentence's spans, single words among them, are the brackets of a binary tree or are not. Every span has a yield (its
-tags) and a context (the tags before and after it, or the edge of the sentence), each drawn from one of two
-distributions: that of brackets, or that of other spans. All binary trees are equally probable beforehand.
+Each span of a sentence, single words included, is a bracket of a binary tree or not. Every span has a yield (its tags)
+and a context (the tags before and after it, or the sentence boundary), each drawn from one of two distributions: that
+of brackets, or that of other spans. The prior over binary trees is uniform.
 
-Since all binary trees of a sentence have as many brackets, neither the normalizers of the four distributions nor the
-factors that all spans would have if none were a bracket change any posterior or best tree. So a bracket weighs
+All binary trees of a sentence have the same number of brackets. So neither the normalizers of the four distributions
+nor the factors that are common to all spans change any posterior or best tree, and a bracket has the weight
 
     (brackets of its yield + 2) (brackets of its context + 2) / (others of its yield + 8) (others of its context + 8)
 
@@ -26,11 +26,11 @@ from spacy_lpcfg.bracketing.baselines.binary_trees import Span, best_tree, log_s
 
 @dataclass(frozen=True)
 class CCM:
-    """A learner of constituent-context models.
+    """Learner of constituent-context models.
 
-    n_iterations (int): Of EM, after the start.
-    constituents, distituents (float): Counts added to those of brackets, and of other spans.
-    seed (int or None): Of a random start, in which each span of a sentence has a log-normal weight; None for the
+    n_iterations (int): Number of EM iterations.
+    constituents, distituents (float): Pseudo-counts of brackets and of other spans.
+    seed (int or None): Seed of a random start, in which each span of a sentence has a log-normal weight; None for the
         paper's start.
     """
 
@@ -45,12 +45,12 @@ class CCM:
         *,
         progress: Callable[[Iterable[int]], Iterable[int]] | None = None,
     ) -> ConstituentContext:
-        """Learn a model.
+        """Learn a model from tagged sentences.
 
-        sentences (iterable of sequences of str): Tags, without those of punctuation; sentences of fewer than two words
-            tell nothing and are left out. Memory grows with the sum of their squared lengths.
+        sentences (iterable of sequences of str): Tags of each sentence, without punctuation; sentences of fewer than
+            two words are skipped. Memory grows with the sum of the squared lengths.
         progress (callable or None): Wraps the iterable of iterations.
-        RETURNS (ConstituentContext): The model.
+        RETURNS (ConstituentContext): The learned model.
         RAISES (ValueError): If there is no sentence of two words.
         """
         groups, tags = _by_length(sentences)
@@ -66,7 +66,7 @@ class CCM:
         return model
 
     def _start(self, spans: Sequence[Spans]) -> list[np.ndarray]:
-        """The first posteriors."""
+        """Return the posteriors with which EM starts."""
         if self.seed is None:
             return [np.broadcast_to(split_marginals(s.n_words), s.square_shape) for s in spans]
         random = np.random.default_rng(self.seed)
@@ -75,7 +75,7 @@ class CCM:
     def _maximize(
         self, tags: dict[str, int], index: YieldIndex, spans: list[Spans], posteriors: list[np.ndarray]
     ) -> ConstituentContext:
-        """The model of expected counts."""
+        """Estimate the model from expected counts (M step)."""
         yields, contexts = np.zeros((2, index.size)), np.zeros((2, (len(tags) + 2) ** 2))
         for group, square in zip(spans, posteriors, strict=True):
             is_bracket = square[:, group.starts, group.ends]
@@ -89,7 +89,7 @@ class CCM:
         return ConstituentContext(tags, index, yield_odds, context_odds, others, shift)
 
     def _log_odds(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Log-odds up to a constant, log-probabilities of spans that are no brackets, and that constant."""
+        """Return log-odds up to a constant, log-probabilities of non-brackets, and that constant."""
         is_seen = counts.sum(axis=0) > 0
         brackets, others = counts[0] + self.constituents, np.maximum(counts[1], 0) + self.distituents
         total = np.log(others[is_seen].sum())
@@ -98,14 +98,14 @@ class CCM:
 
 @dataclass(frozen=True, eq=False)
 class ConstituentContext:
-    """A learned model: by how much yields and contexts speak for a bracket.
+    """A learned constituent-context model: log-odds of yields and contexts.
 
-    tags (dict of str to int): The known tags by number; all others are one.
+    tags (dict of str to int): Ids of the known tags; all unknown tags share one id.
     index (YieldIndex): The known yields.
-    yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Logarithms of odds, up to a constant;
-        the last yield is any that is not known.
-    others (tuple of float64 arrays): Log-probabilities of yields and of contexts of spans that are no brackets.
-    shift (float): That constant.
+    yields (float64, (n_yields + 1,)), contexts (float64, ((n_tags + 2) ** 2,)): Log-odds of a bracket, up to a
+        constant; the last yield stands for all unknown ones.
+    others (tuple of float64 arrays): Log-probabilities of yields and of contexts in spans that are no brackets.
+    shift (float): The constant of the log-odds.
     """
 
     tags: dict[str, int]
@@ -116,10 +116,10 @@ class ConstituentContext:
     shift: float
 
     def bracket(self, tags: Sequence[str]) -> list[Span]:
-        """The tree of largest probability.
+        """Return the most probable tree of a sentence.
 
-        tags (sequence of str): Of the words of a sentence that are not punctuation.
-        RETURNS (list of (start, end)): Its spans of two or more words in pre-order.
+        tags (sequence of str): Tags of the words, without punctuation.
+        RETURNS (list of (start, end)): Spans of two or more words in pre-order.
         """
         unknown = len(self.tags) + 1
         ids = np.array([[self.tags.get(tag, unknown) for tag in tags]], dtype=np.int64)
@@ -129,10 +129,10 @@ class ConstituentContext:
         return best_tree(self.log_weights(spans)[0])
 
     def log_likelihood(self, sentences: Iterable[Sequence[str]]) -> float:
-        """Log-probability of the yields and contexts of sentences, summed over all trees, which count alike.
+        """Return the log-likelihood of sentences: of their yields and contexts, summed over all trees.
 
-        sentences (iterable of sequences of str): Tags that the model learned from; those of fewer than two words do not
-            count.
+        sentences (iterable of sequences of str): Tags of the training sentences; sentences of fewer than two words are
+            skipped.
         """
         total = 0.0
         for tagged in sentences:
@@ -146,7 +146,7 @@ class ConstituentContext:
         return float(total)
 
     def log_weights(self, spans: Spans) -> np.ndarray:
-        """The weight of each span, float64 (n_sentences, n_words + 1, n_words + 1)."""
+        """Return the log-weight of each span as a bracket, float64 (n_sentences, n_words + 1, n_words + 1)."""
         square = np.zeros(spans.square_shape)
         square[:, spans.starts, spans.ends] = self.yields[spans.yields] + self.contexts[spans.contexts]
         return square
@@ -154,11 +154,11 @@ class ConstituentContext:
 
 @dataclass(frozen=True, eq=False)
 class Spans:
-    """All spans of sentences of equal length.
+    """All spans of sentences of equal length, with the ids of their yields and contexts.
 
-    n_words (int): Of each sentence.
-    starts, ends (int, (n_spans,)): Of the spans of a sentence.
-    yields, contexts (int, (n_sentences, n_spans)): What is in the spans, and what is around them.
+    n_words (int): Length of the sentences.
+    starts, ends (int, (n_spans,)): Boundaries of the spans in a sentence.
+    yields, contexts (int, (n_sentences, n_spans)): Ids of the tags in each span, and of the two tags around it.
     """
 
     n_words: int
@@ -173,11 +173,11 @@ class Spans:
 
     @classmethod
     def of(cls, tags: np.ndarray, yields: np.ndarray, n_tags: int) -> Spans:
-        """The spans of sentences.
+        """Collect the spans of sentences.
 
-        tags (int, (n_sentences, n_words)): of the words
-        yields (int, (n_sentences, n_words + 1, n_words + 1)): see `YieldIndex.ids`
-        n_tags (int): known tags; that number stands for the edge of a sentence, and the next for unknown tags
+        tags (int, (n_sentences, n_words)): Ids of the tags.
+        yields (int, (n_sentences, n_words + 1, n_words + 1)): Ids of yields, from `YieldIndex.ids`.
+        n_tags (int): Number of known tags; this id stands for the sentence boundary, and the next for unknown tags.
         """
         n_words = tags.shape[1]
         starts, ends = np.triu_indices(n_words + 1, k=1)
@@ -187,9 +187,9 @@ class Spans:
 
 
 class YieldIndex:
-    """Numbers for sequences of tags of any length: a sequence is a shorter one and a tag.
+    """Ids of tag sequences of any length; a sequence is stored as the id of its prefix with its last tag.
 
-    n_tags (int): Tags are numbers below; greater ones are unknown.
+    n_tags (int): Number of known tags; tag ids from this number on are unknown.
     """
 
     def __init__(self, n_tags: int) -> None:
@@ -199,13 +199,13 @@ class YieldIndex:
 
     @property
     def size(self) -> int:
-        """How many numbers there are; the last is that of all unknown sequences."""
+        """The number of ids; the last one stands for all unknown sequences."""
         return self._offsets[-1] + 1
 
     def learn(self, groups: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Number all sequences within sentences; the same numbers as `ids`.
+        """Add all tag sequences in sentences to the index, and return their ids as `ids` does.
 
-        groups (sequence of int arrays (n_sentences, n_words)): sentences by length, of known tags.
+        groups (sequence of int arrays (n_sentences, n_words)): Sentences of known tags, grouped by length.
         """
         last = [np.zeros((len(group), group.shape[1] + 1), np.int64) for group in groups]
         for width in range(1, max(group.shape[1] for group in groups) + 1):
@@ -218,36 +218,38 @@ class YieldIndex:
         return [self.ids(group) for group in groups]
 
     def ids(self, tags: np.ndarray) -> np.ndarray:
-        """The number of every sequence within sentences of equal length.
+        """Return the id of every tag sequence in sentences of equal length.
 
-        tags (int, (n_sentences, n_words)): Numbers of tags.
-        RETURNS (int32, (n_sentences, n_words + 1, n_words + 1)): That of the tags [i, j) at i, j.
+        tags (int, (n_sentences, n_words)): Ids of the tags.
+        RETURNS (int32, (n_sentences, n_words + 1, n_words + 1)): At i, j the id of the tags [i, j).
         """
         n_sentences, n_words = tags.shape
-        found = np.full((n_sentences, n_words + 1, n_words + 1), self.size - 1, np.int32)
+        ids = np.full((n_sentences, n_words + 1, n_words + 1), self.size - 1, np.int32)
         last = np.zeros((n_sentences, n_words + 1), np.int64)
         for width in range(1, min(n_words, len(self._widths)) + 1):
             last = self._positions(self._keys(last, tags, width), width)
             starts = np.arange(n_words - width + 1)
-            found[:, starts, starts + width] = np.where(last < 0, self.size - 1, self._offsets[width - 1] + last)
-        return found
+            ids[:, starts, starts + width] = np.where(last < 0, self.size - 1, self._offsets[width - 1] + last)
+        return ids
 
     def _keys(self, last: np.ndarray, tags: np.ndarray, width: int) -> np.ndarray:
-        """Keys of all sequences of a length: of the position of one shorter, and of the tag after it; -1 if unknown."""
+        """Encode each tag sequence of length `width` as (index of its prefix) * n_tags + (last tag); -1 if the prefix
+        is unknown.
+        """
         shorter, tag = last[:, : tags.shape[1] - width + 1], tags[:, width - 1 :]
         return np.where((shorter < 0) | (tag >= self._n_tags), -1, shorter * self._n_tags + tag)
 
     def _positions(self, keys: np.ndarray, width: int) -> np.ndarray:
-        """Positions of keys among the known ones of a length; -1 if unknown."""
+        """Return the positions of keys among the known ones of a length; -1 if unknown."""
         known = self._widths[width - 1]
-        found = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-        return np.where(known[found] == keys, found, -1)
+        positions = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.where(known[positions] == keys, positions, -1)
 
 
 def split_marginals(n_words: int) -> np.ndarray:
-    """Marginals of the spans of trees that are made from the top, by splitting every span anywhere alike.
+    """Return the span marginals of random trees that are built from the top by uniformly distributed splits.
 
-    RETURNS (float64, (n_words + 1, n_words + 1)): That of [i, j) at i, j.
+    RETURNS (float64, (n_words + 1, n_words + 1)): At i, j the probability of the span [i, j).
     """
     marginals = np.zeros((n_words + 1, n_words + 1))
     marginals[0, n_words] = 1
@@ -260,7 +262,7 @@ def split_marginals(n_words: int) -> np.ndarray:
 
 
 def _by_length(sentences: Iterable[Sequence[str]]) -> tuple[list[np.ndarray], dict[str, int]]:
-    """Sentences of two or more words as numbers, those of equal length together, and the numbers of tags."""
+    """Group sentences of two or more words by length, with tags as ids; return the groups and the tag ids."""
     tags: dict[str, int] = {}
     by_length: dict[int, list[list[int]]] = defaultdict(list)
     for sentence in sentences:

@@ -1,4 +1,4 @@
-"""A bracketer beside everything that it has to beat, on the same sentences and by the same scores."""
+"""Compare a bracketer with its baselines, on the same sentences and by the same scores."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ from spacy_lpcfg.trees import Tree, remove_empty
 ALL = "all"
 BRACKETER = "spectral_bracketer"
 LIMITS: dict[str, int | None] = {**{str(length): length for length in LENGTHS}, ALL: None}
-"""Limits of sentence length by name, in words that are no punctuation."""
+"""Limits of sentence length by name, in words without punctuation."""
 
 Spans = Sequence[Bracket]
 
 
 class Progress(Protocol):
-    """Shows how far one has come: called with an iterable and a name for its items, gives what to go through."""
+    """A progress display: called with an iterable and a name for its items, returns an iterable of the same items."""
 
     def __call__(self, items: Iterable[Any], unit: str) -> Iterable[Any]: ...
 
 
 Bracketing = Callable[[Sequence[str], Sequence[str]], Brackets]
-"""From words and tags to brackets."""
+"""A function from words and tags to brackets."""
 Table = dict[str, dict[str, UnlabelledTotals]]
-"""Scores by system and by limit of length."""
+"""Scores by system and by limit of sentence length."""
 
 
 @dataclass(frozen=True)
 class GoldSentence:
-    """A sentence and its gold brackets.
+    """A sentence with its gold brackets.
 
-    tagged (TaggedSentence): all its tokens, as the bracketer gets them.
-    keep (tuple of bool): whether each is a word that counts, and no punctuation.
-    gold (frozenset of (start, end)): brackets of two or more words, over the words that count.
+    tagged (TaggedSentence): All tokens of the sentence, the input of the bracketer.
+    keep (tuple of bool): Whether each token counts, as punctuation does not.
+    gold (frozenset of (start, end)): Gold brackets of two or more words, with positions among the words that count.
     """
 
     tagged: TaggedSentence
@@ -67,32 +67,32 @@ class GoldSentence:
 
     @classmethod
     def of(cls, tree: Tree) -> GoldSentence | None:
-        """The sentence of a tree; None if fewer than two of its words count."""
-        rest = remove_empty(tree)
-        if rest is None:
+        """Convert a gold tree; return None if fewer than two of its words count."""
+        stripped = remove_empty(tree)
+        if stripped is None:
             return None
-        tagged = TaggedSentence.of(rest)
+        tagged = TaggedSentence.of(stripped)
         keep = tuple(not is_punctuation(tag, word) for word, tag in zip(*tagged, strict=True))
-        gold = counted_brackets(((start, end) for start, end, _ in rest.spans()), keep)
+        gold = counted_brackets(((start, end) for start, end, _ in stripped.spans()), keep)
         return cls(tagged, keep, gold) if sum(keep) > 1 else None
 
     @property
     def n_words(self) -> int:
-        """How many words count."""
+        """Number of words that count."""
         return sum(self.keep)
 
     @property
     def tags(self) -> list[str]:
-        """The tags of the words that count."""
-        return [tag for tag, kept in zip(self.tagged.tags, self.keep, strict=True) if kept]
+        """Tags of the words that count."""
+        return [tag for tag, counts in zip(self.tagged.tags, self.keep, strict=True) if counts]
 
     def score(self, spans: Iterable[Bracket]) -> UnlabelledScore:
-        """The score of brackets over the words that count."""
+        """Score brackets, with positions among the words that count."""
         return score_brackets(self.gold, spans, [True] * self.n_words)
 
 
 def gold_sentences(trees: Iterable[Tree]) -> Iterator[GoldSentence]:
-    """The sentences of trees in which two or more words count."""
+    """Yield the sentences of trees that have two or more words without punctuation."""
     return filter(None, map(GoldSentence.of, trees))
 
 
@@ -104,19 +104,19 @@ def compare(
     seed: int = 0,
     progress: Progress = lambda items, unit: items,
 ) -> Table:
-    """Score a bracketer, and beside it what needs no learning, the upper bound, and CCM.
+    """Score a bracketer and its baselines: branching trees, random trees, the upper bound, and CCM.
 
-    bracket (callable or None): `Bracketer.bracket`, or what takes and gives the same; None leaves it out.
-    golds (sequence of GoldSentence): The sentences. Only the scores and the upper bound look at their brackets.
-    text (iterable of TaggedSentence): Sentences from whose tags CCM learns, beside those to be scored.
-    seed (int): Of the random trees.
-    progress (callable): Called with an iterable and a name for its items; gives what to go through instead.
+    bracket (callable or None): `Bracketer.bracket` or a function of the same signature; None for baselines only.
+    golds (sequence of GoldSentence): The test sentences.
+    text (iterable of TaggedSentence): Sentences from whose tags CCM learns, in addition to the test sentences.
+    seed (int): Seed of the random trees.
+    progress (Progress): Progress display.
     RETURNS (Table): Scores by system (`left_branching`, `right_branching`, `random`, `right_branching_inside_top`,
         `upper_bound`, `ccm`, `spectral_bracketer`) and by limit of length ("10", "20", "40", "all").
     RAISES (ValueError): If there are no sentences.
     """
     if not golds:
-        raise ValueError("Expected trees of at least two words that are no punctuation, got none.")
+        raise ValueError("Expected trees of at least two words without punctuation, got none.")
     table = {name: _totals(golds, map(tree_of, golds)) for name, tree_of in _baselines(seed).items()}
     table["ccm"] = _ccm_totals(golds, [_kept_tags(*sentence) for sentence in text], progress)
     if bracket is not None:
@@ -150,9 +150,9 @@ def _totals(golds: Sequence[GoldSentence], bracketings: Iterable[Spans]) -> dict
 def _ccm_totals(
     golds: Sequence[GoldSentence], text: Sequence[list[str]], progress: Progress
 ) -> dict[str, UnlabelledTotals]:
-    """By limit of length, after learning from the sentences up to that limit, since longer ones do harm.
+    """Score CCM by limit of length, each time learned from the sentences up to that limit, since longer ones do harm.
 
-    The model of the largest limit brackets all others, too.
+    The model of the largest limit is used for sentences of any length.
     """
     totals = {}
     model = None

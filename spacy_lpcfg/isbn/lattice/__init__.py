@@ -1,7 +1,4 @@
-"""Networks that look only where a guide points: a lattice of derivations, by stage.
-
-Masks, stacks, graph, scores, expansion, shifting, posteriors, and the whole.
-"""
+"""The lattice of derivations that a network searches under the guidance of another model's posteriors."""
 
 from spacy_lpcfg.isbn.lattice._lattice import Lattice
 

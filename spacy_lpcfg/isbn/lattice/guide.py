@@ -1,4 +1,4 @@
-"""What a guide leaves a network to look at: likely tags, and brackets that may be built."""
+"""Restriction of a lattice by a guide: likely tags, and brackets that may be built."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _ANY = -1
 def likely_candidates(
     vocabulary: NetworkVocabulary, query: Query, guide: Posteriors, settings: LatticeSettings
 ) -> Candidates:
-    """The candidates of words under their given tags, or those that are likely.
+    """Return the candidates of words under their given tags, or else under tags that are likely by the guide.
 
-    Differs from `NetworkVocabulary.candidates`: of a word without a given tag the guide alone says what tags it may
-    have, if the network knows any of them.
+    Differs from `NetworkVocabulary.candidates`: the tags of a word without a given tag come from the guide alone, if
+    the network knows any of them.
     """
     likely = [[tag for tag, p in of_word.items() if p >= settings.min_tag] for of_word in guide.tags]
     for i, tag in enumerate(query.certain_tags or ()):
@@ -30,14 +30,14 @@ def likely_candidates(
 
 
 def allowed_brackets(guide: Posteriors, labels: Mapping[str, int], settings: LatticeSettings) -> np.ndarray:
-    """Start, end and label of the brackets that may be built, int32 (n, 3); a label of -1 is any.
+    """Return start, end and label of the brackets that may be built, int32 (n, 3); the label -1 stands for any.
 
-    labels (mapping of str to int): numbers of those that the network knows.
+    labels (mapping of str to int): Numbers of the network's labels.
     """
     likely = [span for span, p in guide.brackets.items() if p >= settings.min_bracket]
     if settings.guide == "labels":
-        found = [(start, end, labels[label]) for start, end, label in likely if label in labels]
-        return np.array(found, dtype=np.int32).reshape(-1, 3)
+        brackets = [(start, end, labels[label]) for start, end, label in likely if label in labels]
+        return np.array(brackets, dtype=np.int32).reshape(-1, 3)
     starts, ends = (np.array([*{span[side] for span in likely}], dtype=np.int32) for side in (0, 1))
     first, last = np.nonzero(starts[:, None] < ends)
     return np.stack([starts[first], ends[last], np.full(len(first), _ANY, dtype=np.int32)], axis=1)

@@ -1,4 +1,4 @@
-"""Posteriors by a network that looks only where other models' posteriors point."""
+"""Posteriors by a network's search in a lattice, guided by another model's posteriors."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from spacy_lpcfg.parsing.result import MIN_POSTERIOR, Posteriors
 
 
 def can_guide(isbn: ISBN) -> bool:
-    """Whether a lattice can stand for all that a model's networks remember of a derivation."""
+    """Return whether a lattice can represent all that a model's networks remember of a derivation."""
     is_plain = all(network.approximation == FEED_FORWARD for network in isbn.networks)
     return is_plain and isbn.relations == Relations()
 
 
 class LatticeReader:
-    """Finds posteriors of brackets and tags under a guide; any number of threads may share one.
+    """A reader of posteriors under a guide; it may be shared by threads.
 
-    isbn (ISBN): one that `can_guide` holds for.
-    networks (Networks): of the same.
-    settings (LatticeSettings): of the search.
-    unary_cap (int): as in `BeamSettings`.
-    max_bytes (float): of a lattice.
+    isbn (ISBN): A model for which `can_guide` holds.
+    networks (Networks): The model's networks.
+    settings (LatticeSettings): Settings of the search.
+    unary_cap (int): As in `BeamSettings`.
+    max_bytes (float): Memory limit of a lattice, in bytes.
     """
 
     def __init__(
@@ -36,22 +36,22 @@ class LatticeReader:
         self._attempts = (settings, settings.wider)
         self._unary_cap, self._max_bytes = unary_cap, max_bytes
         self._labels = {label: i for i, label in enumerate(isbn.labels)}
-        self._idle: dict[LatticeSettings, list[Lattice]] = {each: [] for each in self._attempts}
+        self._idle: dict[LatticeSettings, list[Lattice]] = {attempt: [] for attempt in self._attempts}
 
     def posteriors(self, query: Query, guide: Posteriors) -> Posteriors:
-        """Those of the derivations in the lattice; those of the guide if no derivation is left in a wider one either.
+        """Compute posteriors over the derivations in a lattice, or in a wider one if it has none, or return the guide.
 
-        query (Query): without constraints.
-        guide (Posteriors): of more than one tree.
-        RETURNS (Posteriors): of brackets that are at least `MIN_POSTERIOR` likely.
-        RAISES (ValueError): If the guide is not of these words.
+        query (Query): A sentence without constraints.
+        guide (Posteriors): Posteriors of the sentence from another model.
+        RETURNS (Posteriors): Posteriors of brackets of at least `MIN_POSTERIOR`, and of tags.
+        RAISES (ValueError): If the guide has another number of words.
         """
         if len(guide.tags) != len(query.words):
             raise ValueError(f"Expected a guide of {len(query.words)} words, got one of {len(guide.tags)}.")
         for settings in self._attempts:
-            found = self._attempt(query, guide, settings)
-            if found is not None:
-                return found
+            posteriors = self._attempt(query, guide, settings)
+            if posteriors is not None:
+                return posteriors
         return guide
 
     def _attempt(self, query: Query, guide: Posteriors, settings: LatticeSettings) -> Posteriors | None:
@@ -59,13 +59,15 @@ class LatticeReader:
         candidates = likely_candidates(self._vocabulary, query, guide, settings)
         lattice.begin(candidates, allowed_brackets(guide, self._labels, settings))
         is_whole = all(lattice.advance() and lattice.n_bytes <= self._max_bytes for _ in query.words)
-        found = Posteriors(lattice.brackets(MIN_POSTERIOR), lattice.tags()) if is_whole and lattice.finish() else None
+        posteriors = (
+            Posteriors(lattice.brackets(MIN_POSTERIOR), lattice.tags()) if is_whole and lattice.finish() else None
+        )
         if lattice.n_bytes <= MAX_IDLE_BYTES:
             self._idle[settings].append(lattice)
-        return found
+        return posteriors
 
     def _borrow(self, settings: LatticeSettings) -> Lattice:
-        """A lattice that no thread uses: fresh memory is slow."""
+        """Take an idle lattice, since allocating memory is slow, or create one."""
         try:
             return self._idle[settings].pop()
         except IndexError:

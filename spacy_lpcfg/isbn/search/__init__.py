@@ -1,4 +1,4 @@
-"""The search for derivations, by stage: words, history, positions, scoring, expansion, beam, and the whole."""
+"""Beam search for derivations."""
 
 from spacy_lpcfg.isbn.search._networks import Networks
 from spacy_lpcfg.isbn.search._search import Search
