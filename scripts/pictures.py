@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ROOT = Path(__file__).resolve().parents[1]
-SENTENCE = "He painted the picture on the wall."
+SENTENCE = "She bought the painting in the hall."
 PEER = "Berkeley Parser 1.7"
 SHOWN = ("--method pivot", "--preset fast", "--method ensemble", "--preset balanced", "--preset accurate", PEER)
 SANS_SERIF = "Helvetica, Arial, sans-serif"

@@ -46,7 +46,8 @@ _DROPOUT_OF_MANY = 0.75  # share of it for more than MANY_TREES, to which networ
 _RATE = 0.007  # with steps of _MIN_BATCH trees
 _EPOCHS = 14  # over MANY_TREES, and fewer over more
 _BATCH_WORDS, _MIN_BATCH, _MAX_BATCH = 8_400, 5, 20  # words of a treebank for each tree of a step; trees of a step
-_FEW_WORDS, _MIN_COUNT, _MIN_COUNT_OF_FEW = 50_000, 3, 5  # words of a treebank that is small; what is rare in it
+_MIN_COUNTS = ((50_000, 5), (400_000, 3))  # in a treebank of fewer words than the first number; in a larger one:
+_MIN_COUNT_OF_MANY = 6  # so that networks do not grow with the treebank without end
 
 
 class LearningEpoch(NamedTuple):
@@ -91,8 +92,9 @@ class ISBNLearner(Variants):
     weight_decay (float): the log-likelihood of all trees is maximised less half of this times the squares of the
         weights, of which a step has its share.
     averaging (float): share of itself that the average of the weights keeps at a step.
-    min_count (int or None): words seen less often with a tag are unknown to it; None for 3, or 5 in a treebank of fewer
-        than 50,000 words, which says too little of each.
+    min_count (int or None): words seen less often with a tag are unknown to it; None for 3, for 5 in a treebank of
+        fewer than 50,000 words, which says too little of each, and for 6 in one of 400,000 words or more, so that a
+        network does not grow with the treebank without end.
     signatures (bool): whether the signatures of words that are rare or unknown are inputs.
     sentence_initial (int): as in `NetworkVocabulary`; -1 for mirrored trees.
     word_classes (ClassLearner or None): of classes that tell of words which the treebank does not have.
@@ -172,7 +174,8 @@ class ISBNLearner(Variants):
 
     def min_count_of(self, n_words: int) -> int:
         """How often a word must have a tag to be known with it, in a treebank of so many words."""
-        return self.min_count or (_MIN_COUNT_OF_FEW if n_words < _FEW_WORDS else _MIN_COUNT)
+        by_size = next((count for size, count in _MIN_COUNTS if n_words < size), _MIN_COUNT_OF_MANY)
+        return self.min_count or by_size
 
     def n_states_of(self, n_trees: int) -> int:
         """The number of latent units of a network that learns from so many trees."""

@@ -156,6 +156,7 @@ def test_learner_knows_fewer_words_of_small_treebanks():
     assert few.meta["learner"]["min_count"] == 5
     assert set(few.vocabulary.words) < words
     assert (ISBNLearner().min_count_of(84_000), ISBNLearner(min_count=4).min_count_of(84_000)) == (3, 4)
+    assert ISBNLearner().min_count_of(600_000) == 6
 
 
 def test_learner_of_many_trees_has_more_units_and_less_dropout(monkeypatch):

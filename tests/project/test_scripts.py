@@ -239,6 +239,19 @@ def test_scripts_consistent_gum_parses_again_what_contradicts_dependencies(tmp_p
     assert "EVEN and ODD" in run("consistent_gum.py", "mend", gum, tmp_path / "out", code=2)
 
 
+def test_scripts_sure_trees_writes_trees_of_which_a_model_is_sure(tmp_path):
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lpcfg_parser").grammar = TreebankPCFG().fit(read_trees(ROOT / "assets" / "sample" / "train.mrg"))
+    nlp.to_disk(tmp_path / "model")
+    text = "The ferry left the harbour.\nRain.\nof the of the of the\n"
+    (tmp_path / "text.txt").write_text(text, encoding="utf-8")
+    output = run("sure_trees.py", tmp_path / "model", tmp_path / "text.txt", tmp_path / "out.mrg", "--least", "0.5")
+    assert output.startswith("1 written")
+    assert (tmp_path / "out.mrg").read_text("utf-8").splitlines() == [CORRECT]
+    output = run("sure_trees.py", tmp_path / "model", tmp_path / "text.txt", tmp_path / "out.mrg", "--least", "1.1")
+    assert output.startswith("0 written")
+
+
 def test_scripts_raw_text_takes_sentences_in_the_order_of_files(tmp_path):
     for name, words in (("b/two", "One  more ."), ("a/one", "It rained.")):
         path = tmp_path / "ud" / f"{name}.conllu"
