@@ -285,16 +285,6 @@ def test_scripts_raw_text_reads_archives(tmp_path):
     ]
 
 
-def test_a_sentence_enters_each_module_but_the_chart_once():
-    """By the count that the script tells; two are entered twice.
-
-    The chart has posteriors, and then the tree by those of the span layer; a group trees, then spellings.
-    """
-    found = run("module_visits.py").strip()
-    assert re.search(r"\d\d modules, at most 2 visits, 0 upwards$", found)
-    assert re.findall(r"2  (\S+)", found) == ["chart.parser", "components.tree_group"]
-
-
 def test_scripts_bundle_scores_on_other_trees(tmp_path):
     rooted, flat = tmp_path / "rooted.mrg", tmp_path / "flat.mrg"
     rooted.write_text("(ROOT (S (NP (PRP It)) (VP (VBZ rains)) (. .)))\n", encoding="utf-8")
