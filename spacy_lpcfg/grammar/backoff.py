@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import FACTORED, offsets
 from spacy_lpcfg.trees.transforms import NEW_NODE
 
-if TYPE_CHECKING:
-    from spacy_lpcfg.grammar.grammar import Grammar
+AnyGrammar = TypeVar("AnyGrammar", bound=GrammarParameters)
 
 MASS = 1e-3  # weight of a symbol's new rules, beside 1 of those that it has
 GLUE = 1e-4  # of that, the weight of glue rules
 SHARE = 1e-4  # least product of the shares of two first children
 
 
-def with_backoff(grammar: Grammar) -> Grammar:
+def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
     """The grammar with rules that it lacks; not a proper one, as the weights of a symbol's rules exceed 1.
 
     Let u(c) be the share of c among the children of a label X, those of @X from binarisation included. A rule
@@ -47,7 +47,7 @@ def with_backoff(grammar: Grammar) -> Grammar:
     return _with_rules(grammar, np.concatenate(rules).astype(np.int32), np.concatenate(weights))
 
 
-def backoff_bytes(grammar: Grammar) -> float:
+def backoff_bytes(grammar: GrammarParameters) -> float:
     """About the memory that the rules of `with_backoff` take in a parser, at most; found without making them."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
@@ -93,7 +93,7 @@ class _Pairs(NamedTuple):
         return len(self.left) + float(n_open) * n_others, likely + n_others * opens + n_open * others
 
 
-def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
+def _families(grammar: GrammarParameters) -> Iterator[tuple[np.ndarray, _Pairs]]:
     """Each interminal with the symbols of its binarisation, and what may stand below any of them."""
     top = grammar.n_preterminals + np.argmax([*grammar.root_weights[grammar.n_preterminals :], 0])
     is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
@@ -112,7 +112,9 @@ def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
         yield family, _pairs_below(grammar, family, below, is_open, GLUE if top in family else 0.0)
 
 
-def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float) -> _Pairs:
+def _pairs_below(
+    grammar: GrammarParameters, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float
+) -> _Pairs:
     """Children b and c below the symbols of a family, with weights of which `MASS` is not yet taken.
 
     below (int64, (n,)): the family's rules; is_open (bool, (n_symbols,)): whether symbols are of binarisation.
@@ -132,7 +134,7 @@ def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_ope
     )
 
 
-def _with_rules(grammar: Grammar, rules: np.ndarray, weights: np.ndarray) -> Grammar:
+def _with_rules(grammar: AnyGrammar, rules: np.ndarray, weights: np.ndarray) -> AnyGrammar:
     """The grammar with more rules, of equally likely states; int32 (n, 3), float64 (n,)."""
     tensors, shapes, n = grammar.tensors, grammar.n_states[rules], len(rules)
     one = np.ones(n, dtype=np.int32)

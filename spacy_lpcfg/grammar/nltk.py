@@ -19,9 +19,10 @@ import numpy as np
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
-from spacy_lpcfg.grammar.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN
 
@@ -48,10 +49,10 @@ def pcfg_text(grammar: Grammar) -> str:
     """The grammar as the text of a PCFG of NLTK, which has a nonterminal for each state of a symbol.
 
     grammar (Grammar): A proper one, of `TreebankPCFG`, `EM` and the like.
-    RAISES (GrammarError): For another grammar, and for a word with both quotation marks, which NLTK cannot have.
+    RAISES (ModelError): For another grammar, and for a word with both quotation marks, which NLTK cannot have.
     """
     if not grammar.has_tree_probabilities:
-        raise GrammarError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
+        raise ModelError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
     names = [_state_names(name, n) for name, n in zip(grammar.symbols, grammar.n_states.tolist(), strict=True)]
     lines = [*_root_lines(grammar, names), *_rule_lines(grammar, names), *_word_lines(grammar, names)]
     return "\n".join(lines) + "\n"
@@ -97,7 +98,7 @@ def _word_lines(grammar: Grammar, names: list[list[str]]) -> Iterator[str]:
 def _quoted(word: str) -> str:
     mark = '"' if "'" in word else "'"
     if mark in word:
-        raise GrammarError(f"Expected words with one kind of quotation marks, as NLTK has them, got {shown(word)}.")
+        raise ModelError(f"Expected words with one kind of quotation marks, as NLTK has them, got {shown(word)}.")
     return f"{mark}{word}{mark}"
 
 
@@ -122,12 +123,12 @@ def grammar_from_pcfg(text: str) -> Grammar:
 
     text (str): Such as `pcfg_text` makes, with productions A -> B C and A -> 'word'. The first left-hand side is the
         start symbol; where it has nothing but productions A -> B, it is the artificial root.
-    RAISES (GrammarError): With the line, for what is no such production; for probabilities that do not add up to 1.
+    RAISES (ModelError): With the line, for what is no such production; for probabilities that do not add up to 1.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     found = [each for number, line in lines if line.lstrip()[0] != "#" for each in _productions(line, number)]
     if not found:
-        raise GrammarError("Expected productions such as S -> NP VP [1.0], got none.")
+        raise ModelError("Expected productions such as S -> NP VP [1.0], got none.")
     _check_sums(found)
     start = found[0].left
     unary = [each for each in found if len(each.right) == 1]
@@ -135,7 +136,7 @@ def grammar_from_pcfg(text: str) -> Grammar:
     is_artificial = all(start not in (each.left, *each.right) for each in rest)
     for each in unary:
         if each.left != start or not is_artificial:
-            raise GrammarError(
+            raise ModelError(
                 f"Expected pairs and words, as in A -> B C and A -> 'w', got {each.left} -> {each.right[0]}: one "
                 "symbol alone is for a start symbol that has nothing else."
             )
@@ -152,7 +153,7 @@ def _productions(line: str, number: int) -> Iterator[_Production]:
         at = right.end()
     if at == first or at < len(line):
         expected = "S -> NP VP [0.8] or N -> 'cat' [0.1]"
-        raise GrammarError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
+        raise ModelError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
 
 
 def _symbol(name: str) -> str:
@@ -173,7 +174,7 @@ def _check_sums(found: Iterable[_Production]) -> None:
         sums[each.left] += each.p
     for left, p in sums.items():
         if abs(p - 1) > _TOLERANCE:
-            raise GrammarError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
+            raise ModelError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
 
 
 def _grammar(roots: Mapping[str, float], found: Sequence[_Production], root_label: str) -> Grammar:
@@ -183,7 +184,7 @@ def _grammar(roots: Mapping[str, float], found: Sequence[_Production], root_labe
     undefined = {*roots, *(each for rule in rules for each in rule)} - {*preterminals, *interminals}
     if both or undefined or not words:
         name = shown(min(both or undefined or roots))
-        raise GrammarError(
+        raise ModelError(
             f"Expected either pairs or words below each symbol, got {'both' if both else 'none'} of {name}."
         )
     symbols = (*preterminals, *interminals)

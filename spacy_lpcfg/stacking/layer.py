@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import SpanScorer
 from spacy_lpcfg.stacking.candidates import N_DENSE, Candidates, candidates_of
 from spacy_lpcfg.stacking.marginals import N_KINDS, bracket_probabilities
 from spacy_lpcfg.stacking.templates import TEMPLATES, are_templates, template_table
-from spacy_lpcfg.storage.container import StorageError, refuse_others
+from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
 
 
@@ -90,17 +90,12 @@ class SpanLayer:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> SpanLayer:
-        """The layer of the parts that `to_values` gave.
+        """Return the layer of the parts that `to_values` gave.
 
-        RAISES (GrammarError): If parts are lacking or unknown, or do not fit together.
+        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
         """
-        try:
-            refuse_others(values, LAYER_PARTS)
-            layer = cls(**{name: values[name] for name in LAYER_PARTS})
-        except KeyError as error:
-            raise GrammarError(f"This span layer lacks {error}: copy or learn it again.") from error
-        except StorageError as error:
-            raise GrammarError(str(error)) from error
+        refuse_others(values, LAYER_PARTS)
+        layer = cls(**{name: values[name] for name in LAYER_PARTS})
         _check(layer)
         return layer
 
@@ -114,7 +109,7 @@ _ROUNDING = 1e-6
 
 
 def _check(layer: SpanLayer) -> None:
-    """RAISES (GrammarError): Naming the part that does not fit."""
+    """RAISES (ModelError): Naming the part that does not fit."""
     n = len(layer.keys) if isinstance(layer.keys, np.ndarray) and layer.keys.ndim else 0
     _require("words", are_texts(layer.words))
     _require("keys", is_array(layer.keys, "int32", n) and bool(np.all(layer.keys >= 0)))
@@ -129,4 +124,4 @@ def _check(layer: SpanLayer) -> None:
 
 def _require(part: str, holds: bool) -> None:
     if not holds:
-        raise GrammarError(f"This span layer is inconsistent in its {part}: copy or learn it again.")
+        raise ModelError(f"This span layer is inconsistent in its {part}: copy or learn it again.")

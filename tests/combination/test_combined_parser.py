@@ -16,8 +16,9 @@ from spacy_lpcfg.combination import PRESETS, TEMPERATURES, Combined, preset
 from spacy_lpcfg.components.cli import lpcfg_cli
 from spacy_lpcfg.components.corpus import Treebank
 from spacy_lpcfg.evaluation.calibration import tempered
-from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.stacking import Stacked
 from spacy_lpcfg.trees import read_trees
 
@@ -277,7 +278,7 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
     plain.to_disk(tmp_path)
     both = spacy.blank("en")
     parser = both.add_pipe("lpcfg_parser", config={"decoding": "rerank", "learner": pcfg})
-    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, well-formed for this Grammar"):
+    with pytest.raises(ValueError, match="mbr, well-formed, max-rule, most-probable for this Grammar"):
         both.initialize(lambda: Treebank(SAMPLE / "train.mrg", limit=20)(both))
     parser.from_bytes(nlp.get_pipe("lpcfg_parser").to_bytes())
     combined = parser.grammar
@@ -285,11 +286,13 @@ def test_reranking_is_refused_where_it_cannot_be(nlp, tmp_path):
         lambda: parser.from_disk(tmp_path / "lpcfg_parser", exclude=["vocab"]),
         lambda: parser.from_bytes(plain.get_pipe("lpcfg_parser").to_bytes()),
     ):
-        with pytest.raises(GrammarError, match=r"cannot parse by what was loaded.*mbr, max-rule, most-probable"):
+        with pytest.raises(
+            ModelError, match=r"cannot parse by what was loaded.*mbr, well-formed, max-rule, most-probable"
+        ):
             load()
         assert parser.grammar is combined
     assert both(TEXT)._.constituency
-    with pytest.raises(ValueError, match="mbr, max-rule, most-probable, well-formed for this Grammar"):
+    with pytest.raises(ValueError, match="mbr, well-formed, max-rule, most-probable for this Grammar"):
         spacy.load(tmp_path, config={"components.lpcfg_parser.decoding": "rerank"})
     with pytest.raises(ValueError, match="rerank"):
         spacy.blank("en").add_pipe("lpcfg_parser", config={"decoding": "votes"})
