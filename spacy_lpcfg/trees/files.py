@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
-from spacy_lpcfg.trees.dialects import DIALECTS, first_lines, looks_like
-from spacy_lpcfg.trees.reading import PENN, checked_dialect, dialect_of, read_trees
+from spacy_lpcfg.trees.formats import DIALECTS, PENN, first_lines, looks_like
+from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
 
 SUFFIXES = (".mrg", ".mrg.gz")
@@ -73,10 +73,10 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """The ends of names of files that a dialect knows, or that any does, gzipped or not."""
+    """Return the ends of names of files in folders that a dialect reads, or that any does, gzipped or not."""
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
-    own = dict.fromkeys(suffix for each in dialects for suffix in each.suffixes)
-    return tuple(suffix + end for suffix in own for end in ("", ".gz"))
+    suffixes = dict.fromkeys(suffix for form in dialects for suffix in form.in_folders)
+    return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
 
 
 def treebank_files(
@@ -114,8 +114,8 @@ def shared_dialect(files: Iterable[str]) -> str:
         if len(first) > 1:
             (one, at), (other, there) = first.items()
             raise BrokenFileError(
-                f"Expected files of one dialect, but this looks like {DIALECTS[other].what}, and {at} like "
-                f"{DIALECTS[one].what}. Name the files of one of them, or say which dialect they have.",
+                f"Expected files of one dialect, but this looks like {DIALECTS[other].contents}, and {at} like "
+                f"{DIALECTS[one].contents}. Name the files of one of them, or say which dialect they have.",
                 there,
                 1,
             )

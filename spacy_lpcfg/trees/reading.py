@@ -10,14 +10,11 @@ from itertools import chain
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError, read_lines
-from spacy_lpcfg.trees.dialects.table import DIALECTS, first_lines, looks_like
+from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
 
-PENN = "penn"
-_OF_PENN = (".mrg", ".parsed", ".ptb")
-_BRACKETS_ONLY = (PENN, "corpussearch", "keyaki")  # of the same words in brackets, which nothing tells apart for sure
-_APART = "greynir"  # whose leaves are those of no other, nor the other way round
+_OF_PENN = (".mrg", ".parsed", ".ptb")  # with which no file of another format ends
 _NO_WORDS = "trees without words"
 
 
@@ -63,7 +60,9 @@ def read_dialect(
     _check_family(name, "".join(opening), path)
     counts: Counter[str] = Counter()
     n_trees = 0
-    for tree in DIALECTS[name].read(chain(opening, stream), path, on_error, counts):
+    read = DIALECTS[name].read
+    assert read is not None  # of what can be read
+    for tree in read(chain(opening, stream), path, on_error, counts):
         n_trees += 1
         yield tree
     if counts[_NO_WORDS] and not n_trees:
@@ -90,8 +89,10 @@ def dialect_of(path: PathLike) -> str:
 def guessed(opening: str, path: str) -> str:
     """As `dialect_of`, of the first lines of a file."""
     name = looks_like(opening)
-    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and name in _BRACKETS_ONLY
-    return PENN if name is None or is_penn else name
+    if name is None:
+        return PENN
+    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and DIALECTS[name].family == DIALECTS[PENN].family
+    return PENN if is_penn else name
 
 
 def checked_dialect(name: str | None) -> str | None:
@@ -102,13 +103,11 @@ def checked_dialect(name: str | None) -> str | None:
 
 
 def _check_family(name: str, opening: str, path: str) -> None:
-    found = looks_like(opening)
-    if found is None or found == name:
-        return
-    if DIALECTS[found].family != DIALECTS[name].family or _APART in (found, name):
+    likely = looks_like(opening)
+    if likely is not None and DIALECTS[likely].family != DIALECTS[name].family:
         raise BrokenFileError(
-            f"Expected {DIALECTS[name].what}, but this looks like {DIALECTS[found].what}. Read it in the dialect "
-            f"{found}, or leave it out.",
+            f"Expected {DIALECTS[name].contents}, but this looks like {DIALECTS[likely].contents}. Read it in the "
+            f"dialect {likely}, or leave it out.",
             path,
             1,
         )
