@@ -15,6 +15,7 @@ from commands import SAMPLE, console_script, run, sample_part
 from spacy_lpcfg.components.cli.console import replacing
 from spacy_lpcfg.components.cli.formats import output_formats
 from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees.formats import FORMATS as TREE_FORMATS
 
 TEXT = 'The ferry left.\nIt said: no, "never", and stayed.\n'
 WRITES = {
@@ -37,8 +38,9 @@ ENDINGS = {
     "complexity": ".tsv or .csv, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
     "table": ".md",
-    "convert": ".spacy, .jsonl, .json, .mrg, .parsed, .ptb, .tree, .conllu or .tex",
 }
+*_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
+ENDINGS["convert"] = f".spacy, .jsonl, .json, {', '.join(_FIRST)} or {_LAST}"
 
 
 @pytest.fixture

