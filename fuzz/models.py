@@ -84,7 +84,7 @@ def _language_model() -> LanguageModel:
 
 
 def _parse(model: Any) -> None:
-    _check_parser(model.parser(search=BEAM))
+    _check_parser(model.parser(**model.usable(search=BEAM)))
 
 
 def _parse_by_beam(model: ISBN) -> None:
