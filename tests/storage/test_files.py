@@ -43,6 +43,7 @@ def stopping(put):
 SAVE_MODELS = (
     SAVE
     + """
+from spacy_lpcfg.parsing.model import model_from_disk
 models = [model_from_disk(source) for source in sys.argv[3:]]
 os.replace = stopping(os.replace)
 if moment == "any":
