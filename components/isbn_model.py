@@ -232,7 +232,7 @@ def _digest(networks: Sequence[Network]) -> bytes:
     sha = hashlib.sha256()
     for network in networks:
         for array in network.parameters.values():
-            sha.update(memoryview(np.ascontiguousarray(array)))
+            sha.update(array.tobytes())
     return sha.digest()
 
 
