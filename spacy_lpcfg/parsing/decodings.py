@@ -49,9 +49,10 @@ class Decodable(Protocol):
 class BracketDecoder(Protocol):
     """Chooses the brackets of a tree by posteriors, of any model."""
 
-    def brackets(self, posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
+    def brackets(self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
         """Return the brackets of a tree, in pre-order.
 
+        words (sequence of str): Of the sentence.
         posteriors (Posteriors): Of brackets, at least one of them over all words, and of tags.
         required (sequence of (start, end, label)): Brackets of `posteriors` that the tree has to have.
         """

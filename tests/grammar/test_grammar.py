@@ -219,7 +219,7 @@ def test_missing_parts_are_named(name):
 @pytest.mark.parametrize("name", OF_LATER_FILES)
 def test_missing_parts_of_older_files_have_defaults(name):
     others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
-    grammar = Grammar.from_bytes(pack(_KIND, _VERSION, others))
+    grammar = Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
     assert grammar.to_values()[name] == OF_LATER_FILES[name]
 
 
