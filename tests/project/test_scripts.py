@@ -272,14 +272,15 @@ def test_scripts_raw_text_reads_archives(tmp_path):
     ]
 
 
-def test_a_sentence_enters_each_module_but_the_chart_once():
-    """By the count that the script tells; two are entered twice.
+def test_a_sentence_enters_each_module_but_three_once():
+    """By the count that the script prints; three are entered twice.
 
-    The chart has posteriors, and then the tree by those of the span layer; a group trees, then spellings.
+    The chart computes posteriors, and then the tree by those of the span layer. Calibration scales the probabilities
+    of brackets, and then those of tags. A group stores trees, and then spellings.
     """
     found = run("module_visits.py").strip()
     assert re.search(r"\d\d modules, at most 2 visits, 0 upwards$", found)
-    assert re.findall(r"2  (\S+)", found) == ["chart.parser", "components.tree_group"]
+    assert re.findall(r"2  (\S+)", found) == ["chart.parser", "evaluation.calibration", "components.tree_group"]
 
 
 def test_scripts_bundle_scores_on_other_trees(tmp_path):
