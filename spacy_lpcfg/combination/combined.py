@@ -103,9 +103,9 @@ class Combined(ParsingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Combined:
-        """Return the combination of the parts that `to_values` gave.
+        """Create the combination from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are missing, unknown, or do not fit together.
+        RAISES (ValueError): If fields are missing, unknown or inconsistent.
         """
         values = {"temperature": 1.0, **values}
         n = len(values) - len(_SETTINGS)

@@ -78,7 +78,7 @@ class Mirrored(WrappingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Mirrored:
-        """Return the model of the parts that `to_values` gave.
+        """Create the model from the fields that `to_values` returned.
 
         RAISES (ValueError): If parts are unknown, or the model is none that can be mirrored. (KeyError): If it is
             missing.

@@ -125,9 +125,9 @@ class Ensemble(ParsingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Ensemble:
-        """Return the ensemble of the parts that `to_values` gave.
+        """Create the ensemble from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         n = values.get("n_grammars")
         if type(n) is not int or not 0 < n <= len(values):

@@ -85,9 +85,9 @@ class Grammar(GrammarParameters, ParsingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Grammar:
-        """Return the grammar of the parts that `to_values` gave.
+        """Create the grammar from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         values = {"temperature": 1.0, **values}
         if not _WITHOUT_CLASSES.keys() & values.keys():

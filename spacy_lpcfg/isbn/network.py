@@ -193,9 +193,9 @@ class ISBN(ParsingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> ISBN:
-        """Return the model of the parts that `to_values` gave.
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         classes = _classes(values)
         check_values(values, classes)

@@ -157,9 +157,9 @@ class ParsingModel(Stored):
 
     @classmethod
     def from_values(cls: type[AnyModel], values: Mapping[str, Any]) -> AnyModel:
-        """Return the model of the parts that `to_values` gave.
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         raise NotImplementedError
 
@@ -265,6 +265,9 @@ def model_from_disk(path: PathLike) -> ParsingModel:
 
 
 def check_temperature(temperature: object) -> None:
-    """RAISES (ModelError): Unless the log-odds of scores can be divided by it."""
+    """Check that a value is a valid temperature for scores.
+
+    RAISES (ModelError): If it is not a finite number above 0.
+    """
     if not is_temperature(temperature):
         raise ModelError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")

@@ -69,9 +69,9 @@ class Stacked(WrappingModel):
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> Stacked:
-        """Return the model of the parts that `to_values` gave.
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (ValueError): If parts are unknown or do not fit together. (KeyError): If a part is missing.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
         refuse_others(values, ("model", "temperature", "bracket_cost", *(f"layer.{name}" for name in LAYER_PARTS)))
         layer = {name.removeprefix("layer."): part for name, part in values.items() if name.startswith("layer.")}

@@ -32,7 +32,7 @@ DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64")
 N_FLIPS = 150
 NO_IDS = ("tensors.kept", "keys")  # any number is one
 ANY_GREAT = ("classifier.features", "counts", "layer.keys")  # any that is not negative
-IN_NO_OLDER_FILE = ("lexicon.class_shares", "normalizers", "temperature")
+IN_NO_OLDER_FILE = ("lexicon.class_shares", "local_trees.auxiliaries", "normalizers", "temperature")
 SAME_AGAIN = ("words", "approximations", "lexicon.terminals", "lexicon.rare_words")  # need not be distinct
 
 
@@ -209,7 +209,7 @@ def test_storage_keeps_the_temperature(kind):
 def test_storage_names_what_it_does_not_know(kind):
     data = model(kind).to_bytes()
     for value in (1, "text", np.zeros(3), model("grammar").to_bytes()):
-        with pytest.raises(ValueError, match=r"parts that this spacy-lpcfg does not know, got '9\.another'|members"):
+        with pytest.raises(ValueError, match=r"fields that this spacy-lpcfg does not know, got '9\.another'|members"):
             KINDS[kind].read(repacked(data, **{"9.another": value}))
 
 
