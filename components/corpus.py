@@ -26,8 +26,8 @@ from spacy_lpcfg.trees import (
     normalize_rooted,
     read_trees,
 )
-from spacy_lpcfg.trees.dialects import told
 from spacy_lpcfg.trees.files import shared_dialect, treebank_files
+from spacy_lpcfg.trees.formats import told
 from spacy_lpcfg.trees.reading import checked_dialect
 
 _BINARY = ".spacy"

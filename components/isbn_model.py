@@ -4,6 +4,7 @@ The Model `isbn` has a layer for each network of an ensemble, with the parameter
 the vocabulary and the relations, is in a shim.
 """
 
+import hashlib
 import random
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,10 +21,11 @@ from thinc.api import Model, NumpyOps
 
 from spacy_lpcfg.components.made_once import Made, MadeOnce, ProcessLock
 from spacy_lpcfg.components.model_pipe import ModelShim, StoredModel, bytes_of, read_learned
-from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, Network, Relations, start_network, take_vocabulary
+from spacy_lpcfg.isbn import ISBN, DecisionEvents, Network, Relations, start_network, take_vocabulary
 from spacy_lpcfg.isbn.learning import NEVER, ISBNLearner, normalized_trees
 from spacy_lpcfg.isbn.likelihood import draw_keep, gradient_of, log_likelihoods
 from spacy_lpcfg.isbn.network import BIASES, FEED_FORWARD, PARAMETERS, check_approximation
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree
 from spacy_lpcfg.variants import DEFAULT
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner
@@ -104,7 +106,7 @@ def read_isbn(path: Path) -> Callable[[], ISBN]:
     """The reader `spacy-lpcfg.read_isbn.v1`.
 
     path (Path): a file written by `ISBN.to_disk`
-    RETURNS (callable): gives the networks, or an ISBNError for anything else
+    RETURNS (callable): gives the networks, or an ModelError for anything else
     """
     return partial(ISBN.from_disk, path)
 
@@ -118,12 +120,12 @@ class ISBNModel(StoredModel):
     def from_bytes(self, bytes_data: bytes) -> Model:
         """Load the Model.
 
-        RAISES (ISBNError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was
+        RAISES (ModelError): For damaged or foreign bytes, and for those of other settings; the Model stays as it was
         """
         try:
             set_isbn(self, read_learned(bytes_data, ISBN.from_bytes))
         except ValueError as error:
-            raise ISBNError(f"These bytes are no saved Model of its settings: {error}") from error
+            raise ModelError(f"These bytes are no saved Model of its settings: {error}") from error
         return self
 
     def finish_update(self, optimizer: Any) -> None:
@@ -139,11 +141,12 @@ class ISBNModel(StoredModel):
 
 class ISBNShim(ModelShim[ISBN]):
     """What of an ISBN is no parameter, as one whose networks have no states; and what is made of it and kept.
-    RAISES (ISBNError): For damaged bytes
+    RAISES (ModelError): For damaged bytes
     """
 
     def __init__(self, outline: ISBN | None) -> None:
         super().__init__(outline)
+        self._normalizers: _Normalizers | None = None
         self._forget()
 
     @staticmethod
@@ -157,7 +160,19 @@ class ISBNShim(ModelShim[ISBN]):
     @learned.setter
     def learned(self, outline: ISBN | None) -> None:
         self._model = outline
+        self._normalizers = None
         self._forget()
+
+    def keep_normalizers(self, isbn: ISBN) -> None:
+        """Keep the normalizers of networks, which are right as long as no parameter changes."""
+        if isbn.normalizers is not None:
+            self._normalizers = _Normalizers(isbn.normalizers, _digest(isbn.networks))
+
+    def normalizers_of(self, networks: Sequence[Network]) -> np.ndarray | None:
+        """Return the normalizers that were kept, or None if there are none or the networks have changed since."""
+        if self._normalizers is None or self._normalizers.digest != _digest(networks):
+            return None
+        return self._normalizers.values
 
     def known(self) -> ISBN:
         """What was learned.
@@ -206,6 +221,21 @@ class ISBNShim(ModelShim[ISBN]):
         self._forget()
 
 
+class _Normalizers(NamedTuple):
+    """Normalizers as in `ISBN`, and the SHA-256 of the parameters that they were fitted to."""
+
+    values: np.ndarray
+    digest: bytes
+
+
+def _digest(networks: Sequence[Network]) -> bytes:
+    sha = hashlib.sha256()
+    for network in networks:
+        for array in network.parameters.values():
+            sha.update(array.tobytes())
+    return sha.digest()
+
+
 # Parameters --------------------------------------------------------------------------------------
 
 
@@ -215,7 +245,7 @@ _EXCHANGE = ProcessLock()
 
 def isbn_of(model: Model) -> ISBN | None:
     """The networks of a Model, with copies of its parameters; None if it was not initialized.
-    RAISES (ISBNError): If parameters and vocabulary do not fit
+    RAISES (ModelError): If parameters and vocabulary do not fit
     """
     with _EXCHANGE.held():
         return _isbn_of(model)
@@ -228,10 +258,10 @@ def _isbn_of(model: Model) -> ISBN | None:
     networks = []
     for layer in model.layers:
         if not all(layer.has_param(name) for name in PARAMETERS):
-            raise ISBNError("Expected parameters for each network, got a vocabulary without them.")
+            raise ModelError("Expected parameters for each network, got a vocabulary without them.")
         copies = {name: np.array(array, dtype=np.float32) for name, array in _parameters(layer).items()}
         networks.append(Network(layer.attrs["approximation"], **copies))
-    return replace(outline, networks=tuple(networks))
+    return replace(outline, networks=tuple(networks), normalizers=shim_of(model).normalizers_of(networks))
 
 
 def shim_of(model: Model) -> ISBNShim:
@@ -250,10 +280,12 @@ def set_isbn(model: Model, isbn: ISBN | None) -> None:
     if isbn is not None:
         _check(model, isbn)
     with _EXCHANGE.held():
-        if isbn is not None:
-            _set_parameters(model, isbn)
-            isbn = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
-        shim_of(model).learned = isbn
+        if isbn is None:
+            shim_of(model).learned = None
+            return
+        _set_parameters(model, isbn)
+        shim_of(model).learned = replace(isbn, networks=(_without_states(isbn.networks[0]),), normalizers=None)
+        shim_of(model).keep_normalizers(isbn)
 
 
 def _set_parameters(model: Model, isbn: ISBN) -> None:

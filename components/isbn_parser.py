@@ -25,17 +25,17 @@ from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
 from spacy_lpcfg.components.tree_group import ISBN_KEY
-from spacy_lpcfg.isbn import ISBN, DecisionEvents, ISBNError, events_of
+from spacy_lpcfg.isbn import ISBN, DecisionEvents, events_of
 from spacy_lpcfg.isbn.learning import count_words
 from spacy_lpcfg.isbn.parser import IncrementalParser
-from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.isbn.settings import DECODINGS, BeamSettings
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree, normalize
 
 register_extensions()
 
 TagUse = Literal["model", "given"]
-Decoding = Literal["mbr", "most-probable"]
 _LIMITS = Limits(max_words=400)
 _UNKNOWN = (
     "{!r} leaves out trees with labels or tags that it did not find in the corpus that it was initialized with: to "
@@ -71,7 +71,7 @@ def make_isbn_parser(
     model: Model,
     spans_key: str,
     gold_key: str,
-    decoding: Decoding,
+    decoding: str,
     tags: TagUse,
     constraints: ConstraintsOf | None,
     pruning: BeamSettings,
@@ -126,14 +126,14 @@ class ISBNParser(ParsingPipe[ISBN]):
     The other settings are those of `ParsingPipe`.
     """
 
-    decoding: Decoding
-    error = ISBNError
+    decoding: str
+    error = ModelError
     what = "network"
     command = "isbn"
     checks: ClassVar[Mapping[str, Check]] = {
         **ParsingPipe.checks,
         "gold_key": TEXT,
-        "decoding": one_of(*ISBN.decodings),
+        "decoding": one_of(*DECODINGS),
         "tags": one_of(*get_args(TagUse)),
         "pruning": instance_of("made by spacy-lpcfg.Beam.v1", BeamSettings),
         "limits": Check(
@@ -151,7 +151,7 @@ class ISBNParser(ParsingPipe[ISBN]):
         *,
         spans_key: str = ISBN_KEY,
         gold_key: str = KEY,
-        decoding: Decoding = "mbr",
+        decoding: str = "mbr",
         tags: TagUse = "model",
         constraints: ConstraintsOf | None = None,
         pruning: BeamSettings = BeamSettings(),

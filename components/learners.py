@@ -29,7 +29,7 @@ from spacy_lpcfg.bracketing import (
 )
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, model_from_disk, preset
+from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, preset
 from spacy_lpcfg.combination.distillation import Student, Teacher
 from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_one_of, check_text
@@ -52,7 +52,7 @@ from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import DIVERSE, Seeded
 from spacy_lpcfg.learning.lexicon.lexical import signatures_of
 from spacy_lpcfg.learning.stepwise import Starter
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
 from spacy_lpcfg.stacking import LayerSettings, StackedLearner
 from spacy_lpcfg.trees.brackets import read_lines
 from spacy_lpcfg.variants import DEFAULT, Variants
@@ -475,7 +475,7 @@ def read_grammar(path: Path) -> Callable[[], ParsingModel]:
     """The reader `spacy-lpcfg.read_grammar.v1`.
 
     path (Path): a file written by `to_disk` of a Grammar, an Ensemble or a Combined
-    RETURNS (callable): gives the grammar; raises GrammarError for anything else
+    RETURNS (callable): gives the grammar; raises ModelError for anything else
     """
     return partial(model_from_disk, path)
 

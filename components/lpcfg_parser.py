@@ -22,7 +22,6 @@ from thinc.api import Model
 
 from spacy_lpcfg.chart.settings import APPLICATION_BYTES, ChartSettings
 from spacy_lpcfg.checks import Check, instance_of, one_of
-from spacy_lpcfg.combination import model_from_bytes
 from spacy_lpcfg.components.constituents import KEY, register_extensions
 from spacy_lpcfg.components.constraints import ConstraintsOf
 from spacy_lpcfg.components.learner_names import check_one_of
@@ -32,11 +31,10 @@ from spacy_lpcfg.components.online_learner import OnlineFit, OnlineLearner
 from spacy_lpcfg.components.parsing_pipe import ParsingPipe, TextParser
 from spacy_lpcfg.components.pipe_registry import register_pipe
 from spacy_lpcfg.components.settings import Output
-from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.learning.base import Learner, values_of_steps
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
-from spacy_lpcfg.parsing.decodings import Decoding, check_decoding
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.decodings import check_decoding
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, model_from_bytes
 from spacy_lpcfg.parsing.segmentation import Limits
 from spacy_lpcfg.trees import Tree
 
@@ -84,7 +82,7 @@ def make_lpcfg_parser(
     pretrained: str | None,
     learner: Learner | OnlineLearner | str | None,
     spans_key: str,
-    decoding: Decoding | None,
+    decoding: str | None,
     tags: TagUse,
     constraints: ConstraintsOf | None,
     pruning: ChartSettings,
@@ -149,14 +147,14 @@ class GrammarState:
         """Whether the grammar is a pretrained one that has not been loaded yet."""
         return self._is_pretrained and "grammar" not in self._made
 
-    def parser(self, decoding: Decoding | None, pruning: ChartSettings, limits: Limits) -> TextParser | None:
+    def parser(self, decoding: str | None, pruning: ChartSettings, limits: Limits) -> TextParser | None:
         """Return the parser with these settings, cached; None without a grammar."""
 
         def make() -> TextParser | None:
             grammar = self.grammar
             if grammar is None:
                 return None
-            parser = grammar.parser(decoding=decoding, chart=_within(pruning, limits))
+            parser = grammar.parser(decoding=decoding, **grammar.usable(chart=_within(pruning, limits)))
             return TextParser(parser, grammar.words).bounded(limits)
 
         return self._made.get((decoding, pruning, limits), make)
@@ -215,13 +213,8 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     name (str): of the component
     learner (Learner, OnlineLearner or None): makes the grammar of the trees of the training corpus; these lie where the
         parser writes its own. None for `spacy-lpcfg.Pivot.v1`, made when it is first needed
-    decoding (str or None): None: the first that the grammar has; "well-formed": the tree of least expected loss that
-        looks like the treebank's, of a grammar that knows its local trees; "mbr": the tree of least expected loss, for
-        the most brackets right; "max-rule": the tree with the
-        largest marginals of rules; "most-probable": the tree of `n_best(1)`, of one proper grammar; "vote": of a
-        combination, the brackets that most of its models have in their own trees, for the most trees right; "rerank":
-        of a combination with a proper grammar, of the trees that the grammar finds the one that all models find most
-        probable. What the grammar cannot do is refused when it is set, learned or loaded
+    decoding (str or None): How one tree is chosen, as `spacy_lpcfg.parsing.decodings.DECODINGS` says; None for the
+        first that the grammar has. What the grammar cannot do is refused when it is set, learned or loaded
     tags (str): "model", "given", or "prior": the parser may overrule given tags. Tags that the grammar does not know
         count as none for a prior
     pruning (ChartSettings): made by `spacy-lpcfg.Pruning.v1`; `decoding` and `limits` go before it
@@ -231,7 +224,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
     The other settings are those of `ParsingPipe`. Surprisal is by one proper grammar only.
     """
 
-    error = GrammarError
+    error = ModelError
     what = "grammar"
     command = "lpcfg"
     checks: ClassVar[Mapping[str, Check]] = {
@@ -249,7 +242,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         *,
         learner: Learner | OnlineLearner | None = None,
         spans_key: str = KEY,
-        decoding: Decoding | None = None,
+        decoding: str | None = None,
         tags: TagUse = "prior",
         constraints: ConstraintsOf | None = None,
         pruning: ChartSettings = ChartSettings(),
@@ -286,12 +279,12 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
         self._learner = learner
 
     @property
-    def decoding(self) -> Decoding | None:
+    def decoding(self) -> str | None:
         """The decoding; None for the first one that the grammar has."""
         return self._decoding
 
     @decoding.setter
-    def decoding(self, decoding: Decoding | None) -> None:
+    def decoding(self, decoding: str | None) -> None:
         grammar = None if self._state.is_unread else self.grammar
         if decoding is not None and grammar is not None:
             grammar.check_decoding(decoding)
@@ -443,7 +436,7 @@ class LPCFGParser(ParsingPipe[ParsingModel]):
                 self.grammar.check_decoding(self.decoding)
         except ValueError as error:
             shim.state = before
-            raise GrammarError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
+            raise ModelError(f"{self.name!r} cannot parse by what was loaded: {error}") from error
         if shim.state is not before:
             self._fit = None
 

@@ -27,7 +27,6 @@ from spacy_lpcfg.components.unknown_words import UnknownWords
 from spacy_lpcfg.evaluation.calibration import tempered, tempered_tags
 from spacy_lpcfg.parsing.alternatives import best_bracketings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
-from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import check_n_best, check_samples
 from spacy_lpcfg.parsing.model import ParsingModel
 from spacy_lpcfg.parsing.protocol import SentenceParser
@@ -116,7 +115,7 @@ class ParsingPipe(ModelPipe[ParserModel]):
     what: ClassVar[str]
     command: ClassVar[str]
     spans_key: str
-    decoding: Decoding | None
+    decoding: str | None
     gold_key: str
     tags: str
     constraints: ConstraintsOf | None

@@ -1,4 +1,4 @@
-"""Hooks for MkDocs: put the model cards into their page, and turn formulas into MathML while the site is built."""
+"""Hooks for MkDocs: put model cards and tables of the package into pages, and turn formulas into MathML."""
 
 from __future__ import annotations
 
@@ -23,6 +23,46 @@ def cards() -> str:
     """Return the model cards one after the other, with links between them as links within a page."""
     text = "\n".join((MODELS / f"{name}.md").read_text("utf-8") for name in CARDS)
     return text.replace("](en.md#", "](#").replace("](en-fast.md)", "](#en-fast-the-fast-english-model-of-spacy-lpcfg)")
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Return the text of a page, with tables of the package in place of comments such as `<!-- table: formats -->`."""
+    return _TABLE.sub(lambda match: _TABLES[match[1]](), markdown)
+
+
+def formats() -> str:
+    """Return the table of the formats of trees."""
+    from spacy_lpcfg.trees.formats import FORMATS
+
+    rows = [
+        (
+            f"`{form.name}`",
+            form.contents,
+            ", ".join(f"`{suffix}`" for suffix in form.suffixes),
+            ", ".join(f"`{suffix}`" for suffix in form.in_folders),
+            "yes" if form.read else "by `convert --by`" if form.read_sentences else "",
+            "yes" if form.write else "",
+        )
+        for form in FORMATS.values()
+    ]
+    return table(("Name", "Contents", "Files", "In a folder", "Read", "Written"), rows)
+
+
+def decodings() -> str:
+    """Return the table of decodings."""
+    from spacy_lpcfg.parsing.decodings import DECODINGS
+
+    rows = [(f"`{each.name}`", each.summary, each.needs) for each in DECODINGS.values()]
+    return table(("Decoding", "Which tree", "What it needs"), rows)
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return a table in Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, ("---",) * len(head), *rows))
+
+
+_TABLE = re.compile(r"<!-- table: (\w+) -->")
+_TABLES = {"formats": formats, "decodings": decodings}
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:

@@ -18,12 +18,13 @@ from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.bracketing import CCA, Bracketer, SpectralBracketer
 from spacy_lpcfg.bracketing.tagged import TaggedSentence
-from spacy_lpcfg.combination import Combined, Mirrored, model_from_bytes
+from spacy_lpcfg.combination import Combined, Mirrored
 from spacy_lpcfg.grammar import Ensemble
 from spacy_lpcfg.isbn import ISBN, BeamSettings, IncrementalParser
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.language_model import AggregateEM, LanguageModel, fit, interpolate
 from spacy_lpcfg.learning import EM, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.model import model_from_bytes
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.storage.container import Stored, compressed, kind_of, pack, unpack
 from spacy_lpcfg.trees import Tree, clean, read_trees
@@ -83,7 +84,7 @@ def _language_model() -> LanguageModel:
 
 
 def _parse(model: Any) -> None:
-    _check_parser(model.parser(search=BEAM))
+    _check_parser(model.parser(**model.usable(search=BEAM)))
 
 
 def _parse_by_beam(model: ISBN) -> None:

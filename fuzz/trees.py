@@ -10,9 +10,10 @@ import numpy as np
 from fuzz.choices import Choices
 from fuzz.contract import Target, expect
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import GrammarError, grammar_from_pcfg, pcfg_text
+from spacy_lpcfg.grammar import grammar_from_pcfg, pcfg_text
 from spacy_lpcfg.isbn import IncrementalParser
 from spacy_lpcfg.parsing.constraints import ANY, Constraints
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import UNCONSTRAINED
 from spacy_lpcfg.queries import PatternError, TreeIndex, TreePattern
@@ -142,7 +143,7 @@ def check_pcfg(case: str) -> None:
     """A grammar that parses its words, and has the text of the same grammar; or an error of one line."""
     try:
         grammar = grammar_from_pcfg(case)
-    except GrammarError as error:
+    except ModelError as error:
         expect("\n" not in str(error), f"several lines: {error}")
         return
     parse = Parser(grammar).parse(["a", "b"])

@@ -108,6 +108,26 @@ def _refuse_bare_sources() -> None:
 _refuse_bare_sources()
 
 
+def _import_families() -> None:
+    """Import the parsers of all kinds of models, which enter these into the table of kinds."""
+    import spacy_lpcfg.chart.ensemble
+    import spacy_lpcfg.chart.parser
+    import spacy_lpcfg.combination.mirrored
+    import spacy_lpcfg.combination.parser
+    import spacy_lpcfg.isbn.parser
+    import spacy_lpcfg.stacking.parser  # noqa: F401
+
+
+def _offer_families() -> None:
+    """Tell the table of kinds how to import the families: only this module is above them all."""
+    from spacy_lpcfg.parsing.kinds import import_families_by
+
+    import_families_by(_import_families)
+
+
+_offer_families()
+
+
 if not TYPE_CHECKING:  # else mypy would take any name for one that is there
 
     def __getattr__(name: str) -> object:

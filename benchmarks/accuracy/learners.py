@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import measure
-from spacy_lpcfg.combination import PRESETS, Combination, Distillation, model_from_disk, preset
+from spacy_lpcfg.combination import PRESETS, Combination, Distillation, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import EM, Clusters, Ensembles, Pivot, Spectral, SplitMerge, TreebankPCFG
+from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 

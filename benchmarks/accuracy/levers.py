@@ -26,11 +26,10 @@ import spacy
 from benchmarks import measure
 from benchmarks.speed.parsers import component
 from spacy_lpcfg.chart import ChartSettings
-from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar import Grammar
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, Parse
 from spacy_lpcfg.trees import Tree
 

@@ -35,11 +35,12 @@ from typing import Any
 
 from benchmarks import measure, peers
 from benchmarks.speed import parsers as speed
-from spacy_lpcfg.combination import PRESETS, Combined, model_from_disk, preset
+from spacy_lpcfg.combination import PRESETS, Combined, preset
 from spacy_lpcfg.components.learners import SentencesOf
 from spacy_lpcfg.evaluation.calibration import outcomes, reliability, tempered
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.parsing.decodings import DECODINGS
+from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.trees import Tree, read_trees, write_trees
 from spacy_lpcfg.trees.transforms import normalize
 from spacy_lpcfg.words import ClassLearner

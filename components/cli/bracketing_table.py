@@ -9,7 +9,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of, read_treebank
+from spacy_lpcfg.components.cli.treebanks import Dialect, read_treebank
 
 if TYPE_CHECKING:
     from spacy_lpcfg.bracketing.baselines.comparison import Table
@@ -54,8 +54,8 @@ def bracketing_table(
     from spacy_lpcfg.components.tagged_text import read_sentences
 
     component = _load(model)
-    golds = list(gold_sentences(read_treebank(trees, False, name_of(dialect))))
-    tagged = read_sentences(text or [], dialect=name_of(dialect))
+    golds = list(gold_sentences(read_treebank(trees, False, dialect)))
+    tagged = read_sentences(text or [], dialect=dialect)
     table = compare(component.bracket, golds, text=tagged, seed=seed, progress=progress)
     if as_json:
         found = {system: {limit: totals.as_dict() for limit, totals in row.items()} for system, row in table.items()}

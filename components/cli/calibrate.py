@@ -16,7 +16,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     load_pipeline,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of, read_treebank
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, read_treebank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,7 +80,7 @@ def calibrate(
     nlp = load_pipeline(model)
     pipe = find_parser(nlp, component)
     parser = pipe.ready_parser().parser
-    domains = [_parsed(parser, read_treebank([path], skip_bad, name_of(dialect))) for path in trees]
+    domains = [_parsed(parser, read_treebank([path], skip_bad, dialect)) for path in trees]
     brackets, tags = ([ask(*domain) for domain in domains] for ask in (outcomes, tag_outcomes))
     fitted = {"temperature": fit_shared_temperature(brackets), "tag_temperature": fit_shared_temperature(tags)}
     of_component = {"temperature": pipe.score_temperature, "tag_temperature": pipe.output.tag_temperature}

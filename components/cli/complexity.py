@@ -12,7 +12,7 @@ from spacy_lpcfg.components.cli.console import begun, check_output, log_skipped,
 from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import Complexity
@@ -65,7 +65,7 @@ def complexity(
         spacy-lpcfg complexity train.mrg --unit sentence
     """
     name = format_of(output, form, TableFormat)
-    reader = AskedReader(kind, model, component, name_of(dialect))
+    reader = AskedReader(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     errors: list[Exception] = []

@@ -20,7 +20,7 @@ from spacy_lpcfg.components.cli.console import (
     read_lines,
     reporting_errors,
 )
-from spacy_lpcfg.components.cli.formats import FORMATS, format_of, write_output
+from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
 from spacy_lpcfg.components.cli.pipelines import Jobs, Lang, Seed, find_parser, load_pipeline
 from spacy_lpcfg.components.cli.treebanks import (
     Dialect,
@@ -29,7 +29,6 @@ from spacy_lpcfg.components.cli.treebanks import (
     SkipBad,
     TagDetail,
     TreeTags,
-    name_of,
     with_tags,
 )
 
@@ -37,8 +36,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
     from spacy_lpcfg.trees import Tree
+    from spacy_lpcfg.trees.dependency_sentences import DependencySentence
 
-_FORMATS = ("spacy", "jsonl", "json", "brackets", "conllu", "forest")
+_OF_SPACY = ("spacy", "jsonl", "json")
+"""The formats of this package that are no formats of treebanks."""
 
 
 class Mend(str, Enum):
@@ -126,13 +127,13 @@ def convert(
     """
     from spacy_lpcfg.trees import mended_gum, with_noise
 
-    name = format_of(output, None, _FORMATS, hint="OUTPUT", needs_ending=True)
-    files = list(_files_of(trees, name_of(dialect)) if by is None else _conllu_files(trees))
+    name = _format_of(output, style)
+    files = list(_files_of(trees, dialect) if by is None else _sentence_files(trees))
     check_output(output, "OUTPUT", inputs=files, force=force)
     errors: list[Exception] = []
     on_error = errors.append if skip_bad else None
     if by is None:
-        read = _read(trees, on_error, name_of(dialect), functions == FunctionsName.keep)
+        read = _read(trees, on_error, dialect, functions == FunctionsName.keep)
     else:
         read = _read_dependencies(files, by, jobs)
     mended = with_tags(map(mended_gum, read) if mend else read, tags)
@@ -142,9 +143,21 @@ def convert(
         raise ValueError(
             f"No trees in {', '.join(map(str, trees))}: expected such as (S (NP (PRP It)) (VP (VBZ works)))"
         )
-    contents = _contents(name, chain([first], found), n_sents, lang, style)
+    contents = _contents(name, chain([first], found), n_sents, lang)
     write_output(output, name, contents, force=force)
     log_skipped(errors)
+
+
+def _format_of(output: Path, style: LatexStyle) -> str:
+    """Return the name of the format that the ending of a file says.
+
+    RAISES (BadParameter): For an ending of none.
+    """
+    from spacy_lpcfg.trees.formats import FORMATS
+
+    written = [form.name for form in FORMATS.values() if form.write is not None]
+    name = format_of(output, None, (*_OF_SPACY, *written), hint="OUTPUT", needs_ending=True)
+    return style.value if name in list(LatexStyle) else name
 
 
 # Reading -----------------------------------------------------------------------------------------
@@ -158,20 +171,35 @@ def _files_of(paths: Iterable[Path], dialect: str | None) -> Iterator[str]:
         yield from treebank_files(str(path), dialect) if path.is_dir() else [str(path)]
 
 
-def _conllu_files(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the .conllu files of paths, which may be folders.
+def _sentence_files(paths: Iterable[Path]) -> Iterator[str]:
+    """Yield the files of sentences with dependencies of paths, which may be folders.
 
     RAISES (ValueError): For a file of another ending. (FileNotFoundError): For a folder without any.
     """
     from spacy_lpcfg.trees.files import files_of
 
-    for file in files_of(paths, _CONLLU):
-        if not file.endswith(_CONLLU):
-            raise ValueError(f"Expected .conllu files for --by, got {file}.")
+    endings = tuple(suffix + end for suffix in _readers_of_sentences() for end in ("", ZIPPED))
+    for file in files_of(paths, endings):
+        if not file.endswith(endings):
+            raise ValueError(f"Expected {' or '.join(_readers_of_sentences())} files for --by, got {file}.")
         yield file
 
 
-_CONLLU = tuple(f"{suffix}{end}" for suffix in FORMATS["conllu"].suffixes for end in ("", ZIPPED))
+def _readers_of_sentences() -> "dict[str, Callable[[str], Iterator[DependencySentence]]]":
+    """Return what reads files of sentences with dependencies, by the ends of their names."""
+    from spacy_lpcfg.trees.formats import FORMATS
+
+    return {
+        suffix: form.read_sentences
+        for form in FORMATS.values()
+        if form.read_sentences is not None
+        for suffix in form.suffixes
+    }
+
+
+def _sentences_of(file: str) -> "Iterator[DependencySentence]":
+    name = file.removesuffix(ZIPPED)
+    return next(read(file) for suffix, read in _readers_of_sentences().items() if name.endswith(suffix))
 
 
 def _read(
@@ -181,11 +209,11 @@ def _read(
     from spacy_lpcfg.components.cli.treebanks import trees_of_docs, trees_of_files
     from spacy_lpcfg.trees import normalize_rooted
 
-    normalized = partial(normalize_rooted, functions=functions)
+    normalized, formats = partial(normalize_rooted, functions=functions), output_formats()
     for path in paths:
-        if path.suffix in FORMATS["spacy"].suffixes:
+        if path.suffix in formats["spacy"].suffixes:
             yield from filter(None, map(normalized, trees_of_docs(path)))
-        elif path.name.removesuffix(ZIPPED).endswith(FORMATS["jsonl"].suffixes):
+        elif path.name.removesuffix(ZIPPED).endswith(formats["jsonl"].suffixes):
             yield from filter(None, map(normalized, _read_json(path, on_error=on_error)))
         else:
             yield from filter(None, map(normalized, trees_of_files([path], on_error, dialect)))
@@ -195,14 +223,13 @@ def _read_dependencies(files: Iterable[str], by: str, n_jobs: int) -> Iterator["
     """Yield the trees that a model gives to sentences with dependencies, but for those with unknown local trees."""
     from spacy_lpcfg.components.lpcfg_parser import LPCFGParser
     from spacy_lpcfg.parsing.dependency_constraints import DependencyAnnotator
-    from spacy_lpcfg.trees.dependency_sentences import read_conllu
 
     pipe = find_parser(load_pipeline(by), None)
     if not isinstance(pipe, LPCFGParser) or pipe.grammar is None:
         raise ValueError(f"Expected the model of an lpcfg_parser, got {by}.")
     annotator = DependencyAnnotator(pipe.grammar)
     n_kept = n_unknown = n_none = 0
-    sentences = (sentence for file in files for sentence in read_conllu(file))
+    sentences = chain.from_iterable(map(_sentences_of, files))
     for tree in annotator.trees(sentences, n_jobs=n_jobs):
         if tree is None:
             n_none += 1
@@ -247,19 +274,15 @@ def _report(error: Exception, on_error: Callable[[Exception], None] | None) -> N
 # Writing -----------------------------------------------------------------------------------------
 
 
-def _contents(name: str, trees: Iterator["Tree"], n_sents: int, lang: str, style: LatexStyle) -> Iterator[Any]:
+def _contents(name: str, trees: Iterator["Tree"], n_sents: int, lang: str) -> Iterator[Any]:
     """Return the lines, objects or Docs that a file in a format holds of trees."""
     from spacy_lpcfg.components.cli.outputs import tree_as_json
-    from spacy_lpcfg.trees import conllu, head_rules
-    from spacy_lpcfg.trees.brackets import bracket_lines
+    from spacy_lpcfg.trees.formats import FORMATS
 
     if name == "spacy":
         return _docs(trees, n_sents)
-    if name == "conllu":
-        return (conllu(tree, head_rules(lang)) for tree in trees)
-    if name == "forest":
-        return _latex(trees, style.value)
-    return bracket_lines(trees) if name == "brackets" else map(tree_as_json, trees)
+    write = FORMATS[name].write if name in FORMATS else None
+    return map(tree_as_json, trees) if write is None else write(trees, lang)
 
 
 def _docs(trees: Iterator["Tree"], n_sents: int) -> Iterator["Doc"]:
@@ -270,11 +293,3 @@ def _docs(trees: Iterator["Tree"], n_sents: int) -> Iterator["Doc"]:
     vocab = Vocab()
     while group := list(islice(trees, n_sents)):
         yield tree_to_doc(vocab, group)
-
-
-def _latex(trees: Iterator["Tree"], style: str) -> Iterator[str]:
-    from spacy_lpcfg.trees import to_latex
-
-    yield f"% needs \\usepackage{{{style}}}"
-    for tree in trees:
-        yield f"\n{to_latex(tree, style)}"

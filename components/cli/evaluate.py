@@ -11,7 +11,7 @@ import typer
 
 from spacy_lpcfg.components.cli.console import busy, log, looks_like_path, progress, reporting_errors
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, TagDetail, TreeTags, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, Functions, FunctionsName, TagDetail, TreeTags
 
 if TYPE_CHECKING:
     from spacy_lpcfg.evaluation.evalb import PRF, Evaluation, Sentence, Totals
@@ -78,7 +78,7 @@ def evaluate(
     kept = partial(_kept, functions=keeps, tags=tags)
     gold = test if is_model else Path(source)
     with busy("reading"):
-        golds = _read_treebank(gold, name_of(dialect), kept)
+        golds = _read_treebank(gold, dialect, kept)
     if not golds:
         raise ValueError(f"{gold} has no trees: expected some such as (S (NP (PRP It)) (VP (VBZ works)))")
     settings = replace(evalb.Params.from_file(params) if params else evalb.COLLINS, functions=keeps)

@@ -1,12 +1,16 @@
-"""The formats that commands write: their names, the endings of their files, and how each is written."""
+"""The formats that commands write: their names, the endings of their files, and how each is written.
+
+Those of trees alone come from the table `spacy_lpcfg.trees.formats`, which is imported when a format is asked for.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple, TypeAlias
 
@@ -62,7 +66,7 @@ def format_of(
         return wanted or names[0]
     is_zipped = output.suffix == ZIPPED
     ending = (output.with_suffix("") if is_zipped else output).suffix.lower()
-    fitting = [name for name in names if FORMATS[name].takes(ending, is_zipped)]
+    fitting = [name for name in names if output_formats()[name].takes(ending, is_zipped)]
     if wanted and fitting and wanted not in fitting:
         raise typer.BadParameter(f"{str(output)!r} is no name for {wanted}", param_hint=hint)
     if not wanted and not fitting and (ending or needs_ending):
@@ -72,7 +76,7 @@ def format_of(
 
 
 def _endings(names: Iterable[str]) -> str:
-    *first, last = dict.fromkeys(suffix for name in names for suffix in FORMATS[name].suffixes)
+    *first, last = dict.fromkeys(suffix for name in names for suffix in output_formats()[name].suffixes)
     return f"{', '.join(first)} or {last}" if first else last
 
 
@@ -82,7 +86,7 @@ def write_output(output: Path | None, name: str, items: Iterable[Any], *, force:
     force (bool): whether to replace a file that has appeared since `check_output`
     RAISES (ValueError): If there is such a file and it may not be replaced. What was to be written is then beside it.
     """
-    form = FORMATS[name]
+    form = output_formats()[name]
     opened: Any = replacing if form.is_binary else writing
     with opened(output, force=force) as out:
         form.write(out, items)
@@ -128,14 +132,12 @@ def _write_bytes(out: IO[bytes], parts: Iterable[bytes]) -> None:
     out.writelines(parts)
 
 
-FORMATS = {
-    "brackets": OutputFormat((".mrg", ".parsed", ".ptb", ".tree"), _write_lines),
+_FORMATS = {
     "jsonl": OutputFormat((".jsonl",), _write_jsonl),
     "json": OutputFormat((".json",), _write_json),
     "tsv": OutputFormat((".tsv",), _write_tsv),
     "csv": OutputFormat((".csv",), _write_csv),
     "spacy": OutputFormat((".spacy",), _write_docs, is_binary=True),
-    "conllu": OutputFormat((".conllu",), _write_lines),
     "markdown": OutputFormat((".md",), _write_lines),
     "kwic": OutputFormat((".txt",), _write_lines),
     "words": OutputFormat((".txt",), _write_lines),
@@ -144,7 +146,15 @@ FORMATS = {
     "svg": OutputFormat((".svg",), _write_lines),
     "html": OutputFormat((".html", ".htm"), _write_lines),
     "png": OutputFormat((".png",), _write_bytes, is_binary=True),
-    "forest": OutputFormat((".tex",), _write_lines),
-    "qtree": OutputFormat((".tex",), _write_lines),
 }
-"""All formats, by their names."""
+"""Formats of more than trees, by their names."""
+
+
+@cache
+def output_formats() -> Mapping[str, OutputFormat]:
+    """Return all formats that commands write by their names; "brackets" is the format penn."""
+    from spacy_lpcfg.trees.formats import FORMATS, PENN
+
+    of_trees = {form.name: form.suffixes for form in FORMATS.values() if form.write is not None}
+    of_trees["brackets"] = of_trees[PENN]
+    return {**_FORMATS, **{name: OutputFormat(suffixes, _write_lines) for name, suffixes in of_trees.items()}}

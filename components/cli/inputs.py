@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 _ITEM = re.compile(r"[^ \t\n\r\f\v]+")  # other white space may be part of a treebank's word
 _BINARY = ".spacy"
-OF_TREES = (".mrg", ".parsed", ".ptb", ".psd", ".tree", ".gld", ".export", ".negra", ".xml")
 _ANSWERS = "lpcfg_cli_answers"  # the name of a component; see `answers.py`
 
 
@@ -144,9 +143,11 @@ def kind_by_name(file: str) -> Input | None:
     """Docs or trees, if the name of a file says so."""
     if is_text(file):
         return None
+    from spacy_lpcfg.trees.formats.table import suffixes_of_trees
+
     if file.endswith(_BINARY):
         return Input.spacy
-    return Input.trees if file.removesuffix(".gz").endswith(OF_TREES) else None
+    return Input.trees if file.removesuffix(".gz").endswith(suffixes_of_trees()) else None
 
 
 def _kind_of(nlp: Language, component: Pipe, file: str) -> Input:
@@ -343,7 +344,7 @@ def trees_of(source: Source, on_error: Callable[[TreebankError], None] | None = 
 def dialect_of_source(source: Source) -> str:
     """The dialect of the trees of a source; that of the Penn Treebank for stdin and texts where none was said."""
     from spacy_lpcfg.trees import dialect_of
-    from spacy_lpcfg.trees.reading import PENN
+    from spacy_lpcfg.trees.formats import PENN
 
     is_file = source.file != STDIN and not is_text(source.file)
     return source.dialect or (dialect_of(source.file) if is_file else PENN)

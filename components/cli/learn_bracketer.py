@@ -20,7 +20,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     check_folder,
     save_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import Dialect, check_files, log_dialect, name_of, names_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, check_files, log_dialect, names_of
 from spacy_lpcfg.variants import DEFAULT
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def learn_bracketer(
     nlp = blank_pipeline(lang)
     component = _add_bracketer(nlp, variant, attr, seed)
     component.mapping = read_tag_map(tag_map) if tag_map else {}
-    text = _Text(tagged, attr, name_of(dialect), skip_bad)
+    text = _Text(tagged, attr, dialect, skip_bad)
     with on_cluster(scheduler), progress_of_steps() as on_step:
         component.learn(text, progress=on_step)
     text.log_dialects()

@@ -27,7 +27,6 @@ from spacy_lpcfg.components.cli.treebanks import (
     TagDetail,
     Trees,
     TreeTags,
-    name_of,
     read_held_out,
     read_training,
     save_measured,
@@ -98,7 +97,7 @@ def learn_combined(
     settings = {} if span_layer is None else {"span_layer": span_layer}
     settings |= {"functions": True} if functions == FunctionsName.keep else {}
     learner, config = chosen_learner(preset.value, text, seed, lang, heads, settings, classes_from, jobs)
-    held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
+    held_out = read_held_out(dev, skip_bad, dialect, tags)
     component = nlp.add_pipe("lpcfg_parser", config={"learner": config})
     assert isinstance(component, LPCFGParser)
     told: list[object] = []
@@ -109,7 +108,7 @@ def learn_combined(
             if isinstance(step, ModelLearned):
                 reach(step.number)
 
-        train = read_training(trees, skip_bad, name_of(dialect), tags)
+        train = read_training(trees, skip_bad, dialect, tags)
         component.grammar = learned = learner.fit(train, on_step=on_step)
     tell(learned.summary)
     nlp.meta["fit"] = values_of_steps(told)

@@ -28,7 +28,6 @@ from spacy_lpcfg.components.cli.treebanks import (
     TagDetail,
     Trees,
     TreeTags,
-    name_of,
     read_held_out,
     read_training,
     save_measured,
@@ -99,14 +98,14 @@ def learn_isbn(
 
     output = check_folder(output, inputs=[*trees, *(dev or ()), classes_from], force=force)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
+    held_out = read_held_out(dev, skip_bad, dialect, tags)
     settings: dict[str, Any] = {} if epochs is None else {"n_epochs": epochs}
     settings |= {} if states is None else {"n_states": states}
     settings |= {"approximation": approximation.value, "n_networks": networks, "seed": seed}
     settings |= {"word_classes": word_classes(classes_from, lang), "functions": functions == FunctionsName.keep}
     with usage("--variant"):
         learner = ISBNLearner.variant(variant, **settings, n_jobs=n_jobs(jobs))
-    treebank = list(read_training(trees, skip_bad, name_of(dialect), tags))
+    treebank = list(read_training(trees, skip_bad, dialect, tags))
     n_epochs = learner.passes(len(treebank))
     with busy("learning", networks * n_epochs) as reach:
         on_step = partial(_log_epoch, n_epochs=n_epochs, reach=reach)

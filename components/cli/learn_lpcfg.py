@@ -32,7 +32,6 @@ from spacy_lpcfg.components.cli.treebanks import (
     TagDetail,
     Trees,
     TreeTags,
-    name_of,
     read_held_out,
     save_measured,
     tree_files,
@@ -133,7 +132,7 @@ def learn_lpcfg(
     output = check_folder(output, inputs=[*trees, *(dev or ()), text, classes_from], force=force)
     _refuse_unused(context, method)
     nlp = blank_pipeline(lang)
-    held_out = read_held_out(dev, skip_bad, name_of(dialect), tags)
+    held_out = read_held_out(dev, skip_bad, dialect, tags)
     options = {"n_states": states, "n_iterations": iterations, "n_grammars": grammars, "teacher": teacher}
     options["span_layer"] = span_layer
     options["functions"] = True if functions == FunctionsName.keep else None
@@ -142,7 +141,7 @@ def learn_lpcfg(
     with (
         on_cluster(scheduler),
         busy("learning", _n_steps(learner)) as reach,
-        tree_files(trees, skip_bad, name_of(dialect), tags) as train,
+        tree_files(trees, skip_bad, dialect, tags) as train,
     ):
         learned = _learn(learner, train, held_out, reach)
     _add_parser(nlp, learned, {**config, "settings": {**config["settings"], **learned.settings}})

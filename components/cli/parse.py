@@ -12,7 +12,7 @@ import typer
 
 from spacy_lpcfg.components.cli.clusters import Scheduler
 from spacy_lpcfg.components.cli.console import check_output, log, one_line, progress, reporting_errors
-from spacy_lpcfg.components.cli.formats import FORMATS, format_of, write_output
+from spacy_lpcfg.components.cli.formats import format_of, output_formats, write_output
 from spacy_lpcfg.components.cli.inputs import (
     Input,
     Source,
@@ -27,7 +27,8 @@ from spacy_lpcfg.components.cli.outputs import EMPTY, ParseFormat, check_content
 from spacy_lpcfg.components.cli.parse_many import Made, parse_many
 from spacy_lpcfg.components.cli.pipelines import Component, Model, find_parser_or_bracketer, load_pipeline, n_jobs
 from spacy_lpcfg.components.cli.shards import Shard, is_corpus, shards_of
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect
+from spacy_lpcfg.parsing.decodings import DECODINGS
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -87,9 +88,9 @@ def parse(
         str | None,
         typer.Option(
             metavar="NAME",
-            help="As the model can. well-formed: as mbr, in a tree that looks like the treebank's; mbr: the most "
-            "brackets right; max-rule: the largest marginals of rules; most-probable: the tree of "
-            "--n-best 1; vote, rerank: for combinations, the most trees right. [default: as it is set]",
+            help="How one tree is chosen, as far as the model can. "
+            + "; ".join(f"{decoding.name}: {decoding.summary}" for decoding in DECODINGS.values())
+            + ". [default: as it is set]",
         ),
     ] = None,
     dialect: Dialect = None,
@@ -118,8 +119,8 @@ def parse(
     --input tagged  the same with word/TAG, split at the last slash
     --input trees   bracketed trees, for their words, and with --tags given
                     their tags; trees without words are left out. What a
-                    file ending in .mrg, .parsed, .ptb, .psd, .tree, .gld,
-                    .export, .negra or .xml holds, .gz or not
+                    file holds whose name ends as in a format of trees,
+                    such as .mrg, .psd or .export, .gz or not
     --input spacy   Docs that `spacy-lpcfg convert` or `spacy convert` wrote;
                     of a treebank's, tags are read with --tags given only.
                     What a file ending in .spacy holds
@@ -151,12 +152,12 @@ def parse(
         echo "I saw her duck." | spacy-lpcfg parse model/ - --n-best 5
         spacy-lpcfg parse en 'corpus/*.txt.gz' --n-process 8 --format spacy -o parsed/
     """
-    kind = kind_said(kind, name_of(dialect))
+    kind = kind_said(kind, dialect)
     many = scheduler is not None or is_corpus(files)
     name = format_of(None if many else output, form, ParseFormat)
     asked = " and ".join(["--n-best"] * bool(n_best) + ["--marginals"] * marginals)
     check_contents(name, asked)
-    shards = shards_of(files, kind, output, FORMATS[name].suffixes[0]) if many else []
+    shards = shards_of(files, kind, output, output_formats()[name].suffixes[0]) if many else []
     first = shards[0].file if many else files[0]
     check_usage(first, kind, tags)
     if tag_variants and not n_best:
@@ -173,7 +174,7 @@ def parse(
     if n_best:
         questions["n_best"] = {"n": n_best, "tag_variants": tag_variants}
     questions |= {"posteriors": {}} if marginals else {}
-    source = source_of(nlp, pipe, first, kind, tags, name_of(dialect))
+    source = source_of(nlp, pipe, first, kind, tags, dialect)
     # files of a folder were chosen by whether they are there, and a worker that died may have written its own
     work = _Work(nlp, pipe.name, source, questions, name, asked, _root_label(pipe, root), force=force or many)
     if many:
@@ -213,7 +214,7 @@ def _set_decoding(pipe: "Pipe", decoding: str | None) -> None:
         raise typer.BadParameter(f"{pipe.name} has one way to decode", param_hint="--decoding")
     try:
         pipe.ready_parser()  # reads the model, which then says what it can do
-        pipe.decoding = decoding  # type: ignore[assignment]
+        pipe.decoding = decoding
         pipe.ready_parser()
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--decoding") from error

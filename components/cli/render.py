@@ -23,7 +23,7 @@ from spacy_lpcfg.components.cli.inputs import (
     trees_of,
 )
 from spacy_lpcfg.components.cli.pipelines import Component, find_parser, find_parser_or_bracketer, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -118,9 +118,9 @@ def render(
     if form == PictureFormat.png and output is None and sys.stdout.isatty():
         raise typer.BadParameter("a png is nothing to read: name a file by --output", param_hint="--format")
     if source == STDIN or Path(source).is_file():
-        drawables = _by_trees(source, file, picture, name_of(dialect))
+        drawables = _by_trees(source, file, picture, dialect)
     else:
-        drawables = _by_pipeline(source, component, file, kind_said(kind, name_of(dialect)), picture, name_of(dialect))
+        drawables = _by_pipeline(source, component, file, kind_said(kind, dialect), picture, dialect)
     if sentence is not None:
         drawables = islice(drawables, sentence - 1, sentence)
     write_output(output, form.value, _contents(drawables, form, source), force=force)

@@ -12,7 +12,7 @@ from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, w
 from spacy_lpcfg.components.cli.inputs import Kind, Source, Tags, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of, printable, tree_of
 from spacy_lpcfg.components.cli.pipelines import LARGEST_SEED, Component, ParserModel, find_parser, load_pipeline
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -73,7 +73,7 @@ def sample(
     if file is None:
         found = _sentences(pipe, n, seed, max_words)
     else:
-        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, name_of(dialect)), n, seed)
+        found = _of_sentences(nlp, pipe, source_of(nlp, pipe, file, kind, tags, dialect), n, seed)
     lines = ("" if tree is None else _line(tree, name) for tree in progress(found, "trees"))
     write_output(output, name, lines, force=force)
 

@@ -14,7 +14,7 @@ from spacy_lpcfg.components.cli.console import begun, check_output, log, log_ski
 from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, write_output
 from spacy_lpcfg.components.cli.inputs import Input, Kind, Source, dialect_of_source, trees_of
 from spacy_lpcfg.components.cli.pipelines import Component, Lang
-from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect, SkipBad
 
 if TYPE_CHECKING:
     from spacy_lpcfg.queries import TreeIndex, TreeMatch, TreePattern
@@ -87,7 +87,7 @@ def search(
     except PatternError as error:
         raise typer.BadParameter(str(error), param_hint="PATTERN") from error
     errors: list[Exception] = []
-    reader = AskedReader(kind, model, component, name_of(dialect))
+    reader = AskedReader(kind, model, component, dialect)
     sources = [*reader.sources(files)]
     check_output(output, inputs=[*(source.file for source in sources), model], force=force)
     searched = _searched(reader, sources, head_rules(lang), errors if skip_bad else None)
@@ -120,7 +120,7 @@ def _searched(
 
 def _treebank(source: Source, rules: "HeadRules", errors: list[Exception] | None) -> "TreeIndex":
     from spacy_lpcfg.queries import TreeIndex
-    from spacy_lpcfg.trees.reading import PENN
+    from spacy_lpcfg.trees.formats import PENN
 
     on_error = None if errors is None else errors.append
     if os.path.isfile(source.file) and dialect_of_source(source) == PENN:

@@ -17,7 +17,7 @@ from spacy_lpcfg.components.cli.pipelines import (
     find_parser_or_bracketer,
     load_pipeline,
 )
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect
 
 if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
@@ -74,7 +74,7 @@ def serve(
     check_output(output, inputs=[correct, model], force=True)
     if output.exists() and not resume:
         raise typer.BadParameter(f"'{output}' exists: name another file, or use --resume", param_hint="--output")
-    _serve(_corrections(port, model, component, correct, kind, name_of(dialect), output, resume))
+    _serve(_corrections(port, model, component, correct, kind, dialect, output, resume))
 
 
 def _serve(server: "DemoServer") -> None:

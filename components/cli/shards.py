@@ -11,18 +11,23 @@ from typing import NamedTuple
 import typer
 
 from spacy_lpcfg.components.cli.console import STDIN, is_text
-from spacy_lpcfg.components.cli.inputs import OF_TREES, Input, kind_by_name
+from spacy_lpcfg.components.cli.inputs import Input, kind_by_name
 from spacy_lpcfg.components.cli.pipelines import check_can_be_made
 
 _COMPRESSED = ".gz"
-_SUFFIXES = {
-    Input.text: (".txt", ".txt.gz"),
-    Input.tokens: (".txt", ".txt.gz"),
-    Input.tagged: (".tagged", ".tagged.gz"),
-    Input.trees: tuple(suffix + end for suffix in OF_TREES for end in ("", ".gz")),
-    Input.spacy: (".spacy",),
-}
-"""Of the files of a folder that count, by what they hold."""
+
+
+def _suffixes() -> dict[Input, tuple[str, ...]]:
+    """Return the ends of names of those files of a folder that count, by what they hold."""
+    from spacy_lpcfg.trees.formats.table import suffixes_of_trees
+
+    return {
+        Input.text: (".txt", ".txt.gz"),
+        Input.tokens: (".txt", ".txt.gz"),
+        Input.tagged: (".tagged", ".tagged.gz"),
+        Input.trees: tuple(suffix + end for suffix in suffixes_of_trees() for end in ("", _COMPRESSED)),
+        Input.spacy: (".spacy",),
+    }
 
 
 class Shard(NamedTuple):
@@ -100,7 +105,7 @@ def _found(path: str, kind: Input | None, output: Path) -> list[tuple[str, str]]
         raise typer.BadParameter("stdin is no file: parse it alone", param_hint="FILE")
     kinds = (Input.text, Input.spacy) if kind is None else (kind,)
     try:
-        files = list(files_of(path, tuple(suffix for each in kinds for suffix in _SUFFIXES[each])))
+        files = list(files_of(path, tuple(suffix for each in kinds for suffix in _suffixes()[each])))
     except FileNotFoundError as error:
         hint = "" if os.path.isdir(path) else " Or put quotes around a text, and name nothing besides."
         raise typer.BadParameter(f"{error}{hint}", param_hint="FILE") from error
@@ -120,8 +125,8 @@ def _root(path: str) -> str:
 
 
 def _renamed(name: str, suffix: str) -> str:
-    """With another suffix in the place of those of `_SUFFIXES`; any other may tell files apart, and stays."""
+    """With another suffix in the place of those of `_suffixes`; any other may tell files apart, and stays."""
     name = name.removesuffix(_COMPRESSED)
-    known = {each for of_kind in _SUFFIXES.values() for each in of_kind}
+    known = {each for of_kind in _suffixes().values() for each in of_kind}
     stem, own = os.path.splitext(name)
     return (stem if own in known else name) + suffix

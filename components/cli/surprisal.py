@@ -11,7 +11,7 @@ from spacy_lpcfg.components.cli.formats import OutputFile, Replace, format_of, w
 from spacy_lpcfg.components.cli.inputs import Kind, check_usage, run_pipeline, source_of
 from spacy_lpcfg.components.cli.outputs import answers_of
 from spacy_lpcfg.components.cli.pipelines import find_surprisal, load_pipeline, n_jobs
-from spacy_lpcfg.components.cli.treebanks import Dialect, name_of
+from spacy_lpcfg.components.cli.treebanks import Dialect
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -75,7 +75,7 @@ def surprisal(
     n_process = n_jobs(n_process, "--n-process")
     nlp = load_pipeline(model)
     pipe = find_surprisal(nlp, component)
-    source = source_of(nlp, pipe, file, kind, None, name_of(dialect))
+    source = source_of(nlp, pipe, file, kind, None, dialect)
     found = run_pipeline(nlp, pipe, source, questions={"surprisals": {}}, with_trees=False, n_process=n_process)
     sentences = (answer for parsed in found for answer in answers_of(parsed, "surprisals"))
     make = _rows if name in ("tsv", "csv") else _objects

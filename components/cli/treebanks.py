@@ -45,20 +45,29 @@ TreeTags = Annotated[
 ]
 
 
-class DialectName(str, Enum):
-    """The dialects of treebanks, as `spacy_lpcfg.trees.DIALECTS` has them."""
+def _parse_dialect(name: str) -> str:
+    """Return the name of a format that can be read.
 
-    penn = "penn"
-    corpussearch = "corpussearch"
-    keyaki = "keyaki"
-    greynir = "greynir"
-    negra = "negra"
-    tiger = "tiger"
+    RAISES (BadParameter): For another name; the message lists all.
+    """
+    from spacy_lpcfg.trees.reading import checked_dialect
+
+    try:
+        checked_dialect(name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--dialect") from error
+    return name
 
 
 Dialect = Annotated[
-    DialectName | None,
-    typer.Option(is_eager=True, help="The form in which the trees are written. [default: what they look like]"),
+    str | None,
+    typer.Option(
+        parser=_parse_dialect,
+        is_eager=True,
+        metavar="NAME",
+        help="The form in which the trees are written, such as penn or negra; another name than there is lists all. "
+        "[default: what they look like]",
+    ),
 ]
 
 
@@ -75,7 +84,7 @@ def check_files(context: typer.Context, paths: list[Path], others: tuple[str, ..
     """
     from spacy_lpcfg.trees.files import suffixes_of, treebank_files
 
-    dialect = name_of(context.params.get("dialect"))
+    dialect = context.params.get("dialect")
     suffixes = suffixes_of(dialect) + others
     try:
         parts = [_training_part(path, suffixes) for path in paths]
@@ -131,14 +140,9 @@ def tree_files(
     log_skipped(errors)
 
 
-def name_of(dialect: DialectName | None) -> str | None:
-    """The dialect that was said, if one was."""
-    return None if dialect is None else dialect.value
-
-
 def log_dialect(found: str | None, said: str | None, dropped: Counter[str]) -> None:
     """Say in which dialect trees were read, unless it is that of the Penn Treebank, and what this changed."""
-    from spacy_lpcfg.trees.dialects import told
+    from spacy_lpcfg.trees.formats import told
 
     if found in (None, "penn"):
         return

@@ -16,7 +16,7 @@ from spacy_lpcfg.chart._forest import Forest
 from spacy_lpcfg.chart.parser import Parser, state_bytes
 from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.grammar.ensemble import Ensemble
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.kinds import add_kind
 
 
 class EnsembleParser(Parser):
@@ -36,13 +36,6 @@ class EnsembleParser(Parser):
         self._ensemble = ensemble
         self._others = [FineGrammar(grammar) for grammar in ensemble.grammars[1:]]
         self._state_bytes = np.sum([state_bytes(grammar) for grammar in ensemble.grammars], axis=0)
-
-    @classmethod
-    def of(  # type: ignore[override]
-        cls, ensemble: Ensemble, decoding: Decoding, chart: ChartSettings | None, search: object
-    ) -> EnsembleParser:
-        """Create the parser for `Ensemble.parser`."""
-        return cls(ensemble, settings=replace(chart or ChartSettings(), decoding=decoding))
 
     @property
     def is_proper(self) -> bool:
@@ -115,3 +108,11 @@ def _finite(marginals: Marginals) -> list[tuple[np.ndarray, np.ndarray]]:
         return []
     edges, items = marginals.edges(), marginals.items()
     return [(edges, items)] if np.isfinite(edges).all() and np.isfinite(items).all() else []
+
+
+def ensemble_parser(ensemble: Ensemble, decoding: str, *, chart: ChartSettings = ChartSettings()) -> EnsembleParser:
+    """Return the parser that `Ensemble.parser` makes; `decoding` goes before that of the settings."""
+    return EnsembleParser(ensemble, settings=replace(chart, decoding=decoding))
+
+
+add_kind(Ensemble.kind, Ensemble.from_bytes, ensemble_parser)

@@ -4,23 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from spacy_lpcfg.chart._coarse import best_cover
+from spacy_lpcfg.chart._coarse import CoarseGrammar, best_cover
 from spacy_lpcfg.chart._forest import Forest
-from spacy_lpcfg.chart.cells import constraint_mask
+from spacy_lpcfg.chart.cells import SymbolSets, constraint_mask
+from spacy_lpcfg.chart.context import SentenceContext
+from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.parsing.constraints import NO_CONSTRAINTS
+from spacy_lpcfg.parsing.protocol import Sentence
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, GLUED, SEGMENTED, UNCONSTRAINED, Parse
 from spacy_lpcfg.parsing.segmentation import cut_points, parse_segments
 
-if TYPE_CHECKING:
-    from spacy_lpcfg.chart.parser import Parser
+
+class ChartParser(Protocol):
+    """What fallbacks ask of a parser by a grammar; see `Parser`, which is one."""
+
+    @property
+    def coarse(self) -> CoarseGrammar: ...
+
+    @property
+    def sets(self) -> SymbolSets: ...
+
+    @property
+    def settings(self) -> ChartSettings: ...
+
+    @property
+    def top_label(self) -> str: ...
+
+    @property
+    def backoff(self) -> ChartParser: ...
+
+    def parse(self, query: Sentence) -> Parse: ...
+
+    def forest(self, query: Sentence) -> Forest: ...
+
+    def decode(self, query: Query, forest: Forest) -> Parse: ...
+
+    def inputs(self, query: Query, settings: ChartSettings) -> tuple[np.ndarray, np.ndarray, SentenceContext]: ...
+
+    def tag_of_unparsed(self, word: str) -> str: ...
 
 
-def first_fallback(parser: Parser, query: Query, forest: Forest) -> Parse:
+def first_fallback(parser: ChartParser, query: Query, forest: Forest) -> Parse:
     """Return the tree of the first of `FALLBACKS` that has one; the last one always does.
 
     forest (Forest): The empty forest of the sentence.
@@ -28,7 +57,7 @@ def first_fallback(parser: Parser, query: Query, forest: Forest) -> Parse:
     return next(parse for attempt in FALLBACKS if (parse := attempt(parser, query, forest)) is not None)
 
 
-def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+def _single_word(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
     """Put the most frequent label over a sentence of one word."""
     if len(query.words) > 1 or query.constraints:
         return None
@@ -37,7 +66,7 @@ def _single_word(parser: Parser, query: Query, forest: Forest) -> Parse | None:
     return Parse(query.words, [tag], [(0, 1, parser.top_label)], zero, zero, float("nan"), GLUED)
 
 
-def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+def _halves(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
     """Parse two halves and join them, if the chart was too large for memory."""
     if forest.is_complete or query.constraints:
         return None
@@ -45,7 +74,7 @@ def _halves(parser: Parser, query: Query, forest: Forest) -> Parse | None:
     return parse_segments(parser.parse, query, cuts, parser.top_label, SEGMENTED)
 
 
-def _backed_off(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+def _backed_off(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
     """Parse with back-off rules; join the fewest constituents if that chart is too large for memory."""
     wider = parser.backoff
     forest_of_wider = wider.forest(query)
@@ -54,7 +83,7 @@ def _backed_off(parser: Parser, query: Query, forest: Forest) -> Parse | None:
     return None if forest_of_wider.is_complete or query.constraints else _cover(parser, query, SEGMENTED)
 
 
-def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None:
+def _unconstrained(parser: ChartParser, query: Query, forest: Forest) -> Parse | None:
     """Parse without the constraints, if there are any."""
     if not query.constraints:
         return None
@@ -62,12 +91,12 @@ def _unconstrained(parser: Parser, query: Query, forest: Forest) -> Parse | None
     return parse if query.constraints.allow(parse.spans) else replace(parse, status=UNCONSTRAINED)
 
 
-def _glued(parser: Parser, query: Query, forest: Forest) -> Parse:
+def _glued(parser: ChartParser, query: Query, forest: Forest) -> Parse:
     """Join the fewest constituents that cover the words."""
     return _cover(parser, query, GLUED)
 
 
-def _cover(parser: Parser, query: Query, status: str) -> Parse:
+def _cover(parser: ChartParser, query: Query, status: str) -> Parse:
     cuts = best_cover(
         parser.coarse,
         *parser.inputs(query, parser.settings),
@@ -78,7 +107,7 @@ def _cover(parser: Parser, query: Query, status: str) -> Parse:
     return parse_segments(parser.parse, query, cuts, parser.top_label, status)
 
 
-FALLBACKS: tuple[Callable[[Parser, Query, Forest], Parse | None], ...] = (
+FALLBACKS: tuple[Callable[[ChartParser, Query, Forest], Parse | None], ...] = (
     _single_word,
     _halves,
     _backed_off,

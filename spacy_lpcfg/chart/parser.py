@@ -26,8 +26,8 @@ from spacy_lpcfg.chart.states import states_of
 from spacy_lpcfg.grammar.backoff import with_backoff
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import NO_TAG
-from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution
+from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import (
@@ -98,11 +98,6 @@ class Parser(SentenceParser):
         self._fine = FineGrammar(grammar)
         self._labels = label_table(grammar)
         self._state_bytes = state_bytes(grammar)
-
-    @classmethod
-    def of(cls, grammar: Grammar, decoding: Decoding, chart: ChartSettings | None, search: object) -> Parser:
-        """Create the parser for `Grammar.parser`; the settings of the search of networks are not used."""
-        return cls(grammar, settings=replace(chart or ChartSettings(), decoding=decoding))
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -394,3 +389,11 @@ def _as_probabilities(scores: np.ndarray) -> np.ndarray:
 def state_bytes(grammar: Grammar) -> np.ndarray:
     """Return the memory of an item's inside and outside vectors, by its symbol, int64 (n_symbols,)."""
     return 2 * 4 * in_blocks(grammar.n_states.astype(np.int64))
+
+
+def grammar_parser(grammar: Grammar, decoding: str, *, chart: ChartSettings = ChartSettings()) -> Parser:
+    """Return the parser that `Grammar.parser` makes; `decoding` goes before that of the settings."""
+    return Parser(grammar, settings=replace(chart, decoding=decoding))
+
+
+add_kind(Grammar.kind, Grammar.from_bytes, grammar_parser)

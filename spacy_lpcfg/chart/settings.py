@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from spacy_lpcfg.checks import SHARE, one_of
-from spacy_lpcfg.parsing.decodings import OF_PROPER_GRAMMAR
 
+DECODINGS = ("mbr", "max-rule", "most-probable")
+"""The decodings that a chart carries out by itself."""
 APPLICATION_BYTES = 48
 """Bytes of a rule application in a chart, at the moment when its buffer is doubled."""
 _SHARES = (
@@ -63,7 +64,7 @@ class ChartSettings:
     max_applications: int = 4_000_000
 
     def __post_init__(self) -> None:
-        one_of(*OF_PROPER_GRAMMAR)(decoding=self.decoding)
+        one_of(*DECODINGS)(decoding=self.decoding)
         SHARE(**{name: getattr(self, name) for name in _SHARES})
         SHARE.optional(retry_beam=self.retry_beam)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spacy_lpcfg.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from spacy_lpcfg.combination.combined import Combined, model_from_bytes, model_from_disk
+    from spacy_lpcfg.combination.combined import Combined
     from spacy_lpcfg.combination.distillation import Distillation
     from spacy_lpcfg.combination.learner import Combination, MirroredLearner
     from spacy_lpcfg.combination.members import Mirrored
@@ -23,8 +23,6 @@ __all__ = [
     "Distillation",
     "Mirrored",
     "MirroredLearner",
-    "model_from_bytes",
-    "model_from_disk",
     "preset",
 ]
 
@@ -40,8 +38,6 @@ if not TYPE_CHECKING:  # else mypy would take any name for one that is there
             "MirroredLearner": "learner",
             "PRESETS": "presets",
             "TEMPERATURES": "presets",
-            "model_from_bytes": "combined",
-            "model_from_disk": "combined",
             "preset": "presets",
         },
     )

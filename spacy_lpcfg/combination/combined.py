@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -12,16 +11,11 @@ import srsly
 
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.combination.members import Member, member_from_bytes
+from spacy_lpcfg.combination.members import COMBINED
 from spacy_lpcfg.combination.reranking import listing_model
-from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
-from spacy_lpcfg.grammar.ensemble import grammar_from_bytes
 from spacy_lpcfg.isbn.settings import LatticeSettings
-from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, read_meta, unpack
-from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature, model_from_bytes
+from spacy_lpcfg.storage.container import StorageError, read_meta
 from spacy_lpcfg.storage.validation import is_array, is_number
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
@@ -30,7 +24,7 @@ from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 class Combined(ParsingModel):
     """Models of one treebank whose posteriors of brackets and tags are averaged.
 
-    members (tuple[Grammar | Ensemble | Stacked | ISBN | Mirrored, ...]): at least one.
+    members (tuple[ParsingModel, ...]): At least one; of any kind but this.
     weights (tuple[float, ...]): the share of each; they sum to 1.
     bracket_cost (float): brackets less likely than this are better left out.
     beam (int): hypotheses that networks keep after each word; more of them are slower, and more accurate up to some 50.
@@ -41,13 +35,14 @@ class Combined(ParsingModel):
         out of range.
     """
 
-    members: tuple[Member, ...]
+    members: tuple[ParsingModel, ...]
     weights: tuple[float, ...]
     bracket_cost: float = 0.42
     beam: int = 30
     temperature: float = 1.0
     lattice: LatticeSettings | None = None
-    parser_class = "spacy_lpcfg.combination.parser:CombinedParser"
+    kind, version = COMBINED, 3
+    has_members = True
 
     def __post_init__(self) -> None:
         check_weights(self.weights, len(self.members))
@@ -76,11 +71,14 @@ class Combined(ParsingModel):
         return next((member.root_label for member in self.members if member.root_label), "")
 
     @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """The most probable tree and reranking need a proper grammar that reads from left to right."""
-        has_grammar = listing_model(self.members) is not None
-        decodings: tuple[Decoding, ...] = ("mbr", "most-probable", "vote", "rerank") if has_grammar else ("mbr", "vote")
-        return well_formed_first(decodings, self.local_trees)
+    def parser_settings(self) -> Collection[str]:
+        """Settings of the parsers of all members."""
+        return tuple(sorted({name for member in self.members for name in member.parser_settings}))
+
+    @property
+    def has_n_best(self) -> bool:
+        """Whether a proper grammar that reads from left to right is among the members."""
+        return listing_model(self.members) is not None
 
     @cached_property
     def local_trees(self) -> LocalTrees:
@@ -91,42 +89,42 @@ class Combined(ParsingModel):
         """Those of all members."""
         return tuple(model for member in self.members for model in member.single_models())
 
-    def to_bytes(self) -> bytes:
-        """The members as they are saved alone, with a checksum over all."""
+    @property
+    def parser_bytes(self) -> float:
+        """About the memory that the parsers of all members take, sentences aside."""
+        return sum(member.parser_bytes for member in self.members)
+
+    def to_values(self) -> dict[str, Any]:
+        """Return the members as they are saved alone, and the settings."""
         members = {f"member_{i}": member.to_bytes() for i, member in enumerate(self.members)}
         lattice = srsly.json_dumps({} if self.lattice is None else asdict(self.lattice))
         settings = {"bracket_cost": self.bracket_cost, "beam": self.beam, "temperature": float(self.temperature)}
-        return pack(_KIND, _VERSION, {"weights": np.array(self.weights), **settings, "lattice": lattice, **members})
+        return {"weights": np.array(self.weights), **settings, "lattice": lattice, **members}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Combined:
-        """What `to_bytes` wrote.
+    def from_values(cls, values: Mapping[str, Any]) -> Combined:
+        """Create the combination from the fields that `to_values` returned.
 
-        RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+        RAISES (ValueError): If fields are missing, unknown or inconsistent.
         """
-        try:
-            values = {"temperature": 1.0, **unpack(_KIND, _VERSION, data)}
-            n = len(values) - len(_SETTINGS)
-            names = {*_SETTINGS, *(f"member_{i}" for i in range(n))}
-            if values.keys() != names or not is_array(values["weights"], "float64", n):
-                raise StorageError(f"Expected {n} members and as many weights: copy or learn this combination again.")
-            if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
-                raise StorageError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
-            members = tuple(member_from_bytes(values[f"member_{i}"]) for i in range(n))
-            weights, cost = tuple(values["weights"].tolist()), float(values["bracket_cost"])
-            lattice = _lattice(values["lattice"])
-            found = cls(members, weights, cost, values["beam"], values["temperature"], lattice)
-            n_bytes = sum(member.parser_bytes for member in members)
-            check_room(n_bytes, what="A parser by this combination", n_stored=len(data))
-            return found
-        except GrammarError:
-            raise
-        except ValueError as error:
-            raise GrammarError(str(error)) from error
+        values = {"temperature": 1.0, **values}
+        n = len(values) - len(_SETTINGS)
+        names = {*_SETTINGS, *(f"member_{i}" for i in range(n))}
+        if values.keys() != names or not is_array(values["weights"], "float64", n):
+            raise ModelError(f"Expected {n} members and as many weights: copy or learn this combination again.")
+        if not is_number(values["bracket_cost"]) or type(values["beam"]) is not int:
+            raise ModelError("Expected numbers for bracket_cost and beam: copy or learn this combination again.")
+        members = tuple(model_from_bytes(values[f"member_{i}"], without=(cls.kind,)) for i in range(n))
+        return cls(
+            members,
+            weights=tuple(values["weights"].tolist()),
+            bracket_cost=float(values["bracket_cost"]),
+            beam=values["beam"],
+            temperature=values["temperature"],
+            lattice=_lattice(values["lattice"]),
+        )
 
 
-_KIND, _VERSION = "combined", 3
-_READERS: Mapping[str, Callable[[bytes], ParsingModel]] = {_KIND: Combined.from_bytes, "stacked": Stacked.from_bytes}
 _SETTINGS = ("weights", "bracket_cost", "beam", "temperature", "lattice")
 _WIDEST = 10_000  # of beams: beyond it their memory alone would stop a parser
 
@@ -140,26 +138,6 @@ def _lattice(text: Any) -> LatticeSettings | None:
     if values.keys() != names:
         raise StorageError(f"Expected {', '.join(sorted(names))} of the lattice: copy or learn this combination again.")
     return LatticeSettings(**values)
-
-
-def model_from_bytes(data: bytes) -> ParsingModel:
-    """What the `to_bytes` of a grammar, an ensemble, either with a span layer, or a combination wrote.
-
-    RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
-    """
-    try:
-        read = _READERS.get(kind_of(data), grammar_from_bytes)
-    except StorageError as error:
-        raise GrammarError(str(error)) from error
-    return read(data)
-
-
-def model_from_disk(path: str | os.PathLike[str]) -> ParsingModel:
-    """What the `to_disk` of any of these wrote; same errors as `model_from_bytes`.
-
-    RAISES (StorageError): For too large a file.
-    """
-    return model_from_bytes(read_file(path))
 
 
 def check_weights(weights: Sequence[float], n: int) -> None:

@@ -17,7 +17,6 @@ from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.learner import Combination, MemberLearner, MirroredLearner, StraightLearner
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
-from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -28,7 +27,7 @@ from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSetti
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import join
 from spacy_lpcfg.parallel import in_order
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel, check_temperature
 from spacy_lpcfg.stacking.learner import StackedLearner
 from spacy_lpcfg.stacking.stacked import Stacked
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted

@@ -9,11 +9,11 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
-from spacy_lpcfg.grammar.checking import check_temperature
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning.base import ModelLearned, OnStep, Step, has_functions, renumbered
 from spacy_lpcfg.parallel import in_order
+from spacy_lpcfg.parsing.model import check_temperature
 from spacy_lpcfg.trees.transforms import mirror, normalize_rooted
 from spacy_lpcfg.trees.tree import Tree
 

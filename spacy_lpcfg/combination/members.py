@@ -7,41 +7,44 @@ differently, and more so than from another seed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from spacy_lpcfg.grammar.checking import GrammarError
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.isbn.network import ISBN
-from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.model import WrappingModel
+from spacy_lpcfg.parsing.model import ParsingModel, WrappingModel, model_from_bytes
 from spacy_lpcfg.stacking.stacked import Stacked
-from spacy_lpcfg.storage.container import StorageError, kind_of, pack, refuse_others, unpack
+from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
+COMBINED = "combined"
+"""The kind of combinations, which are no members of others."""
+
 Straight: TypeAlias = Grammar | Ensemble | Stacked | ISBN
+"""The models that learners of members learn."""
 
 
 @dataclass(frozen=True, eq=False)
 class Mirrored(WrappingModel):
     """A model of mirrored trees.
 
-    model (Grammar, Ensemble, Stacked or ISBN): its sentences are read from right to left.
+    model (ParsingModel): A grammar, an ensemble, one of these with a span layer, or a network. Its sentences are read
+        from right to left.
     """
 
-    model: Straight
-    parser_class = "spacy_lpcfg.combination.mirrored:MirroredParser"
+    model: ParsingModel
+    kind, version = "mirrored", 1
     is_mirrored = True
 
     @property
-    def is_network(self) -> bool:  # type: ignore[override]
+    def is_network(self) -> bool:
         """Whether the model is made of networks."""
         return self.model.is_network
 
     @property
-    def own_tree(self) -> Decoding:  # type: ignore[override]
+    def own_tree(self) -> str:  # type: ignore[override]
         """That of the model."""
         return self.model.own_tree
 
@@ -54,11 +57,6 @@ class Mirrored(WrappingModel):
     def local_trees(self) -> LocalTrees:
         """None: those of the model are mirrored."""
         return NO_LOCAL_TREES
-
-    @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Those of the model that need no local trees."""
-        return well_formed_first(self.model.decodings, self.local_trees)
 
     @property
     def temperature(self) -> float:
@@ -74,48 +72,19 @@ class Mirrored(WrappingModel):
         """Those of the model, mirrored."""
         return tuple(map(Mirrored, self.model.models_of_trees()))
 
-    def to_bytes(self) -> bytes:
-        """The model as it is saved alone, marked as mirrored, with a checksum over both."""
-        return pack(_KIND, _VERSION, {"model": self.model.to_bytes()})
+    def to_values(self) -> dict[str, Any]:
+        """Return the model as it is saved alone."""
+        return {"model": self.model.to_bytes()}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Mirrored:
-        """What `to_bytes` wrote.
+    def from_values(cls, values: Mapping[str, Any]) -> Mirrored:
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (ValueError): On bytes that are damaged, foreign, or of another format.
+        RAISES (ValueError): If parts are unknown, or the model is none that can be mirrored. (KeyError): If it is
+            missing.
         """
-        try:
-            values = unpack(_KIND, _VERSION, data)
-            refuse_others(values, ("model",))
-            return cls(_straight_from_bytes(values.get("model")))
-        except StorageError as error:
-            raise GrammarError(str(error)) from error
+        refuse_others(values, ("model",))
+        return cls(model_from_bytes(values["model"], without=(cls.kind, COMBINED)))
 
-
-_KIND, _VERSION = "mirrored", 1
-_STRAIGHT: dict[str, Callable[[bytes], Straight]] = {
-    "grammar": Grammar.from_bytes,
-    "ensemble": Ensemble.from_bytes,
-    "stacked": Stacked.from_bytes,
-    "isbn": ISBN.from_bytes,
-}
 
 Member: TypeAlias = Straight | Mirrored
-
-
-def member_from_bytes(data: bytes) -> Member:
-    """What the `to_bytes` of a member wrote.
-
-    RAISES (ValueError): On bytes that are damaged, foreign, of another format or inconsistent.
-    """
-    is_mirrored = isinstance(data, bytes) and kind_of(data) == _KIND
-    return Mirrored.from_bytes(data) if is_mirrored else _straight_from_bytes(data)
-
-
-def _straight_from_bytes(data: Any) -> Straight:
-    if not isinstance(data, bytes):
-        raise StorageError("Expected a saved model among the parts, got none: copy or learn it again.")
-    kind = kind_of(data)
-    if kind not in _STRAIGHT:
-        raise StorageError(f"Expected a saved model, one of {', '.join(_STRAIGHT)}; got a saved {kind}.")
-    return _STRAIGHT[kind](data)

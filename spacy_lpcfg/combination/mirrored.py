@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from spacy_lpcfg.chart.settings import ChartSettings
 from spacy_lpcfg.combination.members import Mirrored
-from spacy_lpcfg.isbn.settings import BeamSettings
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.protocol import Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, Posteriors, mirrored_spans
@@ -27,13 +26,6 @@ class MirroredParser(SentenceParser):
     def __init__(self, parser: SentenceParser) -> None:
         self._parser = parser
         self.kind = parser.kind
-
-    @classmethod
-    def of(
-        cls, mirrored: Mirrored, decoding: Decoding, chart: ChartSettings | None, search: BeamSettings | None
-    ) -> MirroredParser:
-        """The parser that `Mirrored.parser` makes."""
-        return cls(mirrored.model.parser(decoding=decoding, chart=chart, search=search))
 
     @property
     def answers(self) -> frozenset[Answer]:
@@ -69,3 +61,11 @@ class MirroredParser(SentenceParser):
     def tree_log_probabilities(self, trees: Sequence[Tree]) -> np.ndarray:
         """ln P(tree, words) of each tree, in nats, float64 (n_trees,)."""
         return self._parser.tree_log_probabilities([mirror(tree) for tree in trees])
+
+
+def mirrored_parser(mirrored: Mirrored, decoding: str, **settings: Any) -> MirroredParser:
+    """Return the parser that `Mirrored.parser` makes; the settings are those of the inner model's parser."""
+    return MirroredParser(mirrored.model.parser(decoding=decoding, **settings))
+
+
+add_kind(Mirrored.kind, Mirrored.from_bytes, mirrored_parser)

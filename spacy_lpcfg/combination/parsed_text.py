@@ -34,7 +34,7 @@ def parse_text(
     text (iterable of sequence of str): sentences as words; max_words (int): of a sentence that is not left out.
     n_jobs (int): threads, as in joblib.
     """
-    parse = learned.parser(chart=_FAST, search=_NARROW).forest_mbr
+    parse = learned.parser(**learned.usable(chart=_FAST, search=_NARROW)).forest_mbr
     known, root_label = learned.words, learned.root_label
     kept = (escape_tokens(words, known=known) for words in text if 1 < len(words) <= max_words)
     for found in Parallel(n_jobs=n_jobs, require="sharedmem", return_as="generator")(map(delayed(parse), kept)):

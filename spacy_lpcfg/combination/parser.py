@@ -15,7 +15,8 @@ from spacy_lpcfg.isbn.settings import BeamSettings
 from spacy_lpcfg.isbn.vocabulary import share_known_words
 from spacy_lpcfg.parsing._posteriors import mean_brackets, mean_tags
 from spacy_lpcfg.parsing.constraints import Constraints
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.decodings import MBR
+from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -45,7 +46,7 @@ class CombinedParser(BackedParser):
         self,
         combined: Combined,
         *,
-        decoding: Decoding = "mbr",
+        decoding: str = MBR,
         chart: ChartSettings = ChartSettings(),
         search: BeamSettings | None = None,
     ) -> None:
@@ -57,19 +58,15 @@ class CombinedParser(BackedParser):
         grammar = listing_model(combined.members) if decoding == "most-probable" else None
         self._most_probable = None if grammar is None else grammar.parser(decoding=decoding, chart=chart)
         search = search or BeamSettings(beam=combined.beam, lattice=combined.lattice)
-        self._parsers = [each.parser(decoding=each.own_tree, chart=chart, search=search) for each in combined.members]
+        self._parsers = [
+            member.parser(decoding=member.own_tree, **member.usable(chart=chart, search=search))
+            for member in combined.members
+        ]
         share_known_words(model.vocabulary for model in combined.single_models() if isinstance(model, ISBN))
         self._chains = frozenset().union(*(model.label_chains for model in combined.single_models()))
         follows = {True: search.lattice is not None, False: chart.cascade > 0}
         self._follows = [follows[each.is_network] for each in combined.members]
         self._order = sorted(range(len(combined.members)), key=lambda i: combined.members[i].is_network)
-
-    @classmethod
-    def of(
-        cls, combined: Combined, decoding: Decoding, chart: ChartSettings | None, search: BeamSettings | None
-    ) -> CombinedParser:
-        """The parser that `Combined.parser` makes."""
-        return cls(combined, decoding=decoding, chart=chart or ChartSettings(), search=search)
 
     @cached_property
     def backing(self) -> SentenceParser | None:
@@ -219,3 +216,17 @@ def mean(posteriors: Sequence[Posteriors], weights: Sequence[float]) -> Posterio
     shares = list(weights)
     brackets = mean_brackets([each.brackets for each in posteriors], shares)
     return Posteriors(brackets, mean_tags([each.tags for each in posteriors], shares))
+
+
+def combined_parser(
+    combined: Combined,
+    decoding: str,
+    *,
+    chart: ChartSettings = ChartSettings(),
+    search: BeamSettings | None = None,
+) -> CombinedParser:
+    """Return the parser that `Combined.parser` makes; arguments as for `CombinedParser`."""
+    return CombinedParser(combined, decoding=decoding, chart=chart, search=search)
+
+
+add_kind(Combined.kind, Combined.from_bytes, combined_parser)

@@ -1,17 +1,14 @@
 """Latent-variable grammars: the frozen grammar, ensembles, the lexicon, and storage."""
 
-from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes, grammar_from_disk
-from spacy_lpcfg.grammar.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar.ensemble import Ensemble
+from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
 from spacy_lpcfg.grammar.nltk import grammar_from_pcfg, pcfg_text
 
 __all__ = [
     "Ensemble",
     "Grammar",
-    "GrammarError",
     "Lexicon",
-    "grammar_from_bytes",
-    "grammar_from_disk",
     "grammar_from_pcfg",
     "pcfg_text",
 ]

@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import FACTORED, offsets
 from spacy_lpcfg.trees.transforms import NEW_NODE
 
-if TYPE_CHECKING:
-    from spacy_lpcfg.grammar.grammar import Grammar
+AnyGrammar = TypeVar("AnyGrammar", bound=GrammarParameters)
 
 MASS = 1e-3  # total weight of a symbol's new rules; its old rules have weight 1
 GLUE = 1e-4  # share of MASS for glue rules
 SHARE = 1e-4  # minimum product of the shares of two children
 
 
-def with_backoff(grammar: Grammar) -> Grammar:
+def with_backoff(grammar: AnyGrammar) -> AnyGrammar:
     """Add back-off rules to a grammar; the result is not proper, as the weights of a symbol's rules exceed 1.
 
     Let u(c) be the share of c among the children of a label X and its binarisation symbols @X. The rules X -> @X c and
@@ -47,7 +47,7 @@ def with_backoff(grammar: Grammar) -> Grammar:
     return _with_rules(grammar, np.concatenate(rules).astype(np.int32), np.concatenate(weights))
 
 
-def backoff_bytes(grammar: Grammar) -> float:
+def backoff_bytes(grammar: GrammarParameters) -> float:
     """Return an upper estimate of the memory, in bytes, that the rules of `with_backoff` take in a parser."""
     n_rules = n_entries = 0.0
     for family, pairs in _families(grammar):
@@ -93,7 +93,7 @@ class _Pairs(NamedTuple):
         return len(self.left) + float(n_open) * n_others, likely + n_others * opens + n_open * others
 
 
-def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
+def _families(grammar: GrammarParameters) -> Iterator[tuple[np.ndarray, _Pairs]]:
     """Yield each interminal with its binarisation symbols, and the pairs of children that may stand below them."""
     top = grammar.n_preterminals + np.argmax([*grammar.root_weights[grammar.n_preterminals :], 0])
     is_open = np.array([grammar.is_intermediate(symbol) for symbol in range(grammar.n_symbols)])
@@ -112,7 +112,9 @@ def _families(grammar: Grammar) -> Iterator[tuple[np.ndarray, _Pairs]]:
         yield family, _pairs_below(grammar, family, below, is_open, GLUE if top in family else 0.0)
 
 
-def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float) -> _Pairs:
+def _pairs_below(
+    grammar: GrammarParameters, family: np.ndarray, below: np.ndarray, is_open: np.ndarray, glue: float
+) -> _Pairs:
     """Return the pairs of children below the symbols of a family, with weights without the factor `MASS`.
 
     family (int64, (n,)): A label and its binarisation symbols.
@@ -134,7 +136,7 @@ def _pairs_below(grammar: Grammar, family: np.ndarray, below: np.ndarray, is_ope
     )
 
 
-def _with_rules(grammar: Grammar, rules: np.ndarray, weights: np.ndarray) -> Grammar:
+def _with_rules(grammar: AnyGrammar, rules: np.ndarray, weights: np.ndarray) -> AnyGrammar:
     """Add rules (int32, (n, 3)) with weights (float64, (n,)) and uniform states to a grammar."""
     tensors, shapes, n = grammar.tensors, grammar.n_states[rules], len(rules)
     one = np.ones(n, dtype=np.int32)

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from spacy_lpcfg.grammar.backoff import backoff_bytes
 from spacy_lpcfg.grammar.classifier import Classifier
 from spacy_lpcfg.grammar.layout import sizes as layout_sizes
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
+from spacy_lpcfg.grammar.parameters import GrammarParameters
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, SPARSE, Tensors, factor_sizes, offsets
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.reader import StorageError, check_room
 from spacy_lpcfg.storage.validation import are_offsets, are_texts, are_within, is_array, is_moderate, is_temperature
+from spacy_lpcfg.trees.local_trees import LocalTrees
 from spacy_lpcfg.words.signatures import UNKNOWN
-
-if TYPE_CHECKING:
-    from spacy_lpcfg.grammar.grammar import Grammar
-    from spacy_lpcfg.trees.local_trees import LocalTrees
-
-
-class GrammarError(ValueError):
-    """A grammar file that is damaged, inconsistent, or not a grammar."""
-
 
 _TEXTS = ("lexicon.tags", "classes.words", "local_trees.symbols", "local_trees.punctuation", "local_trees.auxiliaries")
 _NOT_DISTINCT = ("symbols", "lexicon.terminals", "lexicon.rare_words")  # words may be spelled as signatures are named
@@ -34,7 +26,7 @@ _BLOCK = 64  # bytes that it takes, at most, for each entry of a sparse tensor t
 _VALUES = {"n_preterminals": int, "root_label": str, "is_proper": bool}
 
 
-def parser_bytes(grammar: Grammar) -> float:
+def parser_bytes(grammar: GrammarParameters) -> float:
     """Estimate the memory of a parser, in bytes, without sentences: tables, tensors and back-off rules."""
     tables = 2 * _PAIR * grammar.n_symbols**2 + _PAIR * len(grammar.lexicon.terminals) * len(grammar.tags)
     rules = 2 * _NODE * len(grammar.local_trees.rules) + 2 * _PAIR * (len(grammar.local_trees.symbols) + 2) ** 2
@@ -50,30 +42,21 @@ def tensor_bytes(tensors: Tensors) -> float:
 def _check_room(n_bytes: float) -> None:
     """Check that a parser by the grammar fits the memory limit.
 
-    RAISES (GrammarError): If it does not.
+    RAISES (ModelError): If it does not.
     """
     try:
         check_room(n_bytes, what="A parser by it")
     except StorageError as error:
-        raise GrammarError(f"This grammar is too large. {error}") from error
-
-
-def check_temperature(temperature: object) -> None:
-    """Check that a value is a valid temperature for scores.
-
-    RAISES (GrammarError): If it is not a finite number above 0.
-    """
-    if not is_temperature(temperature):
-        raise GrammarError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")
+        raise ModelError(f"This grammar is too large. {error}") from error
 
 
 def require(field: str, holds: bool) -> None:
     """Require that a condition on a field holds.
 
-    RAISES (GrammarError): If it does not; the message names the field.
+    RAISES (ModelError): If it does not; the message names the field.
     """
     if not holds:
-        raise GrammarError(f"This grammar is inconsistent in its {field}: copy or learn it again.")
+        raise ModelError(f"This grammar is inconsistent in its {field}: copy or learn it again.")
 
 
 def has_type(name: str, value: object) -> bool:
@@ -89,10 +72,10 @@ def has_type(name: str, value: object) -> bool:
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def check(grammar: Grammar) -> None:
+def check(grammar: GrammarParameters) -> None:
     """Check that the fields of a grammar are consistent.
 
-    RAISES (GrammarError): If they are not; the message names the field.
+    RAISES (ModelError): If they are not; the message names the field.
     """
     _check_symbols(grammar)
     _check_rules(grammar)
@@ -109,7 +92,7 @@ def check(grammar: Grammar) -> None:
     _check_room(parser_bytes(grammar))
 
 
-def _check_symbols(grammar: Grammar) -> None:
+def _check_symbols(grammar: GrammarParameters) -> None:
     n_symbols = grammar.n_symbols
     require("symbols", n_symbols > 0 and 0 < grammar.n_preterminals <= n_symbols)
     _check_room(_PAIR * n_symbols**2)
@@ -124,7 +107,7 @@ def _check_symbols(grammar: Grammar) -> None:
     require("root_vectors", _is(grammar.root_vectors, "float32", int(grammar.n_states.sum())))
 
 
-def _check_rules(grammar: Grammar) -> None:
+def _check_rules(grammar: GrammarParameters) -> None:
     rules = grammar.rules
     require("rules", _is(rules, "int32", grammar.n_rules, 3) and are_within(rules, grammar.n_symbols))
     require("rules", bool(np.all(rules[:, 0] >= grammar.n_preterminals)))
@@ -193,7 +176,7 @@ def _check_classifier(classifier: Classifier, n_outputs: int) -> None:
     require("classifier.weights", _is(classifier.weights, "float16", n_rows))
 
 
-def _check_tags(grammar: Grammar) -> None:
+def _check_tags(grammar: GrammarParameters) -> None:
     n_tags = len(grammar.tags) + 1
     for name in ("tags_before", "tags_after"):
         require(name, _is_weights(getattr(grammar, name), grammar.n_symbols, n_tags))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,11 @@ import numpy as np
 from spacy_lpcfg.arrays import read_only
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.grammar.checking import GrammarError, check_temperature, parser_bytes, tensor_bytes
+from spacy_lpcfg.grammar.checking import parser_bytes, tensor_bytes
 from spacy_lpcfg.grammar.grammar import GRAMMAR_PARTS, Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon
-from spacy_lpcfg.parsing.decodings import OF_ANY_GRAMMAR, Decoding, well_formed_first
-from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.storage.container import StorageError, kind_of, pack, read_file, refuse_others, unpack
-from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature
+from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.trees.local_trees import LocalTrees
 
 COMBINATIONS = ("product", "sum")
@@ -40,7 +38,9 @@ class Ensemble(ParsingModel):
     combine: str = "product"
     temperature: float = 1.0
 
-    parser_class = "spacy_lpcfg.chart.ensemble:EnsembleParser"
+    kind, version = "ensemble", 1
+    parser_settings = ("chart",)
+    has_rule_marginals = True
 
     def __post_init__(self) -> None:
         if not self.grammars:
@@ -63,11 +63,6 @@ class Ensemble(ParsingModel):
     def is_proper(self) -> bool:
         """Whether the parameters of all grammars are probabilities."""
         return all(grammar.is_proper for grammar in self.grammars)
-
-    @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Those of any grammar."""
-        return well_formed_first(OF_ANY_GRAMMAR, self.local_trees)
 
     @property
     def local_trees(self) -> LocalTrees:
@@ -120,40 +115,34 @@ class Ensemble(ParsingModel):
         """Latent states of each symbol, of all grammars together, int32 (n_symbols,)."""
         return read_only(np.array([grammar.n_states for grammar in self.grammars]).sum(axis=0, dtype=np.int32))
 
-    def to_bytes(self) -> bytes:
-        """The grammars as msgpack with a checksum; what they share is there once."""
+    def to_values(self) -> dict[str, Any]:
+        """Return the parts of all grammars by name; those that they share are there once."""
         values = [grammar.to_values() for grammar in self.grammars]
         shared = {name: values[0][name] for name in _SHARED}
-        own = {f"{i}.{name}": one[name] for i, one in enumerate(values) for name in _OWN}
+        separate = {f"{i}.{name}": parts[name] for i, parts in enumerate(values) for name in _SEPARATE}
         settings = {"n_grammars": len(values), "combine": self.combine, "temperature": float(self.temperature)}
-        return pack(_KIND, _VERSION, {**settings, **shared, **own})
+        return {**settings, **shared, **separate}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Ensemble:
-        """The ensemble that `to_bytes` wrote.
+    def from_values(cls, values: Mapping[str, Any]) -> Ensemble:
+        """Create the ensemble from the fields that `to_values` returned.
 
-        RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        try:
-            found = cls._from_values(unpack(_KIND, _VERSION, data))
-            check_room(found.parser_bytes, what="A parser by this ensemble", n_stored=len(data))
-            return found
-        except StorageError as error:
-            raise GrammarError(str(error)) from error
-
-    @classmethod
-    def _from_values(cls, values: dict[str, Any]) -> Ensemble:
-        """RAISES (GrammarError, StorageError): If parts are lacking or unknown, or do not fit together."""
         n = values.get("n_grammars")
         if type(n) is not int or not 0 < n <= len(values):
-            raise GrammarError("This ensemble is inconsistent in its number of grammars: copy or learn it again.")
+            raise ModelError("This ensemble is inconsistent in its number of grammars: copy or learn it again.")
         if values.get("combine") not in COMBINATIONS:
-            raise GrammarError("This ensemble is inconsistent in how it combines them: copy or learn it again.")
-        temperature = values.pop("temperature", 1.0)
-        shared = {name: values.pop(name) for name in _SHARED if name in values}
-        parts = [{name: values.pop(f"{i}.{name}") for name in _OWN if f"{i}.{name}" in values} for i in range(n)]
-        refuse_others(values, ("n_grammars", "combine"))
-        return cls(tuple(Grammar.from_values({**shared, **own}) for own in parts), values["combine"], temperature)
+            raise ModelError("This ensemble is inconsistent in how it combines them: copy or learn it again.")
+        shared = {name: values[name] for name in _SHARED if name in values}
+        names = [{name: f"{i}.{name}" for name in _SEPARATE if f"{i}.{name}" in values} for i in range(n)]
+        known = (*shared, *(stored for of_grammar in names for stored in of_grammar.values()))
+        refuse_others(values, ("n_grammars", "combine", "temperature", *known))
+        grammars = tuple(
+            Grammar.from_values({**shared, **{name: values[stored] for name, stored in of_grammar.items()}})
+            for of_grammar in names
+        )
+        return cls(grammars, values["combine"], values.get("temperature", 1.0))
 
     @property
     def parser_bytes(self) -> float:
@@ -166,28 +155,10 @@ def _is_same(one: Any, other: Any) -> bool:
     return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
 
 
-def grammar_from_bytes(data: bytes) -> Grammar | Ensemble:
-    """What `to_bytes` of either wrote.
-
-    RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
-    """
-    try:
-        is_ensemble = kind_of(data) == _KIND
-    except StorageError as error:
-        raise GrammarError(str(error)) from error
-    return Ensemble.from_bytes(data) if is_ensemble else Grammar.from_bytes(data)
-
-
-def grammar_from_disk(path: str | os.PathLike[str]) -> Grammar | Ensemble:
-    """What `to_disk` of either wrote; same errors as `grammar_from_bytes`, and StorageError for too large a file."""
-    return grammar_from_bytes(read_file(path))
-
-
-_KIND, _VERSION = "ensemble", 1
-_OWN = tuple(
+_SEPARATE = tuple(
     name
     for name in GRAMMAR_PARTS
     if name.startswith("tensors.")
     or name in ("n_states", "root_vectors", "is_proper", "temperature", "lexicon.vector_offsets", "lexicon.vectors")
 )
-_SHARED = tuple(name for name in GRAMMAR_PARTS if name not in _OWN)
+_SHARED = tuple(name for name in GRAMMAR_PARTS if name not in _SEPARATE)

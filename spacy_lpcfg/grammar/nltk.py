@@ -20,9 +20,10 @@ import numpy as np
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
-from spacy_lpcfg.grammar.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.grammar.lexicon import Lexicon, tag_terminal
 from spacy_lpcfg.grammar.tensors import Tensors, offsets
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees.transforms import split_chain
 from spacy_lpcfg.words.signatures import UNKNOWN
 
@@ -49,10 +50,10 @@ def pcfg_text(grammar: Grammar) -> str:
     """Convert a grammar to the text of an NLTK PCFG, with a nonterminal for each state of a symbol.
 
     grammar (Grammar): A proper grammar, as `TreebankPCFG` or `EM` learn.
-    RAISES (GrammarError): If the grammar is not proper, or a word contains both kinds of quotation marks.
+    RAISES (ModelError): If the grammar is not proper, or a word contains both kinds of quotation marks.
     """
     if not grammar.has_tree_probabilities:
-        raise GrammarError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
+        raise ModelError("Expected a grammar of probabilities, got one of other weights: learn it by another method.")
     names = [_state_names(name, n) for name, n in zip(grammar.symbols, grammar.n_states.tolist(), strict=True)]
     lines = [*_root_lines(grammar, names), *_rule_lines(grammar, names), *_word_lines(grammar, names)]
     return "\n".join(lines) + "\n"
@@ -98,7 +99,7 @@ def _word_lines(grammar: Grammar, names: list[list[str]]) -> Iterator[str]:
 def _quoted(word: str) -> str:
     mark = '"' if "'" in word else "'"
     if mark in word:
-        raise GrammarError(f"Expected words with one kind of quotation marks, as NLTK has them, got {shown(word)}.")
+        raise ModelError(f"Expected words with one kind of quotation marks, as NLTK has them, got {shown(word)}.")
     return f"{mark}{word}{mark}"
 
 
@@ -123,12 +124,12 @@ def grammar_from_pcfg(text: str) -> Grammar:
 
     text (str): Productions A -> B C and A -> 'word', as from `pcfg_text`. The first left-hand side is the start symbol;
         if it has only productions A -> B, it is the artificial root.
-    RAISES (GrammarError): If a line is not a production, or the probabilities of a symbol do not sum to 1.
+    RAISES (ModelError): If a line is not a production, or the probabilities of a symbol do not sum to 1.
     """
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     productions = [rule for number, line in lines if line.lstrip()[0] != "#" for rule in _productions(line, number)]
     if not productions:
-        raise GrammarError("Expected productions such as S -> NP VP [1.0], got none.")
+        raise ModelError("Expected productions such as S -> NP VP [1.0], got none.")
     _check_sums(productions)
     start = productions[0].left
     unary = [rule for rule in productions if len(rule.right) == 1]
@@ -136,7 +137,7 @@ def grammar_from_pcfg(text: str) -> Grammar:
     is_artificial = all(start not in (rule.left, *rule.right) for rule in others)
     for rule in unary:
         if rule.left != start or not is_artificial:
-            raise GrammarError(
+            raise ModelError(
                 f"Expected pairs and words, as in A -> B C and A -> 'w', got {rule.left} -> {rule.right[0]}: one "
                 "symbol alone is for a start symbol that has nothing else."
             )
@@ -153,7 +154,7 @@ def _productions(line: str, number: int) -> Iterator[_Production]:
         at = right.end()
     if at == first or at < len(line):
         expected = "S -> NP VP [0.8] or N -> 'cat' [0.1]"
-        raise GrammarError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
+        raise ModelError(f"Expected a production such as {expected} in line {number}, got {shown(line.strip())}.")
 
 
 def _symbol(name: str) -> str:
@@ -174,7 +175,7 @@ def _check_sums(productions: Iterable[_Production]) -> None:
         sums[rule.left] += rule.p
     for left, p in sums.items():
         if abs(p - 1) > _TOLERANCE:
-            raise GrammarError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
+            raise ModelError(f"Expected probabilities of {shown(left)} that add up to 1, got {p:.6g} in all.")
 
 
 def _grammar(roots: Mapping[str, float], productions: Sequence[_Production], root_label: str) -> Grammar:
@@ -184,7 +185,7 @@ def _grammar(roots: Mapping[str, float], productions: Sequence[_Production], roo
     undefined = {*roots, *(name for rule in rules for name in rule)} - {*preterminals, *interminals}
     if both or undefined or not words:
         name = shown(min(both or undefined or roots))
-        raise GrammarError(
+        raise ModelError(
             f"Expected either pairs or words below each symbol, got {'both' if both else 'none'} of {name}."
         )
     symbols = (*preterminals, *interminals)

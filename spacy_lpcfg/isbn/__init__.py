@@ -1,7 +1,7 @@
 """Incremental sigmoid belief networks: generative left-to-right parsing (Henderson and Titov 2010)."""
 
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
-from spacy_lpcfg.isbn.network import APPROXIMATIONS, ISBN, ISBNError, Network, start_network
+from spacy_lpcfg.isbn.network import APPROXIMATIONS, ISBN, Network, start_network
 from spacy_lpcfg.isbn.parser import IncrementalParser, Prefix
 from spacy_lpcfg.isbn.prefix import OpenNode, PrefixTree
 from spacy_lpcfg.isbn.relations import Relations
@@ -15,7 +15,6 @@ __all__ = [
     "BeamSettings",
     "Candidates",
     "DecisionEvents",
-    "ISBNError",
     "IncrementalParser",
     "LatticeSettings",
     "Network",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import srsly
@@ -14,11 +14,9 @@ from spacy_lpcfg.isbn.checking import check_network, check_normalizers, check_va
 from spacy_lpcfg.isbn.rare_words import RareWords
 from spacy_lpcfg.isbn.relations import Relations
 from spacy_lpcfg.isbn.vocabulary import NetworkVocabulary
-from spacy_lpcfg.parsing.decodings import OF_NETWORK, Decoding
-from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.storage.container import pack, read_meta, refuse_others, unpack
-from spacy_lpcfg.storage.reader import check_room
-from spacy_lpcfg.storage.validation import are_texts, is_array, is_temperature
+from spacy_lpcfg.parsing.model import ModelError, ParsingModel, check_temperature
+from spacy_lpcfg.storage.container import read_meta, refuse_others
+from spacy_lpcfg.storage.validation import are_texts, is_array
 from spacy_lpcfg.words.classes import WordClasses
 
 FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP = "feed-forward", "mean-field", "mean-field-step"
@@ -26,11 +24,6 @@ APPROXIMATIONS = (FEED_FORWARD, MEAN_FIELD, MEAN_FIELD_STEP)
 PARAMETERS = ("bias", "latent_weights", "decision_weights", "outcome_weights", "outcome_bias")
 BIASES = ("bias", "outcome_bias")
 """Parameters that have no prior."""
-_KIND, _FORMAT = "isbn", 4
-
-
-class ISBNError(ValueError):
-    """A model that is damaged or foreign."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +115,7 @@ class ISBN(ParsingModel):
     meta (dict): how it was learned.
     normalizers (float32, (n_tags, 1 + number of states), or None): of `fit_normalizers`.
     temperature (float): divisor of the log-odds of posteriors, see `fit_calibrated`.
-    RAISES (ISBNError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
+    RAISES (ModelError): If the sizes of the networks or the normalisers do not fit, or if the temperature is not finite
         and above 0.
     """
 
@@ -133,28 +126,27 @@ class ISBN(ParsingModel):
     normalizers: np.ndarray | None = None
     temperature: float = 1.0
 
-    parser_class = "spacy_lpcfg.isbn.parser:IncrementalParser"
-    is_network = True
+    kind, version = "isbn", 4
+    parser_settings = ("search",)
+    is_network = has_n_best = True
     own_tree = "most-probable"
-    decodings: ClassVar[tuple[Decoding, ...]] = OF_NETWORK
 
     def __post_init__(self) -> None:
         vocabulary, relations = self.vocabulary, self.relations
         sizes = (len(relations.latent), len(relations.decisions) * vocabulary.n_rows, vocabulary.n_outcomes)
         if not self.networks:
-            raise ISBNError("Expected at least one network.")
+            raise ModelError("Expected at least one network.")
         for network in self.networks:
             found = (len(network.latent_weights), len(network.decision_weights), len(network.outcome_weights))
             if found != sizes:
-                raise ISBNError(
+                raise ModelError(
                     f"Expected networks of {sizes} latent relations, inputs and outcomes, as the vocabulary and the "
                     f"relations have, got one of {found}."
                 )
         shape = len(vocabulary.tags), 1 + sum(network.n_states for network in self.networks)
         if self.normalizers is not None and self.normalizers.shape != shape:
-            raise ISBNError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")
-        if not is_temperature(self.temperature):
-            raise ISBNError(f"Expected a temperature above 0 that is finite, got {shown(self.temperature)}.")
+            raise ModelError(f"Expected normalizers of shape {shape}, got {self.normalizers.shape}.")
+        check_temperature(self.temperature)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -185,8 +177,8 @@ class ISBN(ParsingModel):
     def tags(self) -> tuple[str, ...]:
         return self.vocabulary.tags
 
-    def to_bytes(self) -> bytes:
-        """The model as bytes, which `from_bytes` reads."""
+    def to_values(self) -> dict[str, Any]:
+        """Return all parts by the names under which they are stored."""
         vocabulary, rare = self.vocabulary, self.vocabulary.rare
         values: dict[str, Any] = {name: getattr(vocabulary, name) for name in _VOCABULARY}
         values |= {f"rare_{name}": getattr(rare, name) for name in _RARE}
@@ -197,34 +189,25 @@ class ISBN(ParsingModel):
             values |= {f"{name}_{i}": array for name, array in network.parameters.items()}
         if self.normalizers is not None:
             values |= {"normalizers": self.normalizers}
-        settings = {"temperature": float(self.temperature), "meta": srsly.json_dumps(self.meta)}
-        return pack(_KIND, _FORMAT, {**values, **settings})
+        return {**values, "temperature": float(self.temperature), "meta": srsly.json_dumps(self.meta)}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> ISBN:
-        """The model of `to_bytes`.
+    def from_values(cls, values: Mapping[str, Any]) -> ISBN:
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (ISBNError): On damaged or foreign bytes.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        try:
-            values = unpack(_KIND, _FORMAT, data)
-            classes = _classes(values)
-            check_values(values, classes)
-            rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
-            vocabulary = NetworkVocabulary(**{name: values[name] for name in _VOCABULARY}, rare=rare)
-            relations = Relations(values["latent"], values["decisions"])
-            networks = _networks(values, vocabulary, relations)
-            refuse_others(values, _names(len(networks)))
-            normalizers = values.get("normalizers")
-            check_normalizers(normalizers, len(vocabulary.tags), sum(network.n_states for network in networks))
-            temperature = values.get("temperature", 1.0)
-            found = cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers, temperature)
-            check_room(found.parser_bytes, what="A parser by this isbn")
-            return found
-        except KeyError as error:
-            raise ISBNError(f"This isbn lacks {error}: copy or learn it again.") from error
-        except ValueError as error:
-            raise ISBNError(str(error)) from error
+        classes = _classes(values)
+        check_values(values, classes)
+        rare = RareWords(**{name: values[f"rare_{name}"] for name in _RARE}, classes=classes)
+        vocabulary = NetworkVocabulary(**{name: values[name] for name in _VOCABULARY}, rare=rare)
+        relations = Relations(values["latent"], values["decisions"])
+        networks = _networks(values, vocabulary, relations)
+        refuse_others(values, _names(len(networks)))
+        normalizers = values.get("normalizers")
+        check_normalizers(normalizers, len(vocabulary.tags), sum(network.n_states for network in networks))
+        temperature = values.get("temperature", 1.0)
+        return cls(vocabulary, relations, networks, _meta(values["meta"]), normalizers, temperature)
 
     @property
     def parser_bytes(self) -> float:
@@ -233,13 +216,13 @@ class ISBN(ParsingModel):
         return sum(network_bytes(network.n_states, *sizes, self.vocabulary.n_outcomes) for network in self.networks)
 
 
-def _classes(values: dict[str, Any]) -> WordClasses:
+def _classes(values: Mapping[str, Any]) -> WordClasses:
     words, classes = (values[f"classes_{name}"] for name in _CLASSES)
     require("classes", are_texts(words) and is_array(classes, "int32", len(words)))
     return WordClasses(words, classes)
 
 
-def _networks(values: dict[str, Any], vocabulary: NetworkVocabulary, relations: Relations) -> tuple[Network, ...]:
+def _networks(values: Mapping[str, Any], vocabulary: NetworkVocabulary, relations: Relations) -> tuple[Network, ...]:
     require("approximations", isinstance(values["approximations"], tuple))
     networks = []
     for i, approximation in enumerate(values["approximations"]):

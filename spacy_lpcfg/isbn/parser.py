@@ -18,8 +18,8 @@ from spacy_lpcfg.isbn.prefix import PrefixTree, prefix_tree
 from spacy_lpcfg.isbn.relations import codes
 from spacy_lpcfg.isbn.search import Networks, Search
 from spacy_lpcfg.isbn.settings import MAX_IDLE_BYTES, BeamSettings
-from spacy_lpcfg.parsing.decodings import Decoding
 from spacy_lpcfg.parsing.distribution import ListedDistribution, check_n_best
+from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.mbr import mbr_brackets
 from spacy_lpcfg.parsing.protocol import ANSWERS, Answer, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
@@ -54,11 +54,6 @@ class IncrementalParser(SentenceParser):
         self._idle: list[Search] = []
         self._max_bytes = limit()  # for the vectors of a search
         self._lattices = self._new_lattices(settings)
-
-    @classmethod
-    def of(cls, isbn: ISBN, decoding: Decoding, chart: object, search: BeamSettings | None) -> IncrementalParser:
-        """Create the parser for `ISBN.parser`; settings of charts are not used."""
-        return cls(isbn, settings=replace(search or BeamSettings(), decoding=decoding))
 
     @property
     def answers(self) -> frozenset[Answer]:
@@ -367,3 +362,11 @@ def _as_probabilities(scores: list[float]) -> np.ndarray:
 def bits(before: float, after: float) -> float:
     """Return the surprisal, in bits, of a step from one log-probability to another; inf if the latter is -inf."""
     return (before - after) / np.log(2) if after > -np.inf else np.inf
+
+
+def network_parser(isbn: ISBN, decoding: str, *, search: BeamSettings = BeamSettings()) -> IncrementalParser:
+    """Return the parser that `ISBN.parser` makes; `decoding` goes before that of the settings."""
+    return IncrementalParser(isbn, settings=replace(search, decoding=decoding))
+
+
+add_kind(ISBN.kind, ISBN.from_bytes, network_parser)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from spacy_lpcfg.checks import POSITIVE, SHARE, one_of, whole
-from spacy_lpcfg.parsing.decodings import OF_NETWORK
 
 MAX_COUNT = 100_000_000
 """Upper limit of the sizes of a search."""
 MAX_IDLE_BYTES = 1 << 25
 """Bytes that an idle search or lattice may keep for reuse."""
 _BREADTH = whole(1, MAX_COUNT)
+DECODINGS = ("mbr", "most-probable")
+"""The decodings that a search carries out by itself."""
 GUIDES = ("labels", "fenceposts")
 
 
@@ -84,5 +85,5 @@ class BeamSettings:
     lattice: LatticeSettings | None = None
 
     def __post_init__(self) -> None:
-        one_of(*OF_NETWORK)(decoding=self.decoding)
+        one_of(*DECODINGS)(decoding=self.decoding)
         _BREADTH(beam=self.beam, branching=self.branching, unary_cap=self.unary_cap, max_pops=self.max_pops)

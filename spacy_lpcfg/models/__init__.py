@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.combination import model_from_disk
-from spacy_lpcfg.parsing.model import ParsingModel
+from spacy_lpcfg.parsing.model import ParsingModel, model_from_disk
 
 _FOLDER = Path(__file__).parent
 

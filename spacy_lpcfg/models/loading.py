@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 
-from spacy_lpcfg.combination import model_from_bytes
-from spacy_lpcfg.isbn.network import ISBN
 from spacy_lpcfg.models import has_pretrained, pretrained_model, pretrained_names
-from spacy_lpcfg.parsing.model import ParsingModel
-from spacy_lpcfg.storage.container import kind_of, read_file
+from spacy_lpcfg.parsing.model import ParsingModel, model_from_bytes
+from spacy_lpcfg.storage.container import read_file
 
 
 def load(name: str | os.PathLike[str]) -> ParsingModel:
@@ -21,8 +19,7 @@ def load(name: str | os.PathLike[str]) -> ParsingModel:
     """
     if isinstance(name, str) and has_pretrained(name):
         return pretrained_model(name)
-    data = _read(os.fspath(name))
-    return ISBN.from_bytes(data) if kind_of(data) == "isbn" else model_from_bytes(data)
+    return model_from_bytes(_read(os.fspath(name)))
 
 
 def _read(path: str) -> bytes:

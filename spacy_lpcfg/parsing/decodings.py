@@ -1,57 +1,149 @@
-"""How one tree is chosen among those that a model finds: the names of decodings, the same for every model."""
+"""The table of decodings: how one tree is chosen among those that a model finds, and which models can do it.
+
+From this table follow the choices and the help of `spacy-lpcfg parse --decoding`, what components and models accept,
+the text of errors, and the table of decodings in the documentation. Commands read it before they do anything, so that
+nothing slow is imported at the top: a function of the table imports what it needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from spacy_lpcfg.checks import shown
-from spacy_lpcfg.trees.local_trees import LocalTrees
 
-Decoding = Literal["well-formed", "mbr", "max-rule", "most-probable", "vote", "rerank"]
-DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
-"""How one tree is chosen.
+if TYPE_CHECKING:
+    from spacy_lpcfg.parsing.result import Posteriors
+    from spacy_lpcfg.trees.local_trees import LocalTrees
+    from spacy_lpcfg.trees.tree import Span
 
-well-formed: the tree of `mbr` among those that look like the treebank's: local trees that it rarely has cost more.
-mbr: the tree with the largest expected number of correct brackets (minimum Bayes risk, Goodman 1996).
-max-rule: the tree with the largest sum, or in an ensemble product, of the marginals of its rules.
-most-probable: the tree of `n_best(1)`.
-vote: the brackets that more than half of the models of a combination have in their own trees.
-rerank: of the trees that a grammar of a combination finds, the one that all its models find most probable.
-"""
-
-OF_NETWORK: tuple[Decoding, ...] = ("mbr", "most-probable")
-OF_ANY_GRAMMAR: tuple[Decoding, ...] = ("mbr", "max-rule")
-OF_PROPER_GRAMMAR: tuple[Decoding, ...] = (*OF_ANY_GRAMMAR, "most-probable")
-
-WELL_FORMED: Decoding = "well-formed"
-
-_WHY = {
-    "well-formed": " Well-formed trees need a model that knows the local trees of its treebank, as grammars do that "
-    "were learned from trees.",
-    "most-probable": " The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or "
-    "one network.",
-    "vote": " Only the models of a combination can vote.",
-    "rerank": " Reranking needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that "
-    "reads from left to right.",
-    "max-rule": " Only grammars have marginals of rules.",
-}
+MBR = "mbr"
+"""The decoding that all models have."""
 
 
-def well_formed_first(decodings: Sequence[Decoding], local_trees: LocalTrees) -> tuple[Decoding, ...]:
-    """Return decodings with "well-formed" at the head, where a default stands, if there are local trees to go by."""
-    others = tuple(name for name in decodings if name != WELL_FORMED)
-    return (WELL_FORMED, *others) if local_trees else others
+class Decodable(Protocol):
+    """What decodings ask of a model."""
+
+    @property
+    def has_rule_marginals(self) -> bool:
+        """Whether its parser computes marginals of rules."""
+
+    @property
+    def has_n_best(self) -> bool:
+        """Whether its parser finds the n most probable trees."""
+
+    @property
+    def has_members(self) -> bool:
+        """Whether it is made of models that decide together, each with a tree of its own."""
+
+    @property
+    def local_trees(self) -> LocalTrees:
+        """The local trees of its treebank."""
+
+    @property
+    def bracket_cost(self) -> float:
+        """What is taken from the posterior of each bracket."""
 
 
-def check_decoding(decoding: str, among: Sequence[str] = DECODINGS, model: str = "") -> None:
-    """Check that a tree can be chosen so.
+class BracketDecoder(Protocol):
+    """Chooses the brackets of a tree by posteriors, of any model."""
 
-    among (sequence of str): the choices; all by default.
-    model (str): whose choices they are, for the message.
-    RAISES (ValueError): If it cannot.
+    def brackets(self, words: Sequence[str], posteriors: Posteriors, required: Sequence[Span] = ()) -> list[Span]:
+        """Return the brackets of a tree, in pre-order.
+
+        words (sequence of str): Of the sentence.
+        posteriors (Posteriors): Of brackets, at least one of them over all words, and of tags.
+        required (sequence of (start, end, label)): Brackets of `posteriors` that the tree has to have.
+        """
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """A way to choose one tree.
+
+    name (str): As settings and `--decoding` have it.
+    summary (str): Which tree it chooses, as the end of a sentence; for the help of commands, and for the documentation.
+    needs (str): What it needs of a model, as a sentence; "" if all models have it.
+    is_for (callable): Returns whether a model has what it needs.
+    decoder (callable or None): Returns what chooses the brackets by the posteriors of a model, given the model. None if
+        the model's own parser chooses the tree.
     """
-    if decoding not in among:
-        raise ValueError(
-            f"Expected decoding to be {', '.join(among)}{model}, got {shown(decoding)}.{_WHY.get(decoding, '')}"
-        )
+
+    name: str
+    summary: str
+    needs: str
+    is_for: Callable[[Decodable], bool]
+    decoder: Callable[[Decodable], BracketDecoder] | None = None
+
+
+def _well_formed(model: Decodable) -> BracketDecoder:
+    from spacy_lpcfg.parsing.well_formed import WellFormedDecoder
+
+    return WellFormedDecoder(model.local_trees, cost=model.bracket_cost)
+
+
+DECODINGS = {
+    decoding.name: decoding
+    for decoding in (
+        Decoding(
+            "well-formed",
+            "the tree of mbr among those that look like the treebank's: local trees that it rarely has cost more",
+            "Well-formed trees need a model that knows the local trees of its treebank, as grammars do that were "
+            "learned from trees.",
+            lambda model: bool(model.local_trees),
+            _well_formed,
+        ),
+        Decoding(
+            MBR,
+            "the tree with the largest expected number of correct brackets (minimum Bayes risk)",
+            "",
+            lambda model: True,
+        ),
+        Decoding(
+            "max-rule",
+            "the tree with the largest sum, or in an ensemble product, of the marginals of its rules",
+            "Only grammars have marginals of rules.",
+            lambda model: model.has_rule_marginals,
+        ),
+        Decoding(
+            "most-probable",
+            "the tree of n_best(1)",
+            "The most probable tree needs one proper grammar (such as EM, Pivot and TreebankPCFG learn) or one "
+            "network.",
+            lambda model: model.has_n_best,
+        ),
+        Decoding(
+            "vote",
+            "the brackets that more than half of the models of a combination have in their own trees",
+            "Only the models of a combination can vote.",
+            lambda model: model.has_members,
+        ),
+        Decoding(
+            "rerank",
+            "of the trees that a grammar of a combination finds, the one that all its models find most probable",
+            "Reranking needs a combination with a proper grammar (such as EM, Pivot and TreebankPCFG learn) that reads "
+            "from left to right.",
+            lambda model: model.has_members and model.has_n_best,
+        ),
+    )
+}
+"""All decodings by their names. The first one that a model has is its default, unless the model says otherwise."""
+
+
+def decodings_of(model: Decodable) -> tuple[str, ...]:
+    """Return the names of the decodings that a model has, in the order of the table."""
+    return tuple(decoding.name for decoding in DECODINGS.values() if decoding.is_for(model))
+
+
+def check_decoding(name: str, among: Iterable[str] = DECODINGS, model: str = "") -> None:
+    """Check that a decoding is one of some.
+
+    among (iterable of str): The names of decodings that there are; all by default.
+    model (str): Whose decodings they are, for the message.
+    RAISES (ValueError): If it is not; the message says what the decoding needs of a model.
+    """
+    names = tuple(among)
+    if name not in names:
+        needs = f" {DECODINGS[name].needs}" if name in DECODINGS else ""
+        raise ValueError(f"Expected decoding to be {', '.join(names)}{model}, got {shown(name)}.{needs}")

@@ -2,36 +2,66 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from spacy_lpcfg.parsing.decodings import WELL_FORMED, Decoding, check_decoding
+from spacy_lpcfg.checks import shown
+from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, check_decoding, decodings_of
+from spacy_lpcfg.parsing.kinds import all_kinds, kind_of_name
 from spacy_lpcfg.parsing.mbr import Chain
 from spacy_lpcfg.parsing.protocol import SentenceParser
-from spacy_lpcfg.parsing.well_formed import WellFormedDecoder, WellFormedParser
-from spacy_lpcfg.storage.container import Stored
+from spacy_lpcfg.parsing.well_formed import WellFormedParser
+from spacy_lpcfg.storage.container import StorageError, Stored, kind_of, pack, read_file, unpack
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.storage.validation import is_temperature
 from spacy_lpcfg.trees.local_trees import NO_LOCAL_TREES, LocalTrees
 
-if TYPE_CHECKING:
-    from spacy_lpcfg.chart.settings import ChartSettings
-    from spacy_lpcfg.isbn.settings import BeamSettings
+
+class ModelError(ValueError):
+    """A model that is damaged, foreign or inconsistent."""
+
+
+AnyModel = TypeVar("AnyModel", bound="ParsingModel")
 
 
 class ParsingModel(Stored):
     """A model that makes parsers: a grammar, an ensemble, a network, a mirror image or a combination; it never changes.
 
-    parser_class (str): module and name of its parser; parsers stand above models, and are imported when needed.
-    is_network, is_mirrored (bool): whether it is made of networks, and whether it reads from right to left.
-    own_tree (str): the decoding by which the model chooses its own tree when several models vote.
-    bracket_cost (float): brackets less likely than this are better left out.
+    kind (str): The name of its kind in files, under which `parsing.kinds` has it.
+    version (int): The number of the format in which it is saved.
+    parser_settings (collection of str): The keyword arguments of `parser` that its parser has a use for.
+    is_network, is_mirrored (bool): Whether it is made of networks, and whether it reads from right to left.
+    own_tree (str): The decoding by which the model chooses its own tree when several models vote.
+    default_decoding (str or None): The decoding by default; None for the first one of the table that the model has.
+    has_rule_marginals, has_n_best, has_members (bool): See `Decodable`.
+    bracket_cost (float): Brackets less likely than this are better left out.
     """
 
-    parser_class: ClassVar[str]
-    is_network: ClassVar[bool] = False
-    is_mirrored: ClassVar[bool] = False
-    own_tree: ClassVar[Decoding] = "max-rule"
+    kind: ClassVar[str]
+    version: ClassVar[int]
+    own_tree: ClassVar[str] = "max-rule"
+    default_decoding: ClassVar[str | None] = None
 
     if TYPE_CHECKING:  # attributes of some models, and properties of others
+
+        @property
+        def parser_settings(self) -> Collection[str]: ...
+
+        @property
+        def is_network(self) -> bool: ...
+
+        @property
+        def is_mirrored(self) -> bool: ...
+
+        @property
+        def has_rule_marginals(self) -> bool: ...
+
+        @property
+        def has_n_best(self) -> bool: ...
+
+        @property
+        def has_members(self) -> bool: ...
 
         @property
         def labels(self) -> tuple[str, ...]:
@@ -58,10 +88,6 @@ class ParsingModel(Stored):
             """About the memory that a parser by it takes, sentences aside."""
 
         @property
-        def decodings(self) -> tuple[Decoding, ...]:
-            """The ways in which its parser can choose a tree, the default first."""
-
-        @property
         def local_trees(self) -> LocalTrees:
             """Local trees of the treebank that was learned from; `NO_LOCAL_TREES` if the model does not know them."""
 
@@ -69,7 +95,15 @@ class ParsingModel(Stored):
         def bracket_cost(self) -> float: ...
 
     else:
+        is_network = is_mirrored = has_rule_marginals = has_n_best = has_members = False
         local_trees, bracket_cost = NO_LOCAL_TREES, 0.42
+
+    @property
+    def decodings(self) -> tuple[str, ...]:
+        """The ways in which its parser can choose a tree, as `DECODINGS` names them, the default first."""
+        names = decodings_of(self)
+        default = self.default_decoding or names[0]
+        return (default, *(name for name in names if name != default))
 
     @property
     def label_chains(self) -> frozenset[Chain]:
@@ -77,48 +111,103 @@ class ParsingModel(Stored):
         return frozenset()
 
     def models_of_trees(self) -> tuple[ParsingModel, ...]:
-        """The models within it that have a log-probability of each tree."""
+        """Return the models within it that have a log-probability of each tree."""
         return ()
 
     def single_models(self) -> tuple[ParsingModel, ...]:
-        """The grammars and networks that it is made of."""
+        """Return the grammars and networks that it is made of."""
         return (self,)
 
     def check_decoding(self, decoding: str) -> None:
         """RAISES (ValueError): If its parser cannot choose trees so."""
         check_decoding(decoding, self.decodings, f" for this {type(self).__name__}")
 
-    def parser(
-        self,
-        *,
-        decoding: Decoding | None = None,
-        chart: ChartSettings | None = None,
-        search: BeamSettings | None = None,
-    ) -> SentenceParser:
-        """The parser by this model.
+    def usable(self, **settings: Any) -> dict[str, Any]:
+        """Return those of some settings of parsers that its parser has a use for."""
+        return {name: value for name, value in settings.items() if name in self.parser_settings}
 
-        decoding (str or None): one of `decodings`, None for the first; it goes before that of the settings.
-        chart (ChartSettings or None), search (BeamSettings or None): how grammars and networks prune; None for the
-            defaults.
-        RAISES (ValueError): If the model cannot be decoded so.
+    def parser(self, *, decoding: str | None = None, **settings: Any) -> SentenceParser:
+        """Return the parser by this model.
+
+        decoding (str or None): One of `decodings`, None for the first; it goes before that of the settings.
+        settings (ChartSettings, BeamSettings or None): How grammars (`chart`) and networks (`search`) prune; None for
+            the defaults.
+        RAISES (ValueError): If the model cannot be decoded so, or has no use for one of the settings.
         """
-        decoding = decoding or self.decodings[0]
-        self.check_decoding(decoding)
-        if decoding == WELL_FORMED:
-            decoder = WellFormedDecoder(self.local_trees, cost=self.bracket_cost)
-            return WellFormedParser(self.parser(decoding="mbr", chart=chart, search=search), decoder)
-        module, _, name = self.parser_class.partition(":")
-        made: SentenceParser = getattr(import_module(module), name).of(self, decoding, chart, search)
-        return made
+        name = decoding or self.decodings[0]
+        self.check_decoding(name)
+        useless = [setting for setting in settings if setting not in self.parser_settings]
+        if useless:
+            raise ValueError(
+                f"Expected settings of a parser by this {type(self).__name__}, which are "
+                f"{' and '.join(self.parser_settings)}, got {', '.join(useless)}: leave them out."
+            )
+        decoder = DECODINGS[name].decoder
+        given = {setting: value for setting, value in settings.items() if value is not None}
+        parser = kind_of_name(self.kind).make_parser(self, name if decoder is None else MBR, **given)
+        if decoder is None:
+            return parser
+        return WellFormedParser(parser, decoder(self))  # type: ignore[arg-type]  # any decoder will do
+
+    # Storage
+
+    def to_values(self) -> dict[str, Any]:
+        """Return all parts by the names under which they are stored."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_values(cls: type[AnyModel], values: Mapping[str, Any]) -> AnyModel:
+        """Create the model from the fields that `to_values` returned.
+
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
+        """
+        raise NotImplementedError
+
+    def to_bytes(self) -> bytes:
+        """Return the model as msgpack with a checksum."""
+        return pack(self.kind, self.version, self.to_values())
+
+    @classmethod
+    def from_bytes(cls: type[AnyModel], data: bytes) -> AnyModel:
+        """Return the model that `to_bytes` wrote.
+
+        RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent, or if a parser by
+            the model would take too much memory.
+        """
+        try:
+            model = cls.from_values(unpack(cls.kind, cls.version, data))
+            check_room(model.parser_bytes, what=f"A parser by this {cls.kind} model", n_stored=len(data))
+            return model
+        except ModelError:
+            raise
+        except KeyError as error:
+            raise ModelError(f"This {cls.kind} model lacks {error}: copy or learn it again.") from error
+        except ValueError as error:
+            raise ModelError(str(error)) from error
 
 
 class WrappingModel(ParsingModel):
     """A model of which another is the greater part.
 
-    model (ParsingModel): the other; labels, words, decodings and the models within are its own.
+    model (ParsingModel): The other; labels, words, decodings and the models within are its own.
     """
 
     model: ParsingModel
+
+    @property
+    def parser_settings(self) -> Collection[str]:
+        """Settings of the inner model's parser."""
+        return self.model.parser_settings
+
+    @property
+    def has_rule_marginals(self) -> bool:
+        """Whether the inner model has marginals of rules."""
+        return self.model.has_rule_marginals
+
+    @property
+    def has_n_best(self) -> bool:
+        """Whether the inner model has most probable trees."""
+        return self.model.has_n_best
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -136,15 +225,49 @@ class WrappingModel(ParsingModel):
         return self.model.words
 
     @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Decodings of the inner model."""
-        return self.model.decodings
-
-    @property
     def local_trees(self) -> LocalTrees:
         """Local trees of the inner model."""
         return self.model.local_trees
 
     def single_models(self) -> tuple[ParsingModel, ...]:
-        """Grammars and networks of the inner model."""
+        """Return the grammars and networks of the inner model."""
         return self.model.single_models()
+
+
+# Reading models of any kind ----------------------------------------------------------------------
+
+
+def model_from_bytes(data: Any, *, without: Collection[str] = ()) -> ParsingModel:
+    """Return the model that the `to_bytes` of any kind of model wrote.
+
+    without (collection of str): Names of kinds that are refused, such as that of a combination within a combination.
+    RAISES (ModelError): On bytes that are damaged, foreign, of another format or inconsistent.
+    """
+    try:
+        name = kind_of(data)
+        if name in without:
+            raise KeyError(name)
+        model: ParsingModel = kind_of_name(name).read(data)
+    except StorageError as error:
+        raise ModelError(str(error)) from error
+    except KeyError as error:
+        expected = ", ".join(sorted(all_kinds().keys() - set(without)))
+        raise ModelError(f"Expected a saved model that parses ({expected}), got a saved {shown(name)}.") from error
+    return model
+
+
+def model_from_disk(path: PathLike) -> ParsingModel:
+    """Return the model that the `to_disk` of any kind of model wrote; same errors as `model_from_bytes`.
+
+    RAISES (StorageError): For too large a file. (OSError): If there is no such file.
+    """
+    return model_from_bytes(read_file(path))
+
+
+def check_temperature(temperature: object) -> None:
+    """Check that a value is a valid temperature for scores.
+
+    RAISES (ModelError): If it is not a finite number above 0.
+    """
+    if not is_temperature(temperature):
+        raise ModelError(f"Expected a temperature above 0 that is finite, got {temperature!r:.50}.")

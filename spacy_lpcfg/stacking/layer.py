@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from spacy_lpcfg.cached import cached_property
-from spacy_lpcfg.grammar.checking import GrammarError
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.stacking._spans import SpanScorer
 from spacy_lpcfg.stacking.candidates import N_DENSE, Candidates, candidates_of
 from spacy_lpcfg.stacking.marginals import N_KINDS, bracket_probabilities
 from spacy_lpcfg.stacking.templates import TEMPLATES, are_templates, template_table
-from spacy_lpcfg.storage.container import StorageError, refuse_others
+from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import are_texts, is_array, is_moderate
 
 
@@ -93,15 +93,10 @@ class SpanLayer:
     def from_values(cls, values: Mapping[str, Any]) -> SpanLayer:
         """Create a layer from the fields that `to_values` returned.
 
-        RAISES (GrammarError): If fields are missing, unknown or inconsistent.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        try:
-            refuse_others(values, LAYER_PARTS)
-            layer = cls(**{name: values[name] for name in LAYER_PARTS})
-        except KeyError as error:
-            raise GrammarError(f"This span layer lacks {error}: copy or learn it again.") from error
-        except StorageError as error:
-            raise GrammarError(str(error)) from error
+        refuse_others(values, LAYER_PARTS)
+        layer = cls(**{name: values[name] for name in LAYER_PARTS})
         _check(layer)
         return layer
 
@@ -117,7 +112,7 @@ _ROUNDING = 1e-6
 def _check(layer: SpanLayer) -> None:
     """Check that the fields of a layer are consistent.
 
-    RAISES (GrammarError): If they are not; the message names the field.
+    RAISES (ModelError): If they are not; the message names the field.
     """
     n = len(layer.keys) if isinstance(layer.keys, np.ndarray) and layer.keys.ndim else 0
     _require("words", are_texts(layer.words))
@@ -133,4 +128,4 @@ def _check(layer: SpanLayer) -> None:
 
 def _require(field: str, holds: bool) -> None:
     if not holds:
-        raise GrammarError(f"This span layer is inconsistent in its {field}: copy or learn it again.")
+        raise ModelError(f"This span layer is inconsistent in its {field}: copy or learn it again.")

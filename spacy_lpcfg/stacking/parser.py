@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from spacy_lpcfg.chart.parser import ForestReading
-from spacy_lpcfg.chart.settings import ChartSettings
-from spacy_lpcfg.parsing.decodings import Decoding
+from spacy_lpcfg.parsing.decodings import MBR
+from spacy_lpcfg.parsing.kinds import add_kind
 from spacy_lpcfg.parsing.protocol import BackedParser, Sentence, SentenceParser, SentenceReading
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Parse, Posteriors, with_given
@@ -27,17 +28,11 @@ class StackedParser(BackedParser):
     bracket_cost (float): As in `Stacked`.
     """
 
-    def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: Decoding, bracket_cost: float) -> None:
+    def __init__(self, parser: SentenceParser, layer: SpanLayer, *, decoding: str, bracket_cost: float) -> None:
         self._parser = parser
         self._layer = layer
         self._decoding = decoding
         self._bracket_cost = bracket_cost
-
-    @classmethod
-    def of(cls, stacked: Stacked, decoding: Decoding, chart: ChartSettings | None, search: object) -> StackedParser:
-        """Create the parser for `Stacked.parser`."""
-        parser = stacked.model.parser(decoding=decoding, chart=chart)
-        return cls(parser, stacked.layer, decoding=decoding, bracket_cost=stacked.bracket_cost)
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -56,7 +51,7 @@ class StackedParser(BackedParser):
             the grammar, the whole parse is the grammar's.
         """
         query = Query.of(query)
-        if self._decoding != "mbr":
+        if self._decoding != MBR:
             return self._parser.parse(query)
         reading = self.read(query)
         if not isinstance(reading, ForestReading):
@@ -79,3 +74,12 @@ class StackedParser(BackedParser):
     def likely_tags(self, words: Sequence[str]) -> list[str]:
         """Return the most probable tag of each word by the grammar."""
         return self._parser.likely_tags(words)
+
+
+def stacked_parser(stacked: Stacked, decoding: str, **settings: Any) -> StackedParser:
+    """Return the parser that `Stacked.parser` makes; the settings are those of the grammar's parser."""
+    parser = stacked.model.parser(decoding=decoding, **settings)
+    return StackedParser(parser, stacked.layer, decoding=decoding, bracket_cost=stacked.bracket_cost)
+
+
+add_kind(Stacked.kind, Stacked.from_bytes, stacked_parser)

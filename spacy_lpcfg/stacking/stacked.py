@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from spacy_lpcfg.grammar.checking import GrammarError, check_temperature
-from spacy_lpcfg.grammar.ensemble import Ensemble, grammar_from_bytes
+from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
-from spacy_lpcfg.parsing.decodings import Decoding, well_formed_first
-from spacy_lpcfg.parsing.model import WrappingModel
+from spacy_lpcfg.parsing.decodings import MBR
+from spacy_lpcfg.parsing.model import ModelError, WrappingModel, check_temperature, model_from_bytes
 from spacy_lpcfg.stacking.layer import LAYER_PARTS, SpanLayer
-from spacy_lpcfg.storage.container import StorageError, pack, refuse_others, unpack
-from spacy_lpcfg.storage.reader import check_room
+from spacy_lpcfg.storage.container import refuse_others
 from spacy_lpcfg.storage.validation import is_number
 
 Stackable: TypeAlias = Grammar | Ensemble
@@ -29,7 +28,7 @@ class Stacked(WrappingModel):
     layer (SpanLayer): learned from what such a model says of trees that it did not learn from.
     temperature (float): see `Grammar`; that of the model does not matter.
     bracket_cost (float): brackets less likely than this are better left out.
-    RAISES (GrammarError): On a temperature that is not finite and above 0.
+    RAISES (ModelError): On a temperature that is not finite and above 0.
     """
 
     model: Stackable
@@ -37,16 +36,11 @@ class Stacked(WrappingModel):
     temperature: float = 1.0
     bracket_cost: float = 0.42
 
-    parser_class = "spacy_lpcfg.stacking.parser:StackedParser"
-    own_tree = "mbr"
+    kind, version = "stacked", 2
+    own_tree = MBR
 
     def __post_init__(self) -> None:
         check_temperature(self.temperature)
-
-    @property
-    def decodings(self) -> tuple[Decoding, ...]:
-        """Those of the model."""
-        return well_formed_first(self.model.decodings, self.model.local_trees)
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -67,33 +61,23 @@ class Stacked(WrappingModel):
         """Those of the model."""
         return self.model.models_of_trees()
 
-    def to_bytes(self) -> bytes:
-        """The model as it is saved alone, and the layer, with a checksum over both."""
+    def to_values(self) -> dict[str, Any]:
+        """Return the model as it is saved alone, and the parts of the layer."""
         layer = {f"layer.{name}": value for name, value in self.layer.to_values().items()}
         settings = {"temperature": float(self.temperature), "bracket_cost": float(self.bracket_cost)}
-        values = {"model": self.model.to_bytes(), **settings, **layer}
-        return pack(_KIND, _VERSION, values)
+        return {"model": self.model.to_bytes(), **settings, **layer}
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Stacked:
-        """What `to_bytes` wrote.
+    def from_values(cls, values: Mapping[str, Any]) -> Stacked:
+        """Create the model from the fields that `to_values` returned.
 
-        RAISES (GrammarError): On bytes that are damaged, foreign, of another format or inconsistent.
+        RAISES (ValueError): If fields are unknown or inconsistent. (KeyError): If a field is missing.
         """
-        try:
-            values = unpack(_KIND, _VERSION, data)
-            refuse_others(values, ("model", "temperature", "bracket_cost", *(f"layer.{name}" for name in LAYER_PARTS)))
-            model, temperature, cost = (values.pop(name, None) for name in ("model", "temperature", "bracket_cost"))
-            if not isinstance(model, bytes):
-                raise StorageError("Expected a saved grammar below the span layer, got none: copy or learn it again.")
-            layer = SpanLayer.from_values({name.removeprefix("layer."): part for name, part in values.items()})
-            if not is_number(cost):
-                raise StorageError("Expected a number for bracket_cost: copy or learn this model again.")
-            found = cls(grammar_from_bytes(model), layer, temperature, cost)
-            check_room(found.parser_bytes, what="A parser by this model", n_stored=len(data))
-            return found
-        except StorageError as error:
-            raise GrammarError(str(error)) from error
-
-
-_KIND, _VERSION = "stacked", 2
+        refuse_others(values, ("model", "temperature", "bracket_cost", *(f"layer.{name}" for name in LAYER_PARTS)))
+        layer = {name.removeprefix("layer."): part for name, part in values.items() if name.startswith("layer.")}
+        model = model_from_bytes(values["model"])
+        if not isinstance(model, Grammar | Ensemble):
+            raise ModelError(f"Expected a grammar or an ensemble below the span layer, got a saved {model.kind}.")
+        if not is_number(values["bracket_cost"]):
+            raise ModelError("Expected a number for bracket_cost: copy or learn this model again.")
+        return cls(model, SpanLayer.from_values(layer), values["temperature"], values["bracket_cost"])

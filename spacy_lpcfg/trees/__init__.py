@@ -2,8 +2,8 @@
 
 from spacy_lpcfg.trees.brackets import TreebankError, parse_trees, write_trees
 from spacy_lpcfg.trees.dependencies import NO_HEAD, Dependency, conllu, dependencies
-from spacy_lpcfg.trees.dialects import DIALECTS
 from spacy_lpcfg.trees.files import TreeFiles
+from spacy_lpcfg.trees.formats import DIALECTS
 from spacy_lpcfg.trees.gum import mended_gum
 from spacy_lpcfg.trees.heads import DEFAULT, ENGLISH, HeadRules, head_rules, lexical_heads, rules_of_language
 from spacy_lpcfg.trees.latex import to_latex

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, PathLike, TreebankError, read_lines
-from spacy_lpcfg.trees.dialects import DIALECTS, first_lines, looks_like
-from spacy_lpcfg.trees.reading import PENN, checked_dialect, dialect_of, read_trees
+from spacy_lpcfg.trees.formats import DIALECTS, PENN, first_lines, looks_like
+from spacy_lpcfg.trees.reading import checked_dialect, dialect_of, read_trees
 from spacy_lpcfg.trees.tree import Tree
 
 SUFFIXES = (".mrg", ".mrg.gz")
@@ -74,9 +74,9 @@ class TreeFiles:
 
 
 def suffixes_of(dialect: str | None = None) -> tuple[str, ...]:
-    """Return the file suffixes of a dialect, or of all dialects, plain and gzipped."""
+    """Return the suffixes of files in folders that a dialect reads, or that any dialect does, plain and gzipped."""
     dialects = DIALECTS.values() if dialect is None else [DIALECTS[dialect]]
-    suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.suffixes)
+    suffixes = dict.fromkeys(suffix for format_ in dialects for suffix in format_.in_folders)
     return tuple(suffix + end for suffix in suffixes for end in ("", ".gz"))
 
 
@@ -119,8 +119,8 @@ def shared_dialect(files: Iterable[str]) -> str:
         if len(first) > 1:
             (one, at), (other, there) = first.items()
             raise BrokenFileError(
-                f"Expected files of one dialect, but this looks like {DIALECTS[other].what}, and {at} like "
-                f"{DIALECTS[one].what}. Name the files of one of them, or say which dialect they have.",
+                f"Expected files of one dialect, but this looks like {DIALECTS[other].contents}, and {at} like "
+                f"{DIALECTS[one].contents}. Name the files of one of them, or say which dialect they have.",
                 there,
                 1,
             )

@@ -10,14 +10,11 @@ from itertools import chain
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.storage.files import PathLike
 from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError, read_lines
-from spacy_lpcfg.trees.dialects.table import DIALECTS, first_lines, looks_like
+from spacy_lpcfg.trees.formats.table import DIALECTS, PENN, first_lines, looks_like
 from spacy_lpcfg.trees.tags import with_coarse_tags
 from spacy_lpcfg.trees.tree import Tree
 
-PENN = "penn"
-_OF_PENN = (".mrg", ".parsed", ".ptb")
-_BRACKETS_ONLY = (PENN, "corpussearch", "keyaki")  # bracketed dialects that cannot be told apart with certainty
-_APART = "greynir"  # has leaves like no other dialect
+_OF_PENN = (".mrg", ".parsed", ".ptb")  # with which no file of another format ends
 _NO_WORDS = "trees without words"
 
 
@@ -65,7 +62,9 @@ def read_dialect(
     _check_family(name, "".join(opening), path)
     counts: Counter[str] = Counter()
     n_trees = 0
-    for tree in DIALECTS[name].read(chain(opening, stream), path, on_error, counts):
+    read = DIALECTS[name].read
+    assert read is not None  # of what can be read
+    for tree in read(chain(opening, stream), path, on_error, counts):
         n_trees += 1
         yield tree
     if counts[_NO_WORDS] and not n_trees:
@@ -93,8 +92,10 @@ def dialect_of(path: PathLike) -> str:
 def guessed(opening: str, path: str) -> str:
     """Recognize the dialect of a file by its first lines and its name, as `dialect_of` does."""
     name = looks_like(opening)
-    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and name in _BRACKETS_ONLY
-    return PENN if name is None or is_penn else name
+    if name is None:
+        return PENN
+    is_penn = path.removesuffix(".gz").endswith(_OF_PENN) and DIALECTS[name].family == DIALECTS[PENN].family
+    return PENN if is_penn else name
 
 
 def checked_dialect(name: str | None) -> str | None:
@@ -109,12 +110,10 @@ def checked_dialect(name: str | None) -> str | None:
 
 def _check_family(name: str, opening: str, path: str) -> None:
     recognized = looks_like(opening)
-    if recognized is None or recognized == name:
-        return
-    if DIALECTS[recognized].family != DIALECTS[name].family or _APART in (recognized, name):
+    if recognized is not None and DIALECTS[recognized].family != DIALECTS[name].family:
         raise BrokenFileError(
-            f"Expected {DIALECTS[name].what}, but this looks like {DIALECTS[recognized].what}. Read it in the dialect "
-            f"{recognized}, or leave it out.",
+            f"Expected {DIALECTS[name].contents}, but this looks like {DIALECTS[recognized].contents}. Read it in the "
+            f"dialect {recognized}, or leave it out.",
             path,
             1,
         )

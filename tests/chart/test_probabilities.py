@@ -159,7 +159,7 @@ def test_alternatives_of_a_node_are_posteriors_of_its_words(learned, name):
             assert list(found.values()) == sorted(found.values(), reverse=True)
             assert set(node.labels) <= set(found)
             if node.labels:
-                assert found[node.labels[0]] == pytest.approx(node.probability, abs=1e-5)
+                assert found[node.labels[0]] == pytest.approx(node.label_probability, abs=1e-5)
     elsewhere = Doc(spacy.blank("en").vocab).from_bytes(doc.to_bytes())
     with pytest.raises(ValueError, match="not there to be asked"):
         _ = elsewhere._.constituency[0].alternatives

@@ -13,8 +13,9 @@ import pytest
 from commands import SAMPLE, console_script, run, sample_part
 
 from spacy_lpcfg.components.cli.console import replacing
-from spacy_lpcfg.components.cli.formats import FORMATS
+from spacy_lpcfg.components.cli.formats import output_formats
 from spacy_lpcfg.trees import read_trees
+from spacy_lpcfg.trees.formats import FORMATS as TREE_FORMATS
 
 TEXT = 'The ferry left.\nIt said: no, "never", and stayed.\n'
 WRITES = {
@@ -37,8 +38,9 @@ ENDINGS = {
     "complexity": ".tsv or .csv, or --format",
     "render": ".txt, .svg, .html, .htm, .png or .tex, or --format",
     "table": ".md",
-    "convert": ".spacy, .jsonl, .json, .mrg, .parsed, .ptb, .tree, .conllu or .tex",
 }
+*_FIRST, _LAST = dict.fromkeys(suffix for form in TREE_FORMATS.values() if form.write for suffix in form.suffixes)
+ENDINGS["convert"] = f".spacy, .jsonl, .json, {', '.join(_FIRST)} or {_LAST}"
 
 
 @pytest.fixture
@@ -125,7 +127,7 @@ def test_formats_said_overrule_endings_of_no_format(known, tmp_path):
 def test_formats_have_endings_of_their_own():
     """Two formats with one ending are never both what a command makes of it without --format, but the first is."""
     shared = {(".txt",), (".tex",)}
-    own = [form.suffixes for form in FORMATS.values() if form.suffixes not in shared]
+    own = [form.suffixes for name, form in output_formats().items() if form.suffixes not in shared and name != "penn"]
     assert len({suffix for suffixes in own for suffix in suffixes}) == sum(map(len, own))
 
 

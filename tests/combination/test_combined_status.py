@@ -64,7 +64,8 @@ def test_status_of_constraints_is_that_of_the_tree():
 
 @pytest.mark.parametrize("kind", ["grammar", "ensemble", "stacked", "isbn", "mirrored"])
 def test_reading_has_the_status_and_the_log_probability_of_the_parse(kind):
-    parser = (Mirrored(network()) if kind == "mirrored" else model(kind)).parser(chart=SMALL)
+    parsing_model = Mirrored(network()) if kind == "mirrored" else model(kind)
+    parser = parsing_model.parser(**parsing_model.usable(chart=SMALL))
     for query in (Query(SENTENCE), Query(EMOJI), Query(SENTENCE, constraints=Constraints(required=((0, 2, "NO"),)))):
         reading, parse = parser.read(query), parser.parse(query)
         assert isinstance(reading, SentenceReading)

@@ -14,7 +14,6 @@ from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.combination import Combined, CombinedParser, MirroredLearner, preset
 from spacy_lpcfg.combination.mirrored import MirroredParser
 from spacy_lpcfg.combination.parser import mean
-from spacy_lpcfg.grammar import GrammarError
 from spacy_lpcfg.isbn.known_words import KnownWords
 from spacy_lpcfg.isbn.lattice.reader import LatticeReader
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -24,6 +23,7 @@ from spacy_lpcfg.isbn.search import Networks
 from spacy_lpcfg.isbn.settings import BeamSettings, LatticeSettings
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import Posteriors
 from spacy_lpcfg.storage.container import pack, unpack
@@ -206,9 +206,9 @@ def test_lattices_are_saved_with_a_combination(combined):
     values = unpack("combined", 3, combined.to_bytes())
     for wrong in ({"width": 0}, {"guide": "stars"}, {"nats": -1}, {"min_tag": "0.1"}, {"margin": 1}):
         text = srsly.json_dumps({**asdict(LATTICE), **wrong})
-        with pytest.raises(GrammarError, match="Expected"):
+        with pytest.raises(ModelError, match="Expected"):
             Combined.from_bytes(pack("combined", 3, {**values, "lattice": text}))
-    with pytest.raises(GrammarError):
+    with pytest.raises(ModelError):
         Combined.from_bytes(pack("combined", 3, {**values, "lattice": np.zeros(1)}))
 
 

@@ -15,11 +15,11 @@ from spacy.language import Language
 from stored_models import model
 
 from spacy_lpcfg.bracketing import Bracketer
-from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.components.cli.pipelines import save_pipeline
 from spacy_lpcfg.components.isbn_model import set_isbn
 from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.language_model import LanguageModel
+from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.storage.container import pack
 from spacy_lpcfg.storage.reader import LIMIT_NAME
 

@@ -21,10 +21,12 @@ from spacy_lpcfg.components.constituents import KEY, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.components.isbn_model import isbn_of, make_isbn, set_isbn
 from spacy_lpcfg.components.surprisal import doc_surprisal, token_surprisal
-from spacy_lpcfg.isbn import ISBNError, events_of
+from spacy_lpcfg.isbn import events_of
+from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.network import APPROXIMATIONS, PARAMETERS
 from spacy_lpcfg.isbn.parser import IncrementalParser
 from spacy_lpcfg.isbn.settings import BeamSettings
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import normalize, parse_trees, read_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -91,6 +93,19 @@ def test_isbn_model_has_the_parameters_and_the_likelihoods_of_its_networks():
     set_isbn(model, isbn)
     assert np.array_equal(model.predict(events), found)
     assert not np.array_equal(found[0], found[1])
+
+
+def test_isbn_model_keeps_normalizers_until_a_parameter_changes():
+    golds = [normalize(tree) for tree in read_trees(SAMPLE / "dev.mrg")][:5]
+    isbn = ISBNLearner(n_states=3, n_epochs=1, min_count=2).fit(golds)
+    model = make_isbn(3, min_count=2)
+    set_isbn(model, isbn)
+    assert isbn.normalizers is not None
+    assert isbn_of(model).to_bytes() == isbn_of(model.copy()).to_bytes() == isbn.to_bytes()
+    assert make_isbn(3, min_count=2).from_bytes(model.to_bytes()).to_bytes() == isbn.to_bytes()
+    (layer,) = model.layers
+    layer.set_param("bias", layer.get_param("bias") + 1)
+    assert isbn_of(model).normalizers is None
 
 
 @pytest.mark.parametrize("approximation", APPROXIMATIONS)
@@ -502,19 +517,19 @@ def test_isbn_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
     fresh = pipeline().get_pipe(NAME)
     for bad in (b"", b"not a model", good[:-100], foreign, pickle.dumps(print), *flipped):
         saved.write_bytes(bad)
-        with pytest.raises(ISBNError):
+        with pytest.raises(ModelError):
             fresh.from_disk(tmp_path / "model" / NAME)
-        with pytest.raises(ISBNError):
+        with pytest.raises(ModelError):
             fresh.from_bytes(bad)
-    with pytest.raises(ISBNError):
+    with pytest.raises(ModelError):
         spacy.load(tmp_path / "model")
     saved.unlink()
-    with pytest.raises(ISBNError, match="model"):
+    with pytest.raises(ModelError, match="model"):
         spacy.load(tmp_path / "model")
 
 
 def test_isbn_parser_refuses_a_model_of_other_sizes(nlp):
     data = nlp.get_pipe(NAME).to_bytes()
     for other in ({"n_states": 5}, {"n_networks": 2}):
-        with pytest.raises(ISBNError):
+        with pytest.raises(ModelError):
             pipeline(other).get_pipe(NAME).from_bytes(data)

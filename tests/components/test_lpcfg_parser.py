@@ -22,7 +22,7 @@ from spacy_lpcfg.chart import ChartSettings, Parser
 from spacy_lpcfg.components.constituents import KEY, rooted_trees, trees
 from spacy_lpcfg.components.corpus import tree_to_doc
 from spacy_lpcfg.evaluation.calibration import TAG_TEMPERATURE, tempered
-from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar import Grammar
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -35,6 +35,7 @@ from spacy_lpcfg.learning import (
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -419,12 +420,12 @@ def test_parser_refuses_damaged_and_foreign_models(nlp, tmp_path):
     foreign = tagger.get_pipe("tagger").model.to_bytes()
     for bad in (b"", b"not a model", good[:-100], flipped, foreign, pickle.dumps(print)):
         saved.write_bytes(bad)
-        with pytest.raises(GrammarError):
+        with pytest.raises(ModelError):
             spacy.load(tmp_path / "model")
-        with pytest.raises(GrammarError):
+        with pytest.raises(ModelError):
             nlp.create_pipe("lpcfg_parser", config=PCFG).from_bytes(bad)
     saved.unlink()
-    with pytest.raises(GrammarError, match="model"):
+    with pytest.raises(ModelError, match="model"):
         spacy.load(tmp_path / "model")
 
 

@@ -97,7 +97,7 @@ def test_tree_matcher_has_the_least_probability_of_the_nodes():
     (root,) = doc._.constituency
     vp = next(node for node in root.nodes() if node.labels == ("VP",))
     tag = vp.children[0]
-    assert match.probability == pytest.approx(min(root.probability, vp.probability, tag.probability))
+    assert match.probability == pytest.approx(min(node.label_probability for node in (root, vp, tag)))
     assert 0 < match.probability < 1
     assert list(TreeMatcher(nlp.vocab)(doc)) == []
 

@@ -9,9 +9,9 @@ import pytest
 from paths import ROOT
 
 from spacy_lpcfg.chart import EXHAUSTIVE, ChartSettings, EnsembleParser, Parser
-from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError, grammar_from_bytes, grammar_from_disk
-from spacy_lpcfg.grammar.ensemble import _KIND, _VERSION
+from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.learning import EM, Clusters, LexicalSettings, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.model import ModelError, model_from_bytes, model_from_disk
 from spacy_lpcfg.storage.container import pack, unpack
 from spacy_lpcfg.trees import Tree, read_trees
 
@@ -148,31 +148,33 @@ def test_bytes_round_trip(proper, golds, tmp_path):
     """What the grammars share is stored once."""
     ensemble = ensemble_of(*proper, combine="sum")
     data = ensemble.to_bytes()
-    again = grammar_from_bytes(data)
+    again = model_from_bytes(data)
     assert isinstance(again, Ensemble)
     assert again.to_bytes() == data
     assert again.combine == "sum"
     assert [one.to_bytes() for one in again.grammars] == [one.to_bytes() for one in proper]
     assert len(data) < sum(len(one.to_bytes()) for one in proper)
     ensemble.to_disk(tmp_path / "ensemble")
-    assert_same_parses(grammar_from_disk(tmp_path / "ensemble").parser(), ensemble.parser(), golds[:3])
-    assert isinstance(grammar_from_bytes(proper[0].to_bytes()), Grammar)
+    assert_same_parses(model_from_disk(tmp_path / "ensemble").parser(), ensemble.parser(), golds[:3])
+    assert isinstance(model_from_bytes(proper[0].to_bytes()), Grammar)
 
 
 def test_damaged_bytes_are_refused(proper):
     data = ensemble_of(*proper).to_bytes()
     for damaged in (b"", data[:-1], data[: len(data) // 2], b"x" * 100, data[:-1] + b"x"):
-        with pytest.raises(GrammarError):
-            grammar_from_bytes(damaged)
-    values = unpack(_KIND, _VERSION, data)
+        with pytest.raises(ModelError):
+            model_from_bytes(damaged)
+    values = unpack(Ensemble.kind, Ensemble.version, data)
     for name in values:
         if name.endswith(("temperature", "auxiliaries")):
             continue  # older files have none
-        with pytest.raises(GrammarError):
-            Ensemble.from_bytes(pack(_KIND, _VERSION, {key: value for key, value in values.items() if key != name}))
+        with pytest.raises(ModelError):
+            Ensemble.from_bytes(
+                pack(Ensemble.kind, Ensemble.version, {key: value for key, value in values.items() if key != name})
+            )
     for n in (0, 4, 10**9, "3", True):
-        with pytest.raises(GrammarError):
-            Ensemble.from_bytes(pack(_KIND, _VERSION, {**values, "n_grammars": n}))
+        with pytest.raises(ModelError):
+            Ensemble.from_bytes(pack(Ensemble.kind, Ensemble.version, {**values, "n_grammars": n}))
 
 
 def test_grammars_of_one_treebank_share_their_lexicon(sample):

@@ -19,12 +19,13 @@ from paths import ROOT
 
 from spacy_lpcfg.arrays import LANES, in_blocks
 from spacy_lpcfg.chart import Parser
-from spacy_lpcfg.grammar import Grammar, GrammarError
+from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.grammar.checking import check
 from spacy_lpcfg.grammar.classifier import Classifier
-from spacy_lpcfg.grammar.grammar import _KIND, _VERSION, check
 from spacy_lpcfg.grammar.layout import layout
 from spacy_lpcfg.grammar.tensors import EXACT, FACTORED, NEGLIGIBLE, SPARSE, Tensors, offsets
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.storage.container import StorageError, compressed, pack, unpack
 from spacy_lpcfg.storage.files import write_atomically
 from spacy_lpcfg.trees import parse_trees, read_trees
@@ -123,14 +124,14 @@ def test_disk_round_trip_is_atomic(learned, tmp_path, monkeypatch):
 @given(st.data())
 @settings(max_examples=60)
 def test_damaged_bytes_are_refused(learned, data):
-    """One byte another, a piece lost or put in, the end cut off: never anything but a GrammarError."""
+    """One byte another, a piece lost or put in, the end cut off: never anything but a ModelError."""
     raw = learned.to_bytes()
     start = data.draw(st.integers(0, len(raw) - 1) | st.integers(0, 200))
     end = data.draw(st.integers(start, min(len(raw), start + 100)) | st.just(len(raw)))
     piece = data.draw(st.binary(max_size=20))
     damaged = raw[:start] + piece + raw[end:]
     if damaged != raw:
-        with pytest.raises(GrammarError):
+        with pytest.raises(ModelError):
             Grammar.from_bytes(damaged)
 
 
@@ -145,12 +146,12 @@ def test_damaged_bytes_are_refused(learned, data):
         srsly.msgpack_dumps([1, 2]),
         srsly.msgpack_dumps({"magic": "spacy-lpcfg"}),
         srsly.msgpack_dumps({"magic": "spacy-lpcfg", "kind": "grammar", "version": 1, "body": 3, "sha256": "x"}),
-        pack("bracketer", _VERSION, {}),
-        pack(_KIND, _VERSION, {}),
+        pack("bracketer", Grammar.version, {}),
+        pack(Grammar.kind, Grammar.version, {}),
     ],
 )
 def test_foreign_bytes_are_refused(foreign):
-    with pytest.raises(GrammarError):
+    with pytest.raises(ModelError):
         Grammar.from_bytes(foreign)
     assert gc.isenabled()
 
@@ -158,15 +159,15 @@ def test_foreign_bytes_are_refused(foreign):
 def test_changed_content_is_told_by_its_checksum(learned):
     packed = srsly.msgpack_loads(learned.to_bytes())
     packed["body"] = packed["body"][:-1] + b"x"
-    with pytest.raises(GrammarError, match="damaged: its checksum differs"):
+    with pytest.raises(ModelError, match="damaged: its checksum differs"):
         Grammar.from_bytes(srsly.msgpack_dumps(packed))
 
 
 MODEL = of_low_rank(random_model(0, most_states=6))
 VALUES = {
     store.__name__: unpack(
-        _KIND,
-        _VERSION,
+        Grammar.kind,
+        Grammar.version,
         replace(
             grammar_of(MODEL, one_state(MODEL, 0), is_proper=True, store=store),
             classifier=Classifier.of(np.array([3, 5, 2**31 - 1]), np.random.default_rng(0).normal(size=(3, 7))),
@@ -198,8 +199,8 @@ def test_inconsistent_parts_are_refused(name, store):
         others = [other for other in others if not is_same(other, value)]
     accepted = []
     for other in others:
-        with contextlib.suppress(GrammarError):
-            accepted.append(Grammar.from_bytes(pack(_KIND, _VERSION, {**values, name: other})))
+        with contextlib.suppress(ModelError):
+            accepted.append(Grammar.from_bytes(pack(Grammar.kind, Grammar.version, {**values, name: other})))
     assert len(accepted) <= 4
     for grammar in accepted:
         assert Parser(grammar).parse(["ant", "bee", "cat"]).tree.words == ["ant", "bee", "cat"]
@@ -211,14 +212,14 @@ OF_LATER_FILES = {"temperature": 1.0, "local_trees.auxiliaries": ()}
 @pytest.mark.parametrize("name", sorted(VALUES["sparsify"].keys() - OF_LATER_FILES.keys()))
 def test_missing_parts_are_named(name):
     others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
-    with pytest.raises(GrammarError, match=f"lacks '{name}'"):
-        Grammar.from_bytes(pack(_KIND, _VERSION, others))
+    with pytest.raises(ModelError, match=f"lacks '{name}'"):
+        Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
 
 
 @pytest.mark.parametrize("name", OF_LATER_FILES)
 def test_missing_parts_of_older_files_have_defaults(name):
     others = {key: value for key, value in VALUES["sparsify"].items() if key != name}
-    grammar = Grammar.from_bytes(pack(_KIND, _VERSION, others))
+    grammar = Grammar.from_bytes(pack(Grammar.kind, Grammar.version, others))
     assert grammar.to_values()[name] == OF_LATER_FILES[name]
 
 
@@ -233,7 +234,7 @@ def test_check_names_the_part():
         ("rule_weights", -grammar.rule_weights),
         ("tags_before", grammar.tags_before[:-1]),
     ):
-        with pytest.raises(GrammarError, match=f"inconsistent in its {part}"):
+        with pytest.raises(ModelError, match=f"inconsistent in its {part}"):
             check(replace(grammar, **{part: other}))
 
 

@@ -14,9 +14,10 @@ from oracles.strategies import labels
 from paths import ROOT
 
 from spacy_lpcfg.chart import EXHAUSTIVE, Parser
-from spacy_lpcfg.grammar import Grammar, GrammarError, grammar_from_pcfg, pcfg_text
+from spacy_lpcfg.grammar import Grammar, grammar_from_pcfg, pcfg_text
 from spacy_lpcfg.grammar.nltk import _name, _symbol
 from spacy_lpcfg.learning import EM, Spectral, TreebankPCFG
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.trees import Tree, expand_unaries, from_nltk, normalize, read_trees, unbinarize
 
@@ -164,15 +165,15 @@ def test_nltk_text_of_others_is_read():
     ],
 )
 def test_nltk_text_that_is_no_grammar_is_refused(text, message):
-    with pytest.raises(GrammarError, match=r"^Expected .*") as caught:
+    with pytest.raises(ModelError, match=r"^Expected .*") as caught:
         grammar_from_pcfg(text)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
 def test_nltk_text_needs_probabilities_and_words_that_it_can_have():
-    with pytest.raises(GrammarError, match="Expected a grammar of probabilities"):
+    with pytest.raises(ModelError, match="Expected a grammar of probabilities"):
         pcfg_text(Spectral(n_states=2).fit(SENTENCES[:30]))
     quoted = [Tree("S", [Tree("A", word="""'"'"""), Tree("A", word="""'"'""")])] * 3
-    with pytest.raises(GrammarError, match="one kind of quotation marks"):
+    with pytest.raises(ModelError, match="one kind of quotation marks"):
         pcfg_text(TreebankPCFG().fit(quoted))

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from spacy_lpcfg.isbn import (
     ISBN,
     DecisionEvents,
-    ISBNError,
     Network,
     Relations,
     events_of,
@@ -18,6 +17,7 @@ from spacy_lpcfg.isbn import (
 from spacy_lpcfg.isbn.relations import LEAF, ROOT
 from spacy_lpcfg.isbn.transitions import ATTACH, MODIFY, PROJECT, SHIFT, derive
 from spacy_lpcfg.isbn.vocabulary import mask_of, share_known_words
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import Tree, parse_trees
 from spacy_lpcfg.trees.transforms import mirror
 from spacy_lpcfg.words.classes import WordClasses
@@ -203,9 +203,9 @@ def test_isbn_storage(vocabulary):
     again = ISBN.from_bytes(data)
     assert again.to_bytes() == data
     assert np.array_equal(again.normalizers, isbn.normalizers)
-    with pytest.raises(ISBNError, match="normalizers of shape"):
+    with pytest.raises(ModelError, match="normalizers of shape"):
         replace(isbn, normalizers=isbn.normalizers[:, 1:])
-    with pytest.raises(ISBNError, match="inconsistent in its normalizers"):
+    with pytest.raises(ModelError, match="inconsistent in its normalizers"):
         ISBN.from_bytes(replace(isbn, normalizers=np.nan * isbn.normalizers).to_bytes())
     assert again.meta == {"seed": 1}
     assert again.relations == relations
@@ -215,15 +215,15 @@ def test_isbn_storage(vocabulary):
         for a, b in zip(vocabulary.candidates(words), again.vocabulary.candidates(words), strict=True)
     )
     for damaged in (b"", data[:-10], b"x" * 100, data[:200] + b"x" + data[201:]):
-        with pytest.raises(ISBNError):
+        with pytest.raises(ModelError):
             ISBN.from_bytes(damaged)
 
 
 def test_isbn_checks(vocabulary):
     network = start_network("feed-forward", vocabulary, Relations(), n_states=3, seed=0)
-    with pytest.raises(ISBNError, match="relations"):
+    with pytest.raises(ModelError, match="relations"):
         ISBN(vocabulary, Relations(latent=("previous",)), (network,))
-    with pytest.raises(ISBNError, match="at least one"):
+    with pytest.raises(ModelError, match="at least one"):
         ISBN(vocabulary, Relations(), ())
     with pytest.raises(ValueError, match="feed-forward"):
         Network("exact", **network.parameters)

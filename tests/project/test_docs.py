@@ -41,6 +41,8 @@ from pages import (
 
 import spacy_lpcfg
 from spacy_lpcfg.components.cli import lpcfg_cli
+from spacy_lpcfg.parsing.decodings import DECODINGS
+from spacy_lpcfg.trees.formats import FORMATS
 
 PICTURES = DOCS / "pictures"
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$", re.DOTALL)
@@ -366,6 +368,16 @@ def test_docs_formulas_are_drawn_without_a_script():
     drawn = site["on_page_content"](html, page=None, config=None, files=None)
     assert drawn.startswith("<p><math ")
     assert drawn.endswith("</math> and <code>\\(c\\)</code></p>")
+
+
+def test_docs_site_takes_tables_from_the_package():
+    pytest.importorskip("latex2mathml", reason="the extra `docs` is not installed")
+    site = runpy.run_path(str(DOCS / "site.py"))
+    for name, rows in (("formats", FORMATS), ("decodings", DECODINGS)):
+        page = next(page for page in PAGES if f"<!-- table: {name} -->" in page.read_text("utf-8"))
+        text = site["on_page_markdown"](page.read_text("utf-8"), page=None, config=None, files=None)
+        assert "<!-- table" not in text
+        assert [row for row in rows if f"\n| `{row}` |" not in text] == []
 
 
 def test_docs_pictures_are_those_that_the_script_draws(tmp_path):

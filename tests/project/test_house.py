@@ -115,67 +115,6 @@ UNSAFE = re.compile(
 )
 
 
-def modules() -> dict[str, list[Path]]:
-    """The files of each module: a compiled one has several."""
-    found: dict[str, list[Path]] = {}
-    for top, package in (("spacy_lpcfg", "spacy_lpcfg"), ("components", "spacy_lpcfg.components")):
-        for path in (ROOT / top).rglob("*.p*"):
-            if path.suffix in (".py", ".pyi", ".pyx", ".pxd"):
-                name = ".".join([package, *path.relative_to(ROOT / top).with_suffix("").parts])
-                found.setdefault(name.removesuffix(".__init__"), []).append(path)
-    return found
-
-
-IMPORT = re.compile(
-    r"^ *(?:from (spacy_lpcfg[\w.]*) c?import (?:\(([^)]*)\)|(.*))|c?import (spacy_lpcfg[\w.]*))", re.MULTILINE
-)
-
-
-CIRCLES = {
-    frozenset({"spacy_lpcfg.chart.fallbacks", "spacy_lpcfg.chart.parser"}),
-    frozenset({"spacy_lpcfg.grammar.backoff", "spacy_lpcfg.grammar.checking", "spacy_lpcfg.grammar.grammar"}),
-}
-"""Circles for the type checker only: functions about one class, which calls them, in files of their own."""
-
-
-def imports() -> dict[str, set[str]]:
-    """Which modules of the project each module imports: at its top, within functions, or for a type checker only."""
-    files, found = modules(), {}
-    for name, paths in files.items():
-        wanted = set()
-        for package, in_lines, in_line, whole in IMPORT.findall("\n".join(path.read_text("utf-8") for path in paths)):
-            members = {f"{package}.{member}" for member in re.findall(r"\w+", in_lines or in_line)}
-            wanted |= (members & {*files}) or {package or whole}
-        found[name] = (wanted & {*files}) - {name}
-    return found
-
-
-def circles(edges: dict[str, set[str]]) -> set[frozenset[str]]:
-    """The largest sets of modules that all import each other, directly or by way of others."""
-
-    def reached_from(name: str) -> set[str]:
-        found: set[str] = set()
-        waiting = [name]
-        while waiting:
-            new = edges[waiting.pop()] - found
-            found |= new
-            waiting += new
-        return found
-
-    reached = {name: reached_from(name) for name in edges}
-    return {
-        frozenset(other for other in reached[name] if name in reached[other]) for name in edges if name in reached[name]
-    }
-
-
-def test_house_imports_make_no_circles():
-    edges = imports()
-    assert {"spacy_lpcfg.parsing.query"} < edges["spacy_lpcfg.parsing.protocol"]
-    assert "spacy_lpcfg.chart._forest" in edges["spacy_lpcfg.chart._fine"]
-    assert circles(edges) == CIRCLES
-    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
-
-
 def requirements() -> set[str]:
     """The modules of the packages that setup.cfg requires, with those of the extras for users."""
     wanted = lines("options", "install_requires")

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from stored_models import SENTENCE, TAGS, model, trees
 
-from spacy_lpcfg.combination import Combination, Combined, Mirrored, MirroredLearner, model_from_bytes
-from spacy_lpcfg.grammar import GrammarError
+from spacy_lpcfg.combination import Combination, Combined, Mirrored, MirroredLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
 from spacy_lpcfg.learning import EM, TreebankPCFG
 from spacy_lpcfg.parsing.constraints import Constraints
+from spacy_lpcfg.parsing.model import ModelError, model_from_bytes
 from spacy_lpcfg.parsing.query import Query
 from spacy_lpcfg.parsing.result import BACKED_OFF, PARSED, SEGMENTED, Posteriors
 from spacy_lpcfg.stacking import LayerSettings, SpanLayer, Stacked, StackedLearner
 from spacy_lpcfg.stacking.fitting import ReadSentence, fit_layer
 from spacy_lpcfg.stacking.learner import read_fold
-from spacy_lpcfg.storage.container import StorageError
+from spacy_lpcfg.storage.container import pack
 
 LEARNER = EM(n_states=3, n_iterations=2, tokens_per_state=10)
 
@@ -76,7 +76,7 @@ def test_layer_gives_the_mean_of_the_grammar_and_both_scores(stacked):
 
 @pytest.mark.parametrize("shares", [(0.5, 0.4, 0.4), (1.5, -0.25, -0.25), (np.nan, 0.5, 0.5)])
 def test_layer_refuses_shares_of_no_mean(stacked, shares):
-    with pytest.raises(GrammarError, match="inconsistent in its shares"):
+    with pytest.raises(ModelError, match="inconsistent in its shares"):
         SpanLayer.from_values({**stacked.layer.to_values(), "shares": np.array(shares)})
 
 
@@ -230,10 +230,11 @@ def test_stacked_is_the_same_when_loaded(stacked, tmp_path):
 def test_layer_refuses_parts_that_do_not_fit(stacked, part):
     values = stacked.layer.to_values()
     bad = {"words": ("a", "a"), "templates": ("first.word somewhere",)}.get(part, np.zeros(7))
-    with pytest.raises(GrammarError, match=rf"This span layer is inconsistent in its {part}: [^\n]*$"):
+    with pytest.raises(ModelError, match=rf"This span layer is inconsistent in its {part}: [^\n]*$"):
         SpanLayer.from_values({**values, part: bad})
-    with pytest.raises(GrammarError, match=f"lacks '{part}'"):
-        SpanLayer.from_values({name: value for name, value in values.items() if name != part})
+    stored = {name: value for name, value in stacked.to_values().items() if name != f"layer.{part}"}
+    with pytest.raises(ModelError, match=f"This stacked model lacks '{part}'"):
+        Stacked.from_bytes(pack(Stacked.kind, Stacked.version, stored))
 
 
 # Learning ----------------------------------------------------------------------------------------
@@ -313,9 +314,7 @@ def test_learner_of_stacked_refuses_others():
 
 
 def test_stacked_refuses_a_model_that_is_none(stacked):
-    from spacy_lpcfg.storage.container import pack, unpack
-
-    values = unpack("stacked", 2, stacked.to_bytes())
-    for other in (3, model("isbn").to_bytes()):
-        with pytest.raises((GrammarError, StorageError), match="Expected a saved grammar"):
-            Stacked.from_bytes(pack("stacked", 2, {**values, "model": other}))
+    values = stacked.to_values()
+    for other, expected in ((3, "the bytes of a saved model"), (model("isbn").to_bytes(), "a grammar or an ensemble")):
+        with pytest.raises(ModelError, match=f"Expected {expected}.*, got"):
+            Stacked.from_bytes(pack(Stacked.kind, Stacked.version, {**values, "model": other}))

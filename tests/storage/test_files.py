@@ -18,8 +18,8 @@ from threading import Thread
 import pytest
 from stored_models import model
 
-from spacy_lpcfg.combination import model_from_disk
 from spacy_lpcfg.grammar import Grammar
+from spacy_lpcfg.parsing.model import model_from_disk
 from spacy_lpcfg.storage import files
 from spacy_lpcfg.storage.files import replacing, replacing_folder, write_atomically
 
@@ -31,7 +31,6 @@ SAVE = """
 import os, sys, time
 from pathlib import Path
 from spacy_lpcfg.storage import files
-from spacy_lpcfg.combination import model_from_disk
 moment, path = sys.argv[1:3]
 def stopping(put):
     def stop(*names):
@@ -44,6 +43,7 @@ def stopping(put):
 SAVE_MODELS = (
     SAVE
     + """
+from spacy_lpcfg.parsing.model import model_from_disk
 models = [model_from_disk(source) for source in sys.argv[3:]]
 os.replace = stopping(os.replace)
 if moment == "any":

@@ -11,11 +11,12 @@ import spacy
 from spacy_lpcfg.chart import Parser
 from spacy_lpcfg.chart.settings import EXHAUSTIVE
 from spacy_lpcfg.components.learners import SentencesOf, make_word_classes
-from spacy_lpcfg.grammar import Ensemble, Grammar, GrammarError
+from spacy_lpcfg.grammar import Ensemble, Grammar
 from spacy_lpcfg.grammar.checking import check
-from spacy_lpcfg.isbn import ISBN, ISBNError
+from spacy_lpcfg.isbn import ISBN
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.learning import LexicalSettings, TreebankPCFG
+from spacy_lpcfg.parsing.model import ModelError
 from spacy_lpcfg.trees import parse_trees
 from spacy_lpcfg.words import NO_CLASSES, ClassLearner, WordClasses
 
@@ -146,10 +147,10 @@ DAMAGED = {
 @pytest.mark.parametrize("parts", DAMAGED.values(), ids=DAMAGED)
 def test_classes_that_do_not_fit_are_refused(parts, isbn):
     own = grammar()
-    with pytest.raises(GrammarError, match="inconsistent in its classes"):
+    with pytest.raises(ModelError, match="inconsistent in its classes"):
         check(replace(own, lexicon=replace(own.lexicon, **parts)))
     rare = replace(isbn.vocabulary.rare, **parts)
-    with pytest.raises(ISBNError, match="inconsistent in its classes"):
+    with pytest.raises(ModelError, match="inconsistent in its classes"):
         ISBN.from_bytes(replace(isbn, vocabulary=replace(isbn.vocabulary, rare=rare)).to_bytes())
 
 

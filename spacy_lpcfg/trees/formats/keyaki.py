@@ -11,7 +11,7 @@ import re
 from collections import Counter
 
 from spacy_lpcfg.trees.brackets import TreeBuilder
-from spacy_lpcfg.trees.dialects.corpussearch import CODES, is_empty_category, parts_with_words
+from spacy_lpcfg.trees.formats.corpussearch import CODES, is_empty_category, parts_with_words
 from spacy_lpcfg.trees.tree import Tree
 
 _ROLE = re.compile(r";\*?([^*{}]*)\*?")

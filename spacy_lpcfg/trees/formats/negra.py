@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.trees.brackets import TreebankError
-from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "0"
@@ -19,7 +19,7 @@ _TABLES = ("#BOT", "#EOT")
 def read_export(
     lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """The trees of lines; arguments and errors are those of `Dialect.read`."""
+    """The trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for first, rows, lemma in _sentences(lines, path):
         try:
             found = raised(_graph(rows, lemma, path))

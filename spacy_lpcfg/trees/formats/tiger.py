@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from xml.etree import ElementTree
 
 from spacy_lpcfg.trees.brackets import BrokenFileError, TreebankError
-from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
-from spacy_lpcfg.trees.dialects.negra import count_raised
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats.negra import count_raised
 from spacy_lpcfg.trees.tree import Tree
 
 _ROOT = "the root"  # a name with a space, which no element's id has
@@ -24,7 +24,7 @@ _EXPECTED = "Expected <s> with <graph>, <t> and <nt>, as TIGER-XML has them, but
 def read_tiger(
     lines: Iterable[str], path: str, on_error: Callable[[TreebankError], None] | None, dropped: Counter[str]
 ) -> Iterator[Tree]:
-    """The trees of lines; arguments and errors are those of `Dialect.read`."""
+    """The trees of lines; arguments and errors are those of `TreeFormat.read`."""
     for number, text in _sentences(lines, path):
         try:
             found = raised(_graph(text))

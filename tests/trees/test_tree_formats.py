@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spacy_lpcfg.bracketing.tagged import TaggedSentence, read_tagged
-from spacy_lpcfg.components.cli.treebanks import DialectName
 from spacy_lpcfg.learning import TreebankPCFG
 from spacy_lpcfg.trees import (
     DIALECTS,
@@ -26,7 +25,9 @@ from spacy_lpcfg.trees import (
     read_trees,
     remove_empty,
 )
-from spacy_lpcfg.trees.dialects.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.formats import FORMATS
+from spacy_lpcfg.trees.formats.graphs import Graph, Phrase, Word, raised
+from spacy_lpcfg.trees.latex import STYLES
 from spacy_lpcfg.trees.reading import read_dialect
 
 ICELANDIC = """\
@@ -190,8 +191,10 @@ def test_dialects_are_learned_from_by_files_as_by_trees(tmp_path):
     assert [dropped[path]["codes"] for path in files.paths] == [4, 4]
 
 
-def test_dialects_have_the_names_of_commands():
-    assert [each.value for each in DialectName] == list(DIALECTS)
+def test_dialects_that_commands_do_not_know_are_refused_with_those_that_they_know(tmp_path):
+    path = written(tmp_path, "a.psd", ICELANDIC)
+    said = " ".join(run("convert", path, tmp_path / "a.mrg", "--dialect", "ppche", code=2).stderr.split())
+    assert f"--dialect: Expected one of the dialects {', '.join(DIALECTS)}, but got 'ppche'" in said
 
 
 # What is refused ---------------------------------------------------------------------------------
@@ -497,3 +500,26 @@ def test_dialects_read_the_treebanks_themselves(name):
     assert files.dialect == dialect
     assert sum(1 for tree in files if tree.words) > n_trees
     assert len(errors) < 10
+
+
+# The table ---------------------------------------------------------------------------------------
+
+
+def test_formats_that_are_written_are_written_by_convert_and_those_that_are_read_again_have_the_same_trees(tmp_path):
+    path = written(tmp_path, "a.mrg", "(S (NP (PRP We)) (VP (VBD stayed)))\n")
+    for form in FORMATS.values():
+        if form.write is None:
+            continue
+        out = tmp_path / f"{form.name}{form.suffixes[0]}"
+        run("convert", path, out, "--style", form.name if form.name in STYLES else STYLES[0])
+        assert out.read_text("utf-8") == "".join(f"{line}\n" for line in form.write(read_trees(path), "en"))
+        if form.read is not None:
+            assert [*read_trees(out, dialect=form.name)] == [*read_trees(path)]
+
+
+def test_formats_have_what_the_table_says_of_them():
+    for name, form in FORMATS.items():
+        assert name == form.name
+        assert {*form.in_folders} <= {*form.suffixes}
+        assert (form.read is None) == (form.recognises is None)
+        assert form.read or form.write or form.read_sentences

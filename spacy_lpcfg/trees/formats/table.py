@@ -1,0 +1,249 @@
+"""The table of formats of trees: how each is recognised, read and written.
+
+From this table follow the choices of `--dialect`, what `convert` and folders of treebanks take, the text of errors, and
+the table of formats in the documentation. A format that can be read is also called a dialect.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+
+from spacy_lpcfg.storage.files import PathLike
+from spacy_lpcfg.trees.brackets import TreebankError, bracket_lines, build_trees, parse_trees
+from spacy_lpcfg.trees.dependencies import conllu
+from spacy_lpcfg.trees.dependency_sentences import DependencySentence, read_conllu
+from spacy_lpcfg.trees.formats.corpussearch import CorpusSearchBuilder, has_lemmas, without_comments
+from spacy_lpcfg.trees.formats.greynir import GreynirBuilder
+from spacy_lpcfg.trees.formats.keyaki import KeyakiBuilder
+from spacy_lpcfg.trees.formats.negra import read_export
+from spacy_lpcfg.trees.formats.tiger import read_tiger
+from spacy_lpcfg.trees.heads import head_rules
+from spacy_lpcfg.trees.latex import to_latex
+from spacy_lpcfg.trees.tree import Tree
+
+OnError = Callable[[TreebankError], None] | None
+_OPENING = 2**16  # characters by which a file is judged
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeFormat:
+    """A format of trees in text files.
+
+    name (str): What `--dialect` and error messages call it.
+    contents (str): What is in its files, in a few words.
+    suffixes (tuple of str): Ends of the names of its files, without `.gz`, the usual one first.
+    in_folders (tuple of str): Those of which all files below a folder are read.
+    family (str): Formats of one family hold the same words, so that a file that looks like one of them may be read as
+        another. Only formats of the family "xml" are looked for in XML.
+    recognises (callable or None): Returns whether the first lines of a file look like it. Formats further down in the
+        table are asked first. None if it cannot be read.
+    read (callable or None): Yields the trees of lines; its other arguments are what to call the lines, a function as
+        `on_error` of `read_trees`, and a Counter of what is left out. None if it cannot be read.
+    read_sentences (callable or None): Yields the sentences with dependencies in a file, which `convert --by` parses.
+    write (callable or None): Yields the lines of a file with some trees, given the code of their language, which says
+        what heads their phrases. None if it cannot be written.
+    """
+
+    name: str
+    contents: str
+    suffixes: tuple[str, ...]
+    in_folders: tuple[str, ...] = ()
+    family: str = ""
+    recognises: Callable[[str], bool] | None = None
+    read: Callable[[Iterable[str], str, OnError, Counter[str]], Iterator[Tree]] | None = None
+    read_sentences: Callable[[PathLike], Iterator[DependencySentence]] | None = None
+    write: Callable[[Iterable[Tree], str], Iterator[str]] | None = None
+
+
+# Reading and writing -----------------------------------------------------------------------------
+
+
+def first_lines(stream: Iterator[str]) -> list[str]:
+    """Return the lines by which a file is judged, taken from its stream."""
+    lines, n_left = [], _OPENING
+    for line in stream:
+        lines.append(line)
+        n_left -= len(line) + 1
+        if n_left < 0:
+            break
+    return lines
+
+
+def _read_penn(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
+    return parse_trees(lines, path=path, on_error=on_error)
+
+
+def _read_corpussearch(lines: Iterable[str], path: str, on_error: OnError, dropped: Counter[str]) -> Iterator[Tree]:
+    stream = iter(lines)
+    opening = first_lines(stream)
+    builder = CorpusSearchBuilder(path, has_lemmas("".join(opening)), dropped)
+    return build_trees(without_comments(chain(opening, stream)), builder, on_error=on_error)
+
+
+def _read_built(
+    builder: type[KeyakiBuilder] | type[GreynirBuilder],
+    lines: Iterable[str],
+    path: str,
+    on_error: OnError,
+    dropped: Counter[str],
+) -> Iterator[Tree]:
+    return build_trees(lines, builder(path, dropped), on_error=on_error)
+
+
+def _write_penn(trees: Iterable[Tree], lang: str) -> Iterator[str]:
+    return bracket_lines(trees)
+
+
+def _write_conllu(trees: Iterable[Tree], lang: str) -> Iterator[str]:
+    rules = head_rules(lang)
+    return (conllu(tree, rules) for tree in trees)
+
+
+def _write_latex(style: str, trees: Iterable[Tree], lang: str) -> Iterator[str]:
+    yield f"% needs \\usepackage{{{style}}}"
+    for tree in trees:
+        yield f"\n{to_latex(tree, style)}"
+
+
+# Recognising -------------------------------------------------------------------------------------
+
+_GREYNIR = re.compile(r"\(META\s+\(ID-CORPUS|\s\(lemma ")
+_KEYAKI = re.compile(r"\(ID [^\s()]*;[A-Za-z]+\)|\([^\s()]+;\*[A-Z0-9]+\*")
+_CORPUSSEARCH = re.compile(r"\((?:CODE|ID|METADATA) [^()]+\)|\((?:IP-MAT|IP-SUB|IP-INF)[\s-]")
+_EXPORT = re.compile(r"^#(?:BOS|FORMAT|BOT)\b", re.MULTILINE)
+_TIGER = re.compile(r"<(?:corpus|graph|s)[\s>]")
+_XML = re.compile(r"\s*<[?!A-Za-z]")
+
+
+def _is_penn(opening: str) -> bool:
+    return opening.lstrip().startswith("(")
+
+
+def _is_corpussearch(opening: str) -> bool:
+    return "-NONE-" not in opening and _CORPUSSEARCH.search(opening) is not None
+
+
+def _has(pattern: re.Pattern[str], opening: str) -> bool:
+    return pattern.search(opening) is not None
+
+
+def looks_like(opening: str) -> str | None:
+    """Return the name of the format of a text, by its first lines; None if it looks like none."""
+    is_xml = _XML.match(opening) is not None
+    for form in reversed(FORMATS.values()):
+        if form.recognises is not None and (form.family == "xml") == is_xml and form.recognises(opening):
+            return form.name
+    return None
+
+
+# The table ---------------------------------------------------------------------------------------
+
+PENN = "penn"
+FORMATS = {
+    form.name: form
+    for form in (
+        TreeFormat(
+            name=PENN,
+            contents="brackets as in the Penn Treebank",
+            suffixes=(".mrg", ".parsed", ".ptb", ".tree"),
+            in_folders=(".mrg",),
+            family="brackets",
+            recognises=_is_penn,
+            read=_read_penn,
+            write=_write_penn,
+        ),
+        TreeFormat(
+            name="corpussearch",
+            contents="brackets with codes, empty categories and lemmas, as in historical corpora",
+            suffixes=(".psd", ".tree"),
+            in_folders=(".psd", ".tree"),
+            family="brackets",
+            recognises=_is_corpussearch,
+            read=_read_corpussearch,
+        ),
+        TreeFormat(
+            name="keyaki",
+            contents="the Keyaki Treebank",
+            suffixes=(".psd",),
+            in_folders=(".psd",),
+            family="brackets",
+            recognises=partial(_has, _KEYAKI),
+            read=partial(_read_built, KeyakiBuilder),
+        ),
+        TreeFormat(
+            name="greynir",
+            contents="GreynirCorpus",
+            suffixes=(".gld", ".psd"),
+            in_folders=(".gld", ".psd"),
+            family="brackets with notes",
+            recognises=partial(_has, _GREYNIR),
+            read=partial(_read_built, GreynirBuilder),
+        ),
+        TreeFormat(
+            name="negra",
+            contents="the export format of NEGRA",
+            suffixes=(".export", ".negra"),
+            in_folders=(".export", ".negra"),
+            family="export",
+            recognises=partial(_has, _EXPORT),
+            read=read_export,
+        ),
+        TreeFormat(
+            name="tiger",
+            contents="TIGER-XML",
+            suffixes=(".xml",),
+            in_folders=(".xml",),
+            family="xml",
+            recognises=partial(_has, _TIGER),
+            read=read_tiger,
+        ),
+        TreeFormat(
+            name="conllu",
+            contents="sentences with dependencies, as in Universal Dependencies",
+            suffixes=(".conllu",),
+            read_sentences=read_conllu,
+            write=_write_conllu,
+        ),
+        TreeFormat(
+            name="forest",
+            contents="drawings by the LaTeX package forest",
+            suffixes=(".tex",),
+            write=partial(_write_latex, "forest"),
+        ),
+        TreeFormat(
+            name="qtree",
+            contents="drawings by the LaTeX package qtree",
+            suffixes=(".tex",),
+            write=partial(_write_latex, "qtree"),
+        ),
+    )
+}
+"""All formats by their names."""
+DIALECTS = {name: form for name, form in FORMATS.items() if form.read is not None}
+"""The formats that can be read."""
+
+_LEFT_OUT = (
+    "empty categories",
+    "codes",
+    "lemmas",
+    "lemmas and notes",
+    "trees without words",
+    "trees of withheld words",
+)
+
+
+def suffixes_of_trees() -> tuple[str, ...]:
+    """Return the ends of the names of files that can be read, without `.gz`."""
+    return tuple(dict.fromkeys(suffix for form in DIALECTS.values() for suffix in form.suffixes))
+
+
+def told(dropped: Counter[str]) -> str:
+    """Return what was left out and changed in reading, on a line; "" for nothing."""
+    left_out = ", ".join(f"{dropped[name]:,} {name}" for name in _LEFT_OUT if dropped[name])
+    changed = ", ".join(f"{n:,} {name}" for name, n in dropped.items() if n and name not in _LEFT_OUT)
+    return "; ".join(filter(None, [left_out and f"{left_out} left out", changed]))

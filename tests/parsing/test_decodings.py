@@ -1,0 +1,57 @@
+"""The table of decodings: which model has which, what is said where it has not, and one that is added."""
+
+from __future__ import annotations
+
+import pytest
+from stored_models import SENTENCE, model
+
+from spacy_lpcfg.parsing.decodings import DECODINGS, MBR, Decoding, check_decoding, decodings_of
+from spacy_lpcfg.parsing.mbr import mbr_brackets
+
+OF_KINDS = {
+    "grammar": {"mbr", "well-formed", "max-rule", "most-probable"},
+    "factored": {"mbr", "well-formed", "max-rule"},
+    "ensemble": {"mbr", "well-formed", "max-rule"},
+    "isbn": {"mbr", "most-probable"},
+    "mirrored": {"mbr", "most-probable"},
+    "stacked": {"mbr", "well-formed", "max-rule", "most-probable"},
+    "combined": {"mbr", "well-formed", "most-probable", "vote", "rerank"},
+}
+TOLD = set().union(*OF_KINDS.values())
+"""The decodings that the table has; others may be added to it."""
+
+
+@pytest.mark.parametrize("kind", OF_KINDS)
+def test_decodings_of_a_model_are_those_that_it_has_what_is_needed_for(kind):
+    assert sorted(decodings_of(model(kind))) == sorted(model(kind).decodings)
+    assert {*model(kind).decodings} & TOLD == OF_KINDS[kind]
+    assert model(kind).decodings[0] == ("well-formed" if kind in ("ensemble", "stacked", "combined") else MBR)
+    for name in model(kind).decodings:
+        assert model(kind).parser(decoding=name).parse(SENTENCE).tree.words == SENTENCE
+
+
+@pytest.mark.parametrize("kind", OF_KINDS)
+def test_decodings_that_a_model_lacks_are_refused_with_what_they_need(kind):
+    for name in TOLD - OF_KINDS[kind]:
+        with pytest.raises(ValueError, match=f"got '{name}'. {DECODINGS[name].needs[:20]}"):
+            model(kind).parser(decoding=name)
+
+
+def test_decodings_that_are_none_are_refused_with_all_that_there_are():
+    for name in DECODINGS:
+        check_decoding(name)
+    with pytest.raises(ValueError, match=f"Expected decoding to be {', '.join(DECODINGS)}, got 'zzz'.$"):
+        check_decoding("zzz")
+
+
+def test_decodings_may_be_added(monkeypatch):
+    class CertainDecoder:
+        def brackets(self, words, posteriors, required=()):
+            return mbr_brackets(posteriors.brackets, len(words), cost=0.99)
+
+    entry = Decoding("certain", "few brackets", "", lambda model: True, lambda model: CertainDecoder())
+    monkeypatch.setitem(DECODINGS, "certain", entry)
+    for kind in OF_KINDS:
+        few, many = (model(kind).parser(decoding=name).parse(SENTENCE).spans for name in ("certain", MBR))
+        assert len(few) <= len(many)
+        assert "certain" in model(kind).decodings

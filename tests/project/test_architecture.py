@@ -1,0 +1,156 @@
+"""The architecture: no imports in circles, none that run upwards, and no module named in a string."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from paths import ROOT
+
+LAYERS = (
+    "basics",
+    "storage",
+    "trees",
+    "words",
+    "parsing",
+    "evaluation",
+    "queries",
+    "pictures",
+    "grammar",
+    "chart",
+    "bracketing",
+    "learning",
+    "isbn",
+    "language_model",
+    "stacking",
+    "combination",
+    "models",
+    "spacy_lpcfg",
+    "components",
+)
+"""The rooms of the package, each of which imports only those before it; "basics" are the modules beside them."""
+
+
+def modules() -> dict[str, list[Path]]:
+    """The files of each module: a compiled one has several."""
+    found: dict[str, list[Path]] = {}
+    for top, package in (("spacy_lpcfg", "spacy_lpcfg"), ("components", "spacy_lpcfg.components")):
+        for path in (ROOT / top).rglob("*.p*"):
+            if path.suffix in (".py", ".pyi", ".pyx", ".pxd"):
+                name = ".".join([package, *path.relative_to(ROOT / top).with_suffix("").parts])
+                found.setdefault(name.removesuffix(".__init__"), []).append(path)
+    return found
+
+
+IMPORT = re.compile(
+    r"^ *(?:from (spacy_lpcfg[\w.]*) c?import (?:\(([^)]*)\)|(.*))|c?import (spacy_lpcfg[\w.]*))", re.MULTILINE
+)
+
+
+def imports() -> dict[str, set[str]]:
+    """Which modules of the project each module imports: at its top, within functions, or for a type checker only."""
+    files, found = modules(), {}
+    for name, paths in files.items():
+        wanted = set()
+        for package, in_lines, in_line, whole in IMPORT.findall("\n".join(path.read_text("utf-8") for path in paths)):
+            members = {f"{package}.{member}" for member in re.findall(r"\w+", in_lines or in_line)}
+            wanted |= (members & {*files}) or {package or whole}
+        found[name] = (wanted & {*files}) - {name}
+    return found
+
+
+def circles(edges: dict[str, set[str]]) -> set[frozenset[str]]:
+    """The largest sets of modules that all import each other, directly or by way of others."""
+
+    def reached_from(name: str) -> set[str]:
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            new = edges[waiting.pop()] - found
+            found |= new
+            waiting += new
+        return found
+
+    reached = {name: reached_from(name) for name in edges}
+    return {
+        frozenset(other for other in reached[name] if name in reached[other]) for name in edges if name in reached[name]
+    }
+
+
+def room(module: str) -> str:
+    """The room of a module, by its name."""
+    parts = module.split(".")
+    if len(parts) == 1:
+        return parts[0]
+    return parts[1] if parts[1] in LAYERS else "basics"
+
+
+def upward_imports(edges: dict[str, set[str]]) -> list[tuple[str, str]]:
+    """Each import of a module in a later room, as who imports whom."""
+    rank = {name: i for i, name in enumerate(LAYERS)}
+    return sorted(
+        (name, other) for name, others in edges.items() for other in others if rank[room(other)] > rank[room(name)]
+    )
+
+
+def strings(source: str) -> Iterator[str]:
+    """The string constants of a source."""
+    return (
+        node.value
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def modules_in_strings(files: dict[str, list[Path]]) -> list[tuple[str, str]]:
+    """Each string that is the name of a module, or begins with one and a colon, as whose it is and what it says.
+
+    Names of packages do not count: they stand for folders of data, and for what is installed.
+    """
+    known = {name for name, paths in files.items() if all(path.stem != "__init__" for path in paths)}
+    return [
+        (name, text)
+        for name, paths in files.items()
+        for path in paths
+        if path.suffix == ".py"
+        for text in strings(path.read_text("utf-8"))
+        if text.partition(":")[0] in known
+    ]
+
+
+def importers_by_name(files: dict[str, list[Path]]) -> set[str]:
+    """The modules that import others by names that they compute."""
+    called = re.compile(r"\bimport_module\(|\b__import__\(")
+    return {name for name, paths in files.items() for path in paths if called.search(path.read_text("utf-8"))}
+
+
+def test_architecture_imports_make_no_circles():
+    edges = imports()
+    assert {"spacy_lpcfg.parsing.query"} < edges["spacy_lpcfg.parsing.protocol"]
+    assert "spacy_lpcfg.chart._forest" in edges["spacy_lpcfg.chart._fine"]
+    assert circles(edges) == set()
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {frozenset("bc")}
+
+
+def test_architecture_imports_run_downwards():
+    edges = imports()
+    assert {room(name) for name in edges} == {*LAYERS}
+    assert upward_imports(edges) == []
+    assert upward_imports({"spacy_lpcfg.trees.tree": {"spacy_lpcfg.chart.parser", "spacy_lpcfg.checks"}}) == [
+        ("spacy_lpcfg.trees.tree", "spacy_lpcfg.chart.parser")
+    ]
+
+
+def test_architecture_names_no_module_in_a_string():
+    """Names that packages import at their first use (PEP 562) stand in tables that `test_public_names.py` checks."""
+    files = modules()
+    assert modules_in_strings(files) == []
+    assert importers_by_name(files) == {
+        "spacy_lpcfg",
+        "spacy_lpcfg.components.demo_page",  # examples of a language, which spaCy has
+        "spacy_lpcfg.extras",  # packages that may not be installed
+        "spacy_lpcfg.lazy",
+    }
+    assert [*strings("parser = 'spacy_lpcfg.chart.parser:Parser'")] == ["spacy_lpcfg.chart.parser:Parser"]
