@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spacy_lpcfg.components.demo_page import DemoPage
     from spacy_lpcfg.components.demo_server import DemoServer
 
-_WARM_UP = ("It rained.", "? ! ... - ! ?")  # a sentence, and what no treebank's grammar has a tree for
+_WARM_UP = ("It rained.", ") the ( of ) $ 's (")  # a sentence, and what few grammars have a tree for
 
 
 @reporting_errors
