@@ -30,8 +30,6 @@ from spacy_lpcfg.bracketing import (
 from spacy_lpcfg.bracketing.sequences import SequenceSettings
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination import Combination, Distillation, MirroredLearner, model_from_disk, preset
-from spacy_lpcfg.combination.distillation import Student, Teacher
-from spacy_lpcfg.combination.learner import MemberLearner, StraightLearner
 from spacy_lpcfg.components.learner_names import Method, Preset, TeacherName, check_one_of, check_text
 from spacy_lpcfg.components.online_learner import OnlineLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
@@ -193,7 +191,7 @@ make_language_model_learner = factory(
 
 
 def make_combined(
-    *learners: MemberLearner,
+    *learners: Learner,
     weights: list[float] | None = None,
     bracket_cost: float = Combination.bracket_cost,
     beam: int = Combination.beam,
@@ -208,7 +206,7 @@ def make_combined(
     return Combination(learners, weights, bracket_cost, beam, temperature=temperature, lattice=found)
 
 
-def make_mirrored(learner: StraightLearner) -> MirroredLearner:
+def make_mirrored(learner: Learner) -> MirroredLearner:
     """The learner `spacy-lpcfg.Mirrored.v1`; the same settings as `spacy_lpcfg.combination.MirroredLearner`."""
     return MirroredLearner(learner)
 
@@ -262,9 +260,7 @@ def make_distillation(
     lang (str or None): of the tokenizer; None for text that is tokenised, with blanks between the tokens
     """
     sentences = SentencesOf(text, lang)
-    parts = cast(Teacher, teacher), cast(Student, student), sentences
-    of_many = cast(Student | None, student_of_many)
-    return Distillation(*parts, weight, max_words, share, n_jobs, temperature, of_many)
+    return Distillation(teacher, student, sentences, weight, max_words, share, n_jobs, temperature, student_of_many)
 
 
 # Learners by their names -------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import cast
 
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.combination.distillation import TAUGHT, Distillation
-from spacy_lpcfg.combination.learner import Combination, MirroredLearner, StraightLearner
+from spacy_lpcfg.combination.learner import Combination, MirroredLearner
 from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.isbn.settings import LatticeSettings
+from spacy_lpcfg.learning.base import Learner
 from spacy_lpcfg.learning.ensemble import Ensembles
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings, signatures_of
 from spacy_lpcfg.learning.pivot import Pivot
@@ -35,7 +35,7 @@ def preset(
     span_layer: bool = True,
     signatures: str | None = None,
     functions: bool = False,
-) -> Combination | Distillation | StackedLearner:
+) -> Combination | Distillation:
     """The learner of a name.
 
     name (str): "fast" is one pivot grammar that learns from what two diverse grammars each way say of a text, of its
@@ -69,7 +69,7 @@ def preset(
         return taught
     network = ISBNLearner(seed=seed, word_classes=word_classes, functions=functions)
     if name == "balanced":
-        one_way: list[StraightLearner] = [pivot, network]
+        one_way: list[Learner] = [pivot, network]
     else:
         grammars = Ensembles.diverse(None, seed=2 * seed, lang=lang, lexical=lexical, functions=functions)
         one_way = [grammars, *(replace(network, seed=2 * seed + i) for i in range(2))]
@@ -80,29 +80,23 @@ def preset(
         return models if text is None else Distillation(models, models, text, n_jobs=n_jobs)
     if taught is None and not span_layer:
         return models
-    grammar = cast(StraightLearner, taught or StackedLearner(pivot, n_folds=_FOLDS))
+    grammar = taught or StackedLearner(pivot, n_folds=_FOLDS)
     return replace(models, learners=(grammar, network, MirroredLearner(network)))
 
 
-def _taught(
-    pivot: Pivot, text: Iterable[Sequence[str]], *, n_jobs: int, span_layer: bool
-) -> Distillation | StackedLearner:
-    """The learner of the fast one, by the settings of a learner of another one."""
+def _taught(pivot: Pivot, text: Iterable[Sequence[str]], *, n_jobs: int, span_layer: bool) -> Distillation:
+    """Return the learner of the fast preset, with the settings of a pivot learner."""
     settings = {"lang": pivot.lang, "lexical": pivot.lexical, "functions": pivot.functions}
     ensembles = Ensembles.diverse(2, seed=pivot.seed, **settings)
     teacher = Combination.both_ways(ensembles, n_jobs=n_jobs)
-    student = replace(pivot, n_states=_FAST_STATES, n_jobs=n_jobs)
-    temperature = TEMPERATURES["fast"]
-    taught = Distillation(
-        teacher,
-        student,
-        text,
-        max_words=_FAST_WORDS,
-        n_jobs=n_jobs,
-        temperature=temperature,
-        student_of_many=replace(student, n_states=_FAST_STATES_OF_MANY),
-    )
-    return StackedLearner(taught, jackknifed=student, n_jobs=n_jobs) if span_layer else taught
+    few = replace(pivot, n_states=_FAST_STATES, n_jobs=n_jobs)
+    many = replace(few, n_states=_FAST_STATES_OF_MANY)
+    student: Learner = few
+    student_of_many: Learner = many
+    if span_layer:
+        student = StackedLearner(few, n_jobs=n_jobs)
+        student_of_many = StackedLearner(many, jackknifed=few, n_jobs=n_jobs)
+    return Distillation(teacher, student, text, max_words=_FAST_WORDS, n_jobs=n_jobs, student_of_many=student_of_many)
 
 
 _BEAMS = {"balanced": 20, "accurate": 50}

@@ -14,7 +14,7 @@ posteriors of the states, are a worse start, and need four times the iterations.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -80,16 +80,17 @@ class Clusters:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees; same arguments and errors as `EM.fit`, with the grammar of the clusters as step 0."""
-        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM at the clusters; same arguments as `fit`."""
         from threadpoolctl import threadpool_limits
 
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         with threadpool_limits(limits=1):  # threads cost more than they save on small matrices
             projections = self._projector().bases(treebank, self.n_jobs).project_all(treebank)
             states = cluster(treebank, projections, self.agreement, self.seed, self.n_jobs)

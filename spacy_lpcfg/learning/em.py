@@ -23,7 +23,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from spacy_lpcfg.chart.parser import Parser
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -129,7 +128,7 @@ def best_grammar(
 
 def held_out_f1(grammar: Grammar, golds: Sequence[Tree]) -> float:
     """F1 in percent of clean trees parsed from raw words."""
-    parser = Parser(grammar)
+    parser = grammar.parser(decoding="mbr")
     return evaluate(golds, [parser.parse(gold.words).tree for gold in golds]).scores()["evalb_f"]
 
 
@@ -184,21 +183,23 @@ class EM(Variants):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations is chosen, from raw words.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called after every iteration; `list.append` keeps the history.
         RAISES (ValueError): If there are no trees, or no iterations to make.
         """
-        start = partial(self.start, trees)
+        start = partial(self.start, trees, weights)
         return best_grammar(start, self.n_iterations, held_out, first=1, check_every=self.check_every, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM at its random start; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         split = Split.of(treebank, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, split.n_states, self.n_states, self.tokens_per_state)
         start = random_start(split, self.noise, self.seed)

@@ -37,6 +37,7 @@ class Seeded(ReadingSettings, Protocol):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar: ...
 
@@ -119,16 +120,18 @@ class Ensembles:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Ensemble:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which each learner that goes by steps chooses the best one.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called with the steps of each grammar that is learned by EM.
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > MANY_TREES else 2)
         seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
         golds = None if held_out is None else list(held_out)

@@ -14,7 +14,7 @@ by minimum Bayes risk, where the second paper's takes the tags of a tagger and d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
 from types import MappingProxyType
@@ -123,19 +123,23 @@ class Spectral(Variants):
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
 
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         held_out, on_step: ignored: there are no steps, and nothing to stop early.
         RAISES (ValueError): If there are none, or on unknown features.
         """
-        return self.estimate(trees).grammar(self.smoothing)
+        return self.estimate(trees, weights).grammar(self.smoothing)
 
-    def estimate(self, trees: Iterable[Tree] | IndexedTreebank) -> SpectralEstimate:
+    def estimate(
+        self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
+    ) -> SpectralEstimate:
         """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         from threadpoolctl import threadpool_limits
 
         with threadpool_limits(limits=1, user_api="blas"):  # threads cost more than they save on small matrices

@@ -10,7 +10,7 @@ times than two can live on is not split; (3) EM is smoothed from the start, by `
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -83,6 +83,7 @@ class SplitMerge:
         trees: Iterable[Tree] | IndexedTreebank,
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees.
@@ -90,14 +91,15 @@ class SplitMerge:
         trees (Iterable[Tree] or IndexedTreebank): read once; raw or normalised.
         held_out (Iterable[Tree] or None): trees by which the number of iterations after the last round is chosen,
             from raw words.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         on_step (callable or None): called with the grammar of the last round as step 0, and after every iteration.
         RAISES (ValueError): If there are none.
         """
-        return best_grammar(partial(self.start, trees), self.n_iterations, held_out, on_step=on_step)
+        return best_grammar(partial(self.start, trees, weights), self.n_iterations, held_out, on_step=on_step)
 
-    def start(self, trees: Iterable[Tree] | IndexedTreebank) -> EMFit:
+    def start(self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None) -> EMFit:
         """EM after the last round; same arguments as `fit`."""
-        treebank = IndexedTreebank.read(trees, self)
+        treebank = IndexedTreebank.read(trees, self, weights)
         most = max_states(treebank.counts.symbols, self.n_states, self.tokens_per_state)
         log_fewer_states(treebank, most, self.n_states, self.tokens_per_state)  # merges are asked for, and not told
         split = Split.of(treebank, 1, self.tokens_per_state)

@@ -29,7 +29,7 @@ class Starter(Protocol):
     @property
     def n_iterations(self) -> int: ...
 
-    def start(self, trees: Iterable[Tree]) -> EMFit: ...
+    def start(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit: ...
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,17 @@ class StepwiseEM:
         trees: Iterable[Tree],
         *,
         held_out: Iterable[Tree] | None = None,
+        weights: Sequence[float] | None = None,
         on_step: OnStep | None = None,
     ) -> Grammar:
         """Learn from trees what there is before any batch.
 
         trees (Iterable[Tree]): see `online`.
+        weights (sequence of float or None): how much each tree counts; None if all count alike.
         held_out, on_step: ignored: steps are those of `StepwiseFit`, and nothing is stopped early.
         RAISES (ValueError): If there are none.
         """
-        return self.online(trees).grammar()
+        return self._begin(trees, weights).grammar()
 
     def online(self, trees: Iterable[Tree]) -> StepwiseFit:
         """Begin.
@@ -71,10 +73,13 @@ class StepwiseEM:
         RAISES (ValueError): If there are none, or if a setting is out of range.
         """
         trees = list(trees)
-        fit = self.start.start(trees)
+        return StepwiseFit(self._begin(trees), trees, self.alpha)
+
+    def _begin(self, trees: Iterable[Tree], weights: Sequence[float] | None = None) -> EMFit:
+        fit = self.start.start(trees, weights)
         for _ in range(self.start.n_iterations):
             fit.step()
-        return StepwiseFit(fit, trees, self.alpha)
+        return fit
 
 
 class StepwiseFit:

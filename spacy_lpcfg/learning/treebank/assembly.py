@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -31,8 +32,9 @@ from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, s
 from spacy_lpcfg.learning.treebank.local_trees import count_local_trees
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
+from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
 from spacy_lpcfg.trees.local_trees import LocalTrees
-from spacy_lpcfg.trees.transforms import split_chain
+from spacy_lpcfg.trees.transforms import normalize_rooted, split_chain
 from spacy_lpcfg.trees.tree import Tree
 
 PART_SIZE = 2_000  # trees, at least
@@ -126,22 +128,45 @@ class IndexedTreebank:
         return cls(nodes, count(nodes), vocabulary, terminal, lexical, n_trees)
 
     @classmethod
-    def read(cls, trees: Iterable[Tree] | IndexedTreebank, learner: ReadingSettings) -> IndexedTreebank:
+    def read(
+        cls,
+        trees: Iterable[Tree] | IndexedTreebank,
+        learner: ReadingSettings,
+        weights: Sequence[float] | None = None,
+    ) -> IndexedTreebank:
         """A treebank as a learner reads it; one that was read before stays what it is.
 
         trees (Iterable[Tree] or IndexedTreebank): trees are read once; raw or normalised.
-        RAISES (ValueError): If there are no trees, or the treebank was read with other settings of the lexicon.
+        weights (sequence of float or None): how much each tree counts, see `Learner.fit`. Words are no more frequent
+            for it, and the classifier and the local trees are of the trees with the largest weight alone.
+        RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
+            of the lexicon.
         """
         exact_tensors = getattr(learner, "exact_tensors", False)
         if not isinstance(trees, IndexedTreebank):
-            nodes = read_skeletons(trees, reading_of(learner), n_jobs=learner.n_jobs)
-            return replace(cls.of(nodes, learner.lexical), exact_tensors=exact_tensors)
+            return replace(cls._read(trees, learner, weights), exact_tensors=exact_tensors)
+        if weights is not None:
+            raise ValueError("Expected no weights for a treebank that was read before: give them when it is read.")
         if trees.lexical != learner.lexical:
             raise ValueError(
                 f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
         return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
+
+    @classmethod
+    def _read(cls, trees: Iterable[Tree], learner: ReadingSettings, weights: Sequence[float] | None) -> IndexedTreebank:
+        reading = reading_of(learner)
+        if weights is None:
+            return cls.of(read_skeletons(trees, reading, n_jobs=learner.n_jobs), learner.lexical)
+        kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
+        assert values is not None
+        nodes = read_skeletons(kept, reading, n_jobs=learner.n_jobs)
+        n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
+        heaviest_first = np.argsort(-values, kind="stable")
+        rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]
+        repeated = nodes.take(np.concatenate(rounds)) if rounds else nodes
+        return cls.of(repeated, learner.lexical, word_counts=count_words(nodes), n_classified=n_annotated)
 
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""
