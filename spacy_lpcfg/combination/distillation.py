@@ -5,14 +5,13 @@ network"): a student parses at its own cost, has much of the teacher's accuracy,
 treebank has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
 
+from spacy_lpcfg.blocks import Text, check_text
 from spacy_lpcfg.combination.combined import Combined
 from spacy_lpcfg.combination.members import Mirrored
 from spacy_lpcfg.combination.parsed_text import most_certain, parse_text
@@ -53,7 +52,7 @@ class Distillation:
 
     teacher: Learner
     student: Learner
-    text: Iterable[Sequence[str]]
+    text: Text
     weight: int | None = None
     max_words: int = 40
     share: float = 1.0
@@ -62,6 +61,7 @@ class Distillation:
     student_of_many: Learner | None = None
 
     def __post_init__(self) -> None:
+        check_text(self.text)
         if (self.weight is not None and self.weight < 1) or self.max_words < 1:
             raise ValueError(f"Expected weight and max_words of at least 1, got {self.weight} and {self.max_words}.")
         if not 0 < self.share <= 1:

@@ -1,12 +1,11 @@
 """Learning several models of one treebank that decide together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+from spacy_lpcfg.blocks import Members, make_tuples
 from spacy_lpcfg.combination.combined import Combined, check_weights
 from spacy_lpcfg.combination.members import Member, Mirrored, Straight
 from spacy_lpcfg.grammar.checking import check_temperature
@@ -60,25 +59,30 @@ class MirroredLearner:
 class Combination:
     """Learner of models that decide together, each by a learner of its own.
 
-    learners (sequence of Learner): of all members; networks of several learners are worth more than as many of
-        one ISBN, since each searches by itself, and those of different directions more than those of one.
+    learners (sequence of Learner, or mapping of names to such): of all members; networks of several learners are worth
+        more than as many of one ISBN, since each searches by itself, and those of different directions more than those
+        of one.
     weights (sequence of float or None): the share of each member; None gives grammars and ensembles `GRAMMARS_SHARE`
         together where there are networks too.
-    bracket_cost (float), beam (int), temperature (float), lattice (LatticeSettings or None): see `Combined`.
+    bracket_cost (float), beam (int), temperature (float): see `Combined`.
+    lattice (LatticeSettings or bool): see `Combined`; true for the default settings, false for none.
     n_jobs (int): members that are learned at a time, in processes of joblib's; the result is the same for any number.
     RAISES (ValueError): If there are no learners, if only some of them keep functions, or if a weight or the
         temperature is out of range.
     """
 
-    learners: Sequence[Learner]
+    learners: Members[Learner]
     weights: Sequence[float] | None = None
     bracket_cost: float = 0.42
     beam: int = 30
     n_jobs: int = 1
     temperature: float = 1.0
-    lattice: LatticeSettings | None = LatticeSettings()
+    lattice: LatticeSettings | bool = True
 
     def __post_init__(self) -> None:
+        make_tuples(self, "learners")
+        if self.lattice is True:
+            object.__setattr__(self, "lattice", LatticeSettings())
         if not self.learners:
             raise ValueError("Expected at least one learner, got none.")
         if self.weights is not None:
@@ -97,8 +101,8 @@ class Combination:
         beam: int = Combined.beam,
         n_jobs: int = 1,
         temperature: float = Combined.temperature,
-        lattice: LatticeSettings | None = LatticeSettings(),
-    ) -> Combination:
+        lattice: LatticeSettings | bool = True,
+    ) -> "Combination":
         """With as many members that read from right to left as from left to right, of the same learners."""
         mirrored = map(MirroredLearner, learners)
         return cls((*learners, *mirrored), beam=beam, n_jobs=n_jobs, temperature=temperature, lattice=lattice)
@@ -133,7 +137,7 @@ class Combination:
                 on_step(ModelLearned(len(members), len(self.learners)))
             n_before += len(member.single_models())
         shares = tuple(self.weights or default_weights(members))
-        return Combined(tuple(members), shares, self.bracket_cost, self.beam, self.temperature, self.lattice)
+        return Combined(tuple(members), shares, self.bracket_cost, self.beam, self.temperature, self.lattice or None)
 
 
 def _learned(

@@ -13,8 +13,6 @@ tags of unknown ones by their signatures, searches by a beam of 30 and decodes b
 takes the tags of a tagger, searches by a beam of 10, and takes the most probable derivation.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_whole
 from spacy_lpcfg.evaluation.calibration import fit_temperature, outcomes
 from spacy_lpcfg.isbn.events import DecisionEvents, events_of
@@ -116,10 +115,13 @@ class ISBNLearner(Variants):
     signatures: bool = True
     sentence_initial: int = 0
     word_classes: ClassLearner | None = None
-    relations: Relations = Relations()
+    relations: Block[Relations] = UNSET
     seed: int = 0
     n_jobs: int = 1
     functions: bool = False
+
+    def __post_init__(self) -> None:
+        make_blocks(self, relations=Relations())
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2010": {"n_states": 40, "min_count": 20, "signatures": False, "dropout": 0.0, "averaging": 0.0}}

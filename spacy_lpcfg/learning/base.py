@@ -47,6 +47,25 @@ class Learner(Protocol):
         ...
 
 
+class OnlineFit(Protocol):
+    """A grammar that is being learned, a batch of trees at a time."""
+
+    def step(self, trees: Iterable[Tree]) -> float:
+        """Learn from a batch, and return its log-likelihood before."""
+        ...
+
+    def grammar(self) -> ParsingModel:
+        """Return what is learned so far."""
+        ...
+
+
+@runtime_checkable
+class OnlineLearner(Protocol):
+    """A learner that is shown a whole treebank at the start, and then learns from batches of it."""
+
+    def online(self, trees: Iterable[Tree]) -> OnlineFit: ...
+
+
 def has_functions(*learners: object) -> bool:
     """Returns whether learners keep functions, as NP-SBJ; those without such a setting do not.
 

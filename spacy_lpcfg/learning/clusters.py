@@ -11,8 +11,6 @@ known states, from whose counts EM can start. Absolute values of the products of
 posteriors of the states, are a worse start, and need four times the iterations.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -60,8 +59,8 @@ class Clusters:
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     kappa: float | None = 5.0
     tokens_per_state: float = 20.0
     agreement: float = 0.5
@@ -71,6 +70,7 @@ class Clusters:
     markov: int = 0
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings())
         check_whole(0, n_iterations=self.n_iterations)
         check_at_least(0, agreement=self.agreement)
         self._projector()  # which checks what it takes

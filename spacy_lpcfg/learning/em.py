@@ -12,8 +12,6 @@ were never seen at a root; (4) a parser takes raw words and decodes by minimum B
 tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_whole
 from spacy_lpcfg.evaluation.evalb import evaluate
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -158,8 +157,8 @@ class EM(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     tokens_per_state: float = 20.0
     noise: float = float(np.log(3.0))
     check_every: int = 5
@@ -172,6 +171,7 @@ class EM(Variants):
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)

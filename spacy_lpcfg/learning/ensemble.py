@@ -4,20 +4,18 @@ Grammars help each other as far as they err differently: those of several learne
 of features with noise more than those of all features (Narayan and Cohen 2015, "Diversity in spectral learning").
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
+from spacy_lpcfg.blocks import Members, make_tuples
 from spacy_lpcfg.checks import shown
 from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
-from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.pivot import Pivot
-from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, ReadingSettings, reading_of
+from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, reading_of
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
@@ -26,27 +24,12 @@ PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
 CLUSTERS: dict[str, Any] = {"dropout": 0.1}
 
 
-class Seeded(ReadingSettings, Protocol):
-    """A learner of one grammar that draws at random: `Spectral`, `Pivot`, `Clusters`, `SplitMerge` or `EM`."""
-
-    @property
-    def seed(self) -> int: ...
-
-    def fit(
-        self,
-        trees: Iterable[Tree] | IndexedTreebank,
-        *,
-        held_out: Iterable[Tree] | None = None,
-        weights: Sequence[float] | None = None,
-        on_step: OnStep | None = None,
-    ) -> Grammar: ...
-
-
 @dataclass(frozen=True)
 class Ensembles:
     """Learner of an ensemble: one grammar of every learner and seed.
 
-    learners (sequence of Seeded): with the same settings of the lexicon and of binarisation.
+    learners (sequence of learners, or mapping of names to such): of one grammar each, with a `seed`, such as `Pivot`;
+        with the same settings of the lexicon and of binarisation.
     n_seeds (int or None): grammars of each learner; their seeds count from the learner's own. None for 2, and 1 over
         more than 7,000 trees, which leave less to chance and take longer.
     combine (str): "product" or "sum", as in `Ensemble`.
@@ -54,11 +37,12 @@ class Ensembles:
         differently.
     """
 
-    learners: Sequence[Seeded]
+    learners: Members[Any]
     n_seeds: int | None = 1
     combine: str = "product"
 
     def __post_init__(self) -> None:
+        make_tuples(self, "learners")
         if not self.learners or (self.n_seeds is not None and self.n_seeds < 1):
             raise ValueError(
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
@@ -79,7 +63,7 @@ class Ensembles:
             )
 
     @classmethod
-    def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> Ensembles:
+    def diverse(cls, n_grammars: int | None = 8, *, seed: int = 0, **settings: Any) -> "Ensembles":
         """The learner of as many pivot grammars as cluster grammars, of features with noise.
 
         EM would make them more alike, and more states are worth more to several grammars than to one.
@@ -133,7 +117,7 @@ class Ensembles:
         """
         treebank = IndexedTreebank.read(trees, self, weights)
         n_seeds = self.n_seeds or (1 if len(treebank.nodes.roots) > MANY_TREES else 2)
-        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]  # type: ignore[type-var]
+        seeded = [replace(one, seed=one.seed + i) for one in self.learners for i in range(n_seeds)]
         golds = None if held_out is None else list(held_out)
         grammars = (one.fit(treebank, held_out=golds, on_step=renumbered(on_step, i)) for i, one in enumerate(seeded))
         return Ensemble(tuple(grammars), self.combine)

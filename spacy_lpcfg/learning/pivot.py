@@ -21,8 +21,6 @@ words and decodes by minimum Bayes risk, where the paper's takes the tags of a t
 `decoding="max-rule"`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +31,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import csr_array
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole, shown
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -103,19 +102,19 @@ class Pivot(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing(rare_words=3.0)
-    lexical: LexicalSettings = LexicalSettings()
-    inside: tuple[str, ...] = PAPER_INSIDE
-    outside: tuple[str, ...] = PAPER_OUTSIDE
-    leaf: tuple[str, ...] = PAPER_LEAF
-    more_inside: tuple[str, ...] = ("rule+left_rule", "rule+right_rule")
-    more_outside: tuple[str, ...] = ("two_above",)
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
+    inside: Sequence[str] = PAPER_INSIDE
+    outside: Sequence[str] = PAPER_OUTSIDE
+    leaf: Sequence[str] = PAPER_LEAF
+    more_inside: Sequence[str] = ("rule+left_rule", "rule+right_rule")
+    more_outside: Sequence[str] = ("two_above",)
     kappa: float | None = 5.0
     tokens_per_state: float = 40.0
     matching: str = "direct"
     shrink: float = 5.0
     prior: float = 1.0
-    em: ConvexEM = ConvexEM()
+    em: Block[ConvexEM] = UNSET
     precision: float = 1e-4
     merge: float = 0.0
     dropout: float = 0.0
@@ -139,6 +138,8 @@ class Pivot(Variants):
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(rare_words=3.0), lexical=LexicalSettings(), em=ConvexEM())
+        make_tuples(self, "inside", "outside", "leaf", "more_inside", "more_outside")
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)

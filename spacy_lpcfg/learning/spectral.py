@@ -12,8 +12,6 @@ were never seen at a root; (4) the second paper's C, nu and counts are those tha
 by minimum Bayes risk, where the second paper's takes the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import add
@@ -22,6 +20,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks, make_tuples
 from spacy_lpcfg.cached import cached_property
 from spacy_lpcfg.checks import check_at_least, check_shares
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -90,13 +89,13 @@ class Spectral(Variants):
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: Smoothing = Smoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[Smoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     kappa: float | None = 5.0
     tokens_per_state: float = 40.0
-    inside: tuple[str, ...] = PAPER_INSIDE
-    outside: tuple[str, ...] = PAPER_OUTSIDE
-    leaf: tuple[str, ...] = PAPER_LEAF
+    inside: Sequence[str] = PAPER_INSIDE
+    outside: Sequence[str] = PAPER_OUTSIDE
+    leaf: Sequence[str] = PAPER_LEAF
     lang: str = "en"
     markov: int = 0
     exact_tensors: bool = False
@@ -116,6 +115,8 @@ class Spectral(Variants):
     )
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=Smoothing(), lexical=LexicalSettings())
+        make_tuples(self, "inside", "outside", "leaf")
         self._projector()  # which checks what it takes
 
     def fit(
@@ -137,7 +138,7 @@ class Spectral(Variants):
 
     def estimate(
         self, trees: Iterable[Tree] | IndexedTreebank, weights: Sequence[float] | None = None
-    ) -> SpectralEstimate:
+    ) -> "SpectralEstimate":
         """The moments of trees, of which grammars of any smoothing can be made; same arguments as `fit`."""
         treebank = IndexedTreebank.read(trees, self, weights)
         from threadpoolctl import threadpool_limits

@@ -7,8 +7,6 @@ Differs from the paper: (1) any two states of a symbol may be merged (`merging.p
 times than two can live on is not split; (3) EM is smoothed from the start, by `StateSmoothing`.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +14,7 @@ from functools import partial
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import check_at_least, check_shares, check_whole
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
@@ -59,8 +58,8 @@ class SplitMerge:
     seed: int = 0
     n_jobs: int | None = None
     functions: bool = False
-    smoothing: StateSmoothing = StateSmoothing()
-    lexical: LexicalSettings = LexicalSettings()
+    smoothing: Block[StateSmoothing] = UNSET
+    lexical: Block[LexicalSettings] = UNSET
     tokens_per_state: float = 10.0
     merge: float = 0.5
     noise: float = 0.1
@@ -70,6 +69,7 @@ class SplitMerge:
     markov: int = 0
 
     def __post_init__(self) -> None:
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_shares(merge=self.merge)

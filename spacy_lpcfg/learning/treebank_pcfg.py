@@ -1,12 +1,11 @@
 """The treebank PCFG: relative frequencies, one state a symbol."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
@@ -25,11 +24,14 @@ class TreebankPCFG:
     n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
-    lexical: LexicalSettings = LexicalSettings()
+    lexical: Block[LexicalSettings] = UNSET
     lang: str = "en"
     markov: int = 0
     n_jobs: int | None = None
     functions: bool = False
+
+    def __post_init__(self) -> None:
+        make_blocks(self, lexical=LexicalSettings())
 
     def fit(
         self,

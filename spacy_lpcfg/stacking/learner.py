@@ -4,8 +4,6 @@ The layer has to know how far the grammar is to be believed on sentences that ar
 folds, each by a grammar that learned from all others (jackknifing, as for stacking: Wolpert 1992).
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from spacy_lpcfg.blocks import UNSET, Block, make_blocks
 from spacy_lpcfg.checks import shown, whole
 from spacy_lpcfg.grammar.ensemble import Ensemble
 from spacy_lpcfg.grammar.grammar import Grammar
@@ -45,10 +44,11 @@ class StackedLearner:
     learner: Learner
     jackknifed: Learner | None = None
     n_folds: int | None = None
-    settings: LayerSettings = LayerSettings()
+    settings: Block[LayerSettings] = UNSET
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
+        make_blocks(self, settings=LayerSettings())
         whole(2).optional(n_folds=self.n_folds)
 
     @property

@@ -28,7 +28,7 @@ TEXT = "The ferry that my sister missed was the last one."
 LEARNER = {
     "@misc": "spacy-lpcfg.Combined.v1",
     "weights": [0.4, 0.4, 0.2],
-    "*": {
+    "learners": {
         "grammar": {"@misc": "spacy-lpcfg.TreebankPCFG.v1"},
         "network": {"@misc": "spacy-lpcfg.ISBNLearner.v1", "n_states": 8, "n_epochs": 8},
         "mirrored": {

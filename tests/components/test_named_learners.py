@@ -11,8 +11,9 @@ from spacy import registry
 from spacy.util import load_config, load_model_from_config
 
 from spacy_lpcfg.combination import Combination, Distillation, preset
-from spacy_lpcfg.components.learner_names import WITH_TEXT, Method, Preset
-from spacy_lpcfg.components.learners import NAMED, SentencesOf, make_both_ways
+from spacy_lpcfg.combination.presets import both_ways
+from spacy_lpcfg.components.raw_text import RawText
+from spacy_lpcfg.learners import LEARNERS
 from spacy_lpcfg.learning import (
     EM,
     Clusters,
@@ -27,7 +28,7 @@ from spacy_lpcfg.learning import (
 from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
-SENTENCES = SentencesOf(TEXT, "xx")
+SENTENCES = RawText(TEXT, "xx")
 PLAIN = {"seed": 3, "lang": "xx"}
 LEARNED = LexicalSettings(signatures="learned")  # as for all languages but English
 GRAMMAR = {"lexical": LEARNED, **PLAIN}
@@ -56,8 +57,11 @@ def made(name: str, **settings: object):
     return make_learner(name, text, settings=settings, **PLAIN)
 
 
-def test_names_are_those_of_the_commands():
-    assert set(NAMED) == set(WANTED) == {each.value for each in (*Method, *Preset)}
+PARSERS = [each.name for each in LEARNERS if each.command in ("lpcfg", "combined")]
+
+
+def test_all_learners_of_parsers_are_tested():
+    assert list(WANTED) == PARSERS
 
 
 @pytest.mark.parametrize("name", WANTED)
@@ -67,10 +71,10 @@ def test_name_has_the_learner_of_the_library(name):
 
 def test_signatures_of_unknown_words_are_english_for_english_alone():
     assert make_learner("pcfg") == TreebankPCFG()
-    assert make_learner("pcfg", lang="is", settings={"signatures": "english"}) == TreebankPCFG(lang="is")
-    assert make_learner("pcfg", lang="en", settings={"signatures": "learned"}) == TreebankPCFG(LEARNED)
+    assert make_learner("pcfg", lang="is", settings={"lexical": {"signatures": "english"}}) == TreebankPCFG(lang="is")
+    assert make_learner("pcfg", lang="en", settings={"lexical": {"signatures": "learned"}}) == TreebankPCFG(LEARNED)
     with pytest.raises(ValueError, match="Expected signatures to be one of"):
-        make_learner("pcfg", settings={"signatures": "french"})
+        make_learner("pcfg", settings={"lexical": {"signatures": "french"}})
 
 
 def test_settings_reach_the_learner():
@@ -85,9 +89,7 @@ def test_settings_reach_the_learner():
         Ensembles.diverse(2, n_states=2, **GRAMMAR)
     )
     assert made("distil", teacher="balanced", n_states=4).teacher == preset("balanced", **PLAIN)
-    assert made("distil", n_grammars=4, n_states=4).teacher == make_both_ways(
-        4, 4, n_jobs=1, signatures="learned", **PLAIN
-    )
+    assert made("distil", n_grammars=4, n_states=4).teacher == both_ways(4, 4, n_jobs=1, lexical=LEARNED, **PLAIN)
     assert make_learner("balanced", TEXT, **PLAIN) == preset("balanced", text=SENTENCES, **PLAIN)
 
 
@@ -103,17 +105,18 @@ def test_settings_reach_the_learner():
         (
             "accurate",
             {"n_states": 4},
-            "got 'n_states'. The nearest is 'signatures' (default: 'english') of n_jobs, word_",
+            "got 'n_states'. The nearest is 'n_jobs' (default: 1) of n_jobs, lexical, functions.",
         ),
         ("pcfg", {"seed": 4}, "got 'seed'"),
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
         ("pivot", {"n_states": True}, "to be int, got True"),
         ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
         ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
-        ("pivot", {"more_inside": "rule"}, r"Expected the setting more_inside to be list[str], got 'rule'"),
+        ("pivot", {"more_inside": "rule"}, r"Expected more_inside to be a list, got 'rule'"),
         ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool | None, got 1. Its default is None."),
         ("accurate", {"span_layer": False}, "got 'span_layer'"),
-        ("pivot", {"word_classes": "text.txt"}, "Expected the setting word_classes to be"),
+        ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),
+        ("pivot", {"lexical": 3}, "Expected the setting lexical to be"),
         ("ensemble", {"n_grammars": 6}, "Expected n_grammars to be a multiple of 4"),
         ("distil", {"teacher": "fast"}, "Expected teacher, got 'fast'. The nearest is"),
         (
@@ -129,14 +132,13 @@ def test_settings_that_cannot_be_are_refused(name, settings, message):
         made(name, **settings)
 
 
-@pytest.mark.parametrize("name", NAMED)
+@pytest.mark.parametrize("name", PARSERS)
 def test_text_goes_to_those_that_learn_from_it(name):
-    if name in WITH_TEXT:
+    if name in ("distil", "fast", "balanced", "accurate"):
         learner = make_learner(name, TEXT)
         learner = learner.learners[0] if isinstance(learner, Combination) else learner
-        learner = learner.learner if isinstance(learner, StackedLearner) else learner
         assert isinstance(learner, Distillation)
-        assert learner.text == SentencesOf(TEXT, "en")
+        assert learner.text == RawText(TEXT, "en")
     else:
         with pytest.raises(ValueError, match=rf"Expected no text, for which '{name}' has no use, only distil, fast"):
             make_learner(name, TEXT)

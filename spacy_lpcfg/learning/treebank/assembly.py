@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array
@@ -42,22 +41,15 @@ MAX_PARTS = 64  # each of which is sent what it is counted by
 ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen there
 
 
-class ReadingSettings(Protocol):
-    """The settings of a learner that say how it reads trees."""
-
-    @property
-    def lexical(self) -> LexicalSettings: ...
-    @property
-    def lang(self) -> str: ...
-    @property
-    def markov(self) -> int: ...
-    @property
-    def n_jobs(self) -> int | None: ...
+def reading_of(learner: object) -> Reading:
+    """Return how a learner reads trees; a setting that it does not have is that of English."""
+    return Reading(getattr(learner, "lang", "en"), getattr(learner, "markov", 0), has_functions(learner))
 
 
-def reading_of(learner: ReadingSettings) -> Reading:
-    """How a learner reads trees; without functions if it has no such setting."""
-    return Reading(learner.lang, learner.markov, has_functions(learner))
+def lexical_of(learner: object) -> LexicalSettings:
+    """Return how words become terminals for a learner; the defaults for one without such a setting."""
+    lexical: LexicalSettings = getattr(learner, "lexical", LexicalSettings())
+    return lexical
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +123,7 @@ class IndexedTreebank:
     def read(
         cls,
         trees: Iterable[Tree] | IndexedTreebank,
-        learner: ReadingSettings,
+        learner: object,
         weights: Sequence[float] | None = None,
     ) -> IndexedTreebank:
         """A treebank as a learner reads it; one that was read before stays what it is.
@@ -142,31 +134,32 @@ class IndexedTreebank:
         RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
             of the lexicon.
         """
-        exact_tensors = getattr(learner, "exact_tensors", False)
+        exact_tensors, lexical = getattr(learner, "exact_tensors", False), lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
             return replace(cls._read(trees, learner, weights), exact_tensors=exact_tensors)
         if weights is not None:
             raise ValueError("Expected no weights for a treebank that was read before: give them when it is read.")
-        if trees.lexical != learner.lexical:
+        if trees.lexical != lexical:
             raise ValueError(
-                f"Expected a treebank read with {learner.lexical}, got one read with {trees.lexical}: give all "
+                f"Expected a treebank read with {lexical}, got one read with {trees.lexical}: give all "
                 "learners of one treebank the same settings of the lexicon."
             )
         return trees if trees.exact_tensors == exact_tensors else replace(trees, exact_tensors=exact_tensors)
 
     @classmethod
-    def _read(cls, trees: Iterable[Tree], learner: ReadingSettings, weights: Sequence[float] | None) -> IndexedTreebank:
-        reading = reading_of(learner)
+    def _read(cls, trees: Iterable[Tree], learner: object, weights: Sequence[float] | None) -> IndexedTreebank:
+        reading, lexical = reading_of(learner), lexical_of(learner)
+        n_jobs: int | None = getattr(learner, "n_jobs", None)
         if weights is None:
-            return cls.of(read_skeletons(trees, reading, n_jobs=learner.n_jobs), learner.lexical)
+            return cls.of(read_skeletons(trees, reading, n_jobs=n_jobs), lexical)
         kept, values = weighted_trees(trees, weights, partial(normalize_rooted, functions=reading.functions))
         assert values is not None
-        nodes = read_skeletons(kept, reading, n_jobs=learner.n_jobs)
+        nodes = read_skeletons(kept, reading, n_jobs=n_jobs)
         n_copies, n_annotated = copies(values), int(is_annotated(values).sum())
         heaviest_first = np.argsort(-values, kind="stable")
         rounds = [heaviest_first[n_copies[heaviest_first] >= n] for n in range(n_copies.max(initial=0), 0, -1)]
         repeated = nodes.take(np.concatenate(rounds)) if rounds else nodes
-        return cls.of(repeated, learner.lexical, word_counts=count_words(nodes), n_classified=n_annotated)
+        return cls.of(repeated, lexical, word_counts=count_words(nodes), n_classified=n_annotated)
 
     def parts(self) -> Iterator[Part]:
         """All trees, cut as depends on their number alone."""
