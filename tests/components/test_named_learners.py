@@ -60,10 +60,6 @@ def made(name: str, **settings: object):
 PARSERS = [each.name for each in LEARNERS if each.command in ("lpcfg", "combined")]
 
 
-def test_all_learners_of_parsers_are_tested():
-    assert list(WANTED) == PARSERS
-
-
 @pytest.mark.parametrize("name", WANTED)
 def test_name_has_the_learner_of_the_library(name):
     assert made(name) == WANTED[name]
