@@ -76,7 +76,9 @@ def _checked_settings(entry: NamedLearner, base: Any, settings: Mapping[str, Any
     made = {}
     for key, value in settings.items():
         check_one_of(f"a setting of the learner {entry.name!r}", key, defaults, defaults)
-        part = defaults[key] or next((kind() for kind in _kinds(parameters[key]) if is_dataclass(kind)), None)
+        part: Any = defaults[key] or next(
+            (kind() for kind in _kinds(parameters[key]) if isinstance(kind, type) and is_dataclass(kind)), None
+        )
         if isinstance(value, Mapping) and is_dataclass(part):
             made[key] = _changed(key, part, value)
         else:

@@ -8,6 +8,8 @@ object, and a type checker is told so.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
+__all__ = ["UNSET", "Block", "Members", "Text", "check_text", "make_blocks", "make_tuples"]
+
 T = TypeVar("T")
 
 if TYPE_CHECKING:

@@ -137,7 +137,8 @@ class Combination:
                 on_step(ModelLearned(len(members), len(self.learners)))
             n_before += len(member.single_models())
         shares = tuple(self.weights or default_weights(members))
-        return Combined(tuple(members), shares, self.bracket_cost, self.beam, self.temperature, self.lattice or None)
+        lattice = self.lattice if isinstance(self.lattice, LatticeSettings) else None
+        return Combined(tuple(members), shares, self.bracket_cost, self.beam, self.temperature, lattice)
 
 
 def _learned(

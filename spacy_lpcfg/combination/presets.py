@@ -175,7 +175,7 @@ def distilled(
     settings["lexical"] = lexical
     student = Pivot(n_states=n_states, **settings)
     if teacher == TEACHERS[0]:
-        size = {} if n_grammars is None else {"n_grammars": n_grammars}
+        size: dict[str, Any] = {} if n_grammars is None else {"n_grammars": n_grammars}
         return Distillation(both_ways(n_states=n_states, **size, **settings), student, text, n_jobs=n_jobs)
     if n_grammars is not None:
         raise ValueError(f"Expected no n_grammars, for which the {teacher} teacher has no use; got {n_grammars}.")

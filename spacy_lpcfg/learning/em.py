@@ -7,9 +7,9 @@ probabilities, as in the Berkeley Parser; (3) the emissions of words are smoothe
 
 Differs from the papers in all variants: (1) rare words are emitted by their signatures, as the papers do not say what
 emits unknown words; (2) the number of iterations is a setting, and without held-out trees nothing chooses it; (3) the
-tensors of a Grammar are sparse to a tolerance, unless `exact_tensors`, and it keeps a share of 1e-4 for symbols that
-were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes the
-tags of a tagger and decodes by `decoding="max-rule"`.
+tensors of a Grammar are sparse to a tolerance, unless `rules.exact_tensors`, and it keeps a share of 1e-4 for symbols
+that were never seen at a root; (4) a parser takes raw words and decodes by minimum Bayes risk, where the papers' takes
+the tags of a tagger and decodes by `decoding="max-rule"`.
 """
 
 import time
@@ -30,6 +30,7 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_st
 from spacy_lpcfg.learning.latent.statistics import UNSMOOTHED, Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import PLAIN_LEXICON, LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.transforms import clean
 from spacy_lpcfg.trees.tree import Tree
 from spacy_lpcfg.variants import Variants
@@ -146,9 +147,8 @@ class EM(Variants):
     noise (float): the start is the treebank PCFG with every probability times e^u, u uniform in [-noise, noise].
     check_every (int): iterations between two looks at the held-out trees, which are parsed after the last one as well.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
-    exact_tensors (bool): whether the grammar keeps the tensors of rules exactly, instead of to a tolerance.
     RAISES (ValueError): If a setting is out of range.
     """
 
@@ -163,15 +163,14 @@ class EM(Variants):
     noise: float = float(np.log(3.0))
     check_every: int = 5
     lang: str = "en"
-    markov: int = 0
-    exact_tensors: bool = False
+    rules: Block[RuleSettings] = UNSET
 
     papers: ClassVar[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
         {"2013": {"tokens_per_state": 0.0, "smoothing": UNSMOOTHED, "lexical": PLAIN_LEXICON}}
     )
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings())
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
         check_whole(0, n_iterations=self.n_iterations)

@@ -14,14 +14,16 @@ from spacy_lpcfg.grammar.ensemble import COMBINATIONS, Ensemble
 from spacy_lpcfg.learning.base import MANY_TREES, OnStep, renumbered
 from spacy_lpcfg.learning.clusters import Clusters
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
+from spacy_lpcfg.learning.moments.projections import Features
 from spacy_lpcfg.learning.pivot import Pivot
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, reading_of
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 # Settings of the learners of diverse ensembles, where they differ from their own.
 DIVERSE: dict[str, Any] = {"n_states": 24, "tokens_per_state": 20.0}
-PIVOTS: dict[str, Any] = {"n_iterations": 0, "dropout": 0.3}
-CLUSTERS: dict[str, Any] = {"dropout": 0.1}
+PIVOTS: dict[str, Any] = {"n_iterations": 0, "features": Features(dropout=0.3)}
+CLUSTERS: dict[str, Any] = {"features": Features(dropout=0.1)}
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Ensembles:
                 f"Expected at least one learner and one seed, got {len(self.learners)} and {self.n_seeds}."
             )
         for learner in self.learners:
-            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "markov")):
+            if not all(hasattr(learner, name) for name in ("seed", "lexical", "lang", "rules")):
                 raise ValueError(
                     "Expected learners of grammars with a seed (Spectral, Pivot, Clusters, SplitMerge or EM), got "
                     f"{type(learner).__name__}."
@@ -58,7 +60,7 @@ class Ensembles:
         readings = {(learner.lexical, reading_of(learner)) for learner in self.learners}
         if len(readings) > 1:
             raise ValueError(
-                f"Expected learners with the same settings of the lexicon, lang, markov and functions, got {readings}: "
+                f"Expected learners with the same settings of the lexicon, lang, rules and functions, got {readings}: "
                 "grammars that decide together share their rules and words."
             )
 
@@ -88,8 +90,9 @@ class Ensembles:
         return self.learners[0].lang
 
     @property
-    def markov(self) -> int:
-        return self.learners[0].markov
+    def rules(self) -> RuleSettings:
+        rules: RuleSettings = self.learners[0].rules
+        return rules
 
     @property
     def functions(self) -> bool:

@@ -25,9 +25,35 @@ from spacy_lpcfg.learning.latent.state_numbers import check_states, log_fewer_st
 from spacy_lpcfg.learning.latent.statistics import Expected, Split, StateSmoothing
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The rounds of splitting and merging, in a config `spacy-lpcfg.Rounds.v1`.
+
+    merge (float): Share of the splits of a round that is undone by as many merges.
+    noise (float): The counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
+    split_iterations, merge_iterations (int): Iterations of EM in a round, after the splits and after the merges. Few
+        are best: by twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar
+        parses worse.
+    RAISES (ValueError): If a setting is out of range.
+    """
+
+    merge: float = 0.5
+    noise: float = 0.1
+    split_iterations: int = 8
+    merge_iterations: int = 3
+
+    def __post_init__(self) -> None:
+        check_shares(merge=self.merge)
+        check_at_least(0, noise=self.noise)
+        if self.noise == 0:
+            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
+        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
 
 
 @dataclass(frozen=True)
@@ -43,12 +69,9 @@ class SplitMerge:
     smoothing (StateSmoothing): of the states of a symbol towards each other.
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     tokens_per_state (float): a state is split if it is expected at least twice this many times.
-    merge (float): share of the splits of a round that is undone by as many merges.
-    noise (float): the counts of the two halves of a state differ by factors e^u, u uniform in [-noise, noise].
-    split_iterations, merge_iterations (int): of EM in a round, after the splits and after the merges. Few are best: by
-        twice as many, or much noise, EM comes nearer to a maximum of the likelihood, and the grammar parses worse.
+    rounds (Rounds): of splitting and merging.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
     RAISES (ValueError): If a setting is out of range.
     """
@@ -61,22 +84,15 @@ class SplitMerge:
     smoothing: Block[StateSmoothing] = UNSET
     lexical: Block[LexicalSettings] = UNSET
     tokens_per_state: float = 10.0
-    merge: float = 0.5
-    noise: float = 0.1
-    split_iterations: int = 8
-    merge_iterations: int = 3
+    rounds: Block[Rounds] = UNSET
     lang: str = "en"
-    markov: int = 0
+    rules: Block[RuleSettings] = UNSET
 
     def __post_init__(self) -> None:
-        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings())
+        make_blocks(self, smoothing=StateSmoothing(), lexical=LexicalSettings(), rules=RuleSettings(), rounds=Rounds())
         check_states(self.n_states, self.tokens_per_state)
         check_whole(0, seed=self.seed)
-        check_shares(merge=self.merge)
-        check_at_least(0, n_iterations=self.n_iterations, noise=self.noise)
-        if self.noise == 0:
-            raise ValueError("Expected a noise above 0, without which EM never tells halves apart, got 0.")
-        check_at_least(1, split_iterations=self.split_iterations, merge_iterations=self.merge_iterations)
+        check_at_least(0, n_iterations=self.n_iterations)
 
     def fit(
         self,
@@ -112,12 +128,14 @@ class SplitMerge:
     def _round(self, fit: EMFit, rng: np.random.Generator, number: int) -> EMFit:
         """Split, EM, merge, EM."""
         n_before = int(fit.split.n_states.sum())
-        fit = self._fit(*split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.noise, rng))
-        _iterate(fit, self.split_iterations)
+        fit = self._fit(
+            *split_states(fit.split, fit.expected, self.n_states, self.tokens_per_state, self.rounds.noise, rng)
+        )
+        _iterate(fit, self.rounds.split_iterations)
         n_split = int(fit.split.n_states.sum())
-        n_merges = round(self.merge * (n_split - n_before))
+        n_merges = round(self.rounds.merge * (n_split - n_before))
         fit = self._fit(*merged(fit.split, fit.expected, self.smoothing, n_merges, self.n_jobs))
-        log_likelihood = _iterate(fit, self.merge_iterations)
+        log_likelihood = _iterate(fit, self.rounds.merge_iterations)
         found = number, n_before, n_split, fit.split.n_states.sum(), log_likelihood
         logger.info("Round %d: %d states split to %d, merged to %d, log-likelihood %.0f", *found)
         return fit

@@ -10,6 +10,7 @@ from spacy_lpcfg.grammar.grammar import Grammar
 from spacy_lpcfg.learning.base import OnStep
 from spacy_lpcfg.learning.lexicon.lexical import LexicalSettings
 from spacy_lpcfg.learning.treebank.assembly import IndexedTreebank, Parameters, build_grammar
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.trees.tree import Tree
 
 
@@ -19,19 +20,19 @@ class TreebankPCFG:
 
     lexical (LexicalSettings): terminals and smoothing of the emissions.
     lang (str): language, table or file of the head rules, see `head_rules`.
-    markov (int): siblings that an "@" symbol remembers.
+    rules (RuleSettings): how rules are made and kept.
     functions (bool): whether categories have their functions, as NP-SBJ.
     n_jobs (int or None): processes that read the trees; None for those of `joblib.parallel_config`, or 1.
     """
 
     lexical: Block[LexicalSettings] = UNSET
     lang: str = "en"
-    markov: int = 0
+    rules: Block[RuleSettings] = UNSET
     n_jobs: int | None = None
     functions: bool = False
 
     def __post_init__(self) -> None:
-        make_blocks(self, lexical=LexicalSettings())
+        make_blocks(self, lexical=LexicalSettings(), rules=RuleSettings())
 
     def fit(
         self,

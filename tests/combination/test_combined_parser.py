@@ -136,7 +136,7 @@ def test_command_learns_a_combination_from_text_too(tmp_path):
     assert parser.grammar.temperature == TEMPERATURES["balanced"]
     grammar, *networks = parser.learner.learners
     assert networks == [*preset("balanced").learners[1:]]
-    assert next(iter(grammar.learner.text)) == ["The", "old", "ferry", "was", "sold", "."]
+    assert next(iter(grammar.text)) == ["The", "old", "ferry", "was", "sold", "."]
 
 
 def test_command_learns_one_grammar_from_text(tmp_path):
@@ -174,8 +174,7 @@ def test_config_has_the_learner_of_its_preset(name, paths):
         config = load_config(CONFIG, overrides=overrides)
         assert {*config["components"]["lpcfg_parser"]} == {"factory", "learner"}
         parser = load_model_from_config(config, auto_fill=True).get_pipe("lpcfg_parser")
-        of_grammar = parser.learner.learners[0] if name == "balanced" else parser.learner
-        taught = of_grammar.learner if name != "accurate" else of_grammar
+        taught = parser.learner.learners[0] if name == "balanced" else parser.learner
         sentences = text and taught.text
         assert text is None or [words[0] for words in sentences] == ["The", "My"]
         assert parser.learner == preset(name, text=sentences, seed=3)

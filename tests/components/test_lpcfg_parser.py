@@ -35,6 +35,7 @@ from spacy_lpcfg.learning import (
     TreebankPCFG,
 )
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.trees import parse_trees
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*without sentence boundaries")
@@ -98,9 +99,9 @@ def test_parser_takes_single_and_several_pivot_features_from_a_config(more):
     """Section 6.2 of Cohen and Collins (2014), and how far their convex programmes are solved."""
     nlp = spacy.blank("xx")
     em = {"@misc": "spacy-lpcfg.ConvexEM.v1", "max_iterations": 100, "tolerance": 1e-8}
-    exact = {"precision": 1e-6, "em": em}
-    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", **more, **exact}})
-    wanted = Pivot(precision=1e-6, em=ConvexEM(100, 1e-8), **{name: tuple(names) for name, names in more.items()})
+    pivots = {"@misc": "spacy-lpcfg.PivotFeatures.v1", "precision": 1e-6, "em": em, **more}
+    nlp.add_pipe("lpcfg_parser", config={"learner": {"@misc": "spacy-lpcfg.Pivot.v1", "pivots": pivots}})
+    wanted = Pivot(pivots=PivotFeatures(precision=1e-6, em=ConvexEM(100, 1e-8), **more))
     assert nlp.get_pipe("lpcfg_parser").learner == wanted
     again = spacy.blank("xx").from_config(Config().from_str(nlp.config.to_str()))
     assert again.get_pipe("lpcfg_parser").learner == wanted

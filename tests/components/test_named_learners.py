@@ -25,6 +25,8 @@ from spacy_lpcfg.learning import (
     StepwiseEM,
     TreebankPCFG,
 )
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.stacking import StackedLearner
 
 TEXT = "text.txt"
@@ -74,8 +76,10 @@ def test_signatures_of_unknown_words_are_english_for_english_alone():
 
 
 def test_settings_reach_the_learner():
-    assert made("pivot", n_states=4, kappa=2, more_inside=["rule"], n_jobs=2) == StackedLearner(
-        Pivot(n_states=4, kappa=2, more_inside=("rule",), n_jobs=2, **GRAMMAR), n_jobs=2
+    assert made(
+        "pivot", n_states=4, features={"kappa": 2}, pivots={"more_inside": ["rule"]}, n_jobs=2
+    ) == StackedLearner(
+        Pivot(n_states=4, features=Features(kappa=2), pivots=PivotFeatures(("rule",)), n_jobs=2, **GRAMMAR), n_jobs=2
     )
     assert made("pivot", span_layer=False) == Pivot(**GRAMMAR)
     assert made("fast", span_layer=False) == preset("fast", text=SENTENCES, span_layer=False, **PLAIN)
@@ -107,8 +111,9 @@ def test_settings_reach_the_learner():
         ("pivot", {"n_states": "four"}, "Expected the setting n_states to be int, got 'four'. Its default is 16."),
         ("pivot", {"n_states": True}, "to be int, got True"),
         ("pivot", {"n_states": 2.5}, "to be int, got 2.5"),
-        ("pivot", {"kappa": "x"}, "Expected the setting kappa to be float | None, got 'x'"),
-        ("pivot", {"more_inside": "rule"}, r"Expected more_inside to be a list, got 'rule'"),
+        ("pivot", {"features": {"kappa": "x"}}, "Expected kappa to be a number of at least 0 and finite, got 'x'"),
+        ("pivot", {"tokens_per_state": "x"}, "Expected the setting tokens_per_state to be float, got 'x'"),
+        ("pivot", {"pivots": {"more_inside": "rule"}}, r"Expected more_inside to be a list, got 'rule'"),
         ("pivot", {"span_layer": 1}, "Expected the setting span_layer to be bool | None, got 1. Its default is None."),
         ("accurate", {"span_layer": False}, "got 'span_layer'"),
         ("pivot", {"lexical": {"words": 3}}, "Expected a setting of lexical, got 'words'. The nearest is 'word_cl"),

@@ -19,6 +19,8 @@ from spacy_lpcfg.isbn.learning import ISBNLearner
 from spacy_lpcfg.language_model import AggregateEM, AggregatePivot, AggregatePivotEM
 from spacy_lpcfg.learning import EM, LexicalSettings, Pivot, Smoothing, Spectral, StateSmoothing
 from spacy_lpcfg.learning.moments.convex_em import ConvexEM
+from spacy_lpcfg.learning.moments.projections import Features
+from spacy_lpcfg.learning.pivot import PivotFeatures
 from spacy_lpcfg.stacking import StackedLearner
 from spacy_lpcfg.trees import read_trees
 
@@ -29,9 +31,7 @@ SAID = {
     # Figure 4 and section 6.1 of Cohen et al. (2012): averages as they are, and the rules below and above a node.
     (Spectral, "2012"): {
         "smoothing": Smoothing(c=0.0, nu=1.0),
-        "kappa": None,
-        "inside": ("rule",),
-        "outside": ("rule_above",),
+        "features": Features(inside=("rule",), outside=("rule_above",), kappa=None),
         "tokens_per_state": 0.0,
         "lexical": LEXICON,
     },
@@ -41,10 +41,9 @@ SAID = {
     (EM, "2013"): {"smoothing": NONE, "tokens_per_state": 0.0, "lexical": LEXICON},
     # Figures 1 and 2 of Cohen and Collins (2014), and section 6.3.
     (Pivot, "2014"): {
-        "matching": "transition",
-        "shrink": 0.0,
-        "prior": 0.0,
-        "em": ConvexEM(max_iterations=1_000, tolerance=1e-6),
+        "pivots": PivotFeatures(
+            matching="transition", shrink=0.0, prior=0.0, em=ConvexEM(max_iterations=1_000, tolerance=1e-6)
+        ),
         "smoothing": NONE,
         "tokens_per_state": 0.0,
         "lexical": LEXICON,
@@ -78,7 +77,7 @@ def test_variant_sets_what_the_paper_says_and_nothing_else(learner, year):
     names = [each.name for each in fields(learner)]
     changed = {name: getattr(paper, name) for name in names if getattr(paper, name) != getattr(default, name)}
     assert changed == SAID[learner, year]
-    assert default.kappa == 5.0 if learner is Spectral else True
+    assert default.features.kappa == 5.0 if learner is Spectral else True
 
 
 @pytest.mark.parametrize("learner", [AggregatePivot, AggregatePivotEM])
@@ -103,8 +102,8 @@ def test_variants_have_names_and_years(learner):
 
 
 def test_settings_change_single_ones_of_a_variant():
-    assert Spectral.variant("2012", kappa=1.0, n_states=3) == Spectral(
-        **{**SAID[Spectral, "2012"], "kappa": 1.0}, n_states=3
+    assert Spectral.variant("2012", tokens_per_state=1.0, n_states=3) == Spectral(
+        **{**SAID[Spectral, "2012"], "tokens_per_state": 1.0}, n_states=3
     )
 
 
@@ -135,15 +134,17 @@ def test_config_has_the_variants_of_a_registered_learner(year):
 def test_config_has_settings_beside_a_variant():
     """Parts have the values of the variant where none are given."""
     paper = {"@misc": "spacy-lpcfg.Learner.v1", "name": "spectral", "variant": "2012"}
-    settings = {"kappa": 5.0, "smoothing": {"c": 15.0}}
-    wanted = Spectral.variant("2012", kappa=5.0, smoothing=Smoothing(c=15.0, nu=1.0))
+    settings = {"features": {"kappa": 5.0}, "smoothing": {"c": 15.0}}
+    features = Features(inside=("rule",), outside=("rule_above",))
+    wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0, nu=1.0))
     assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
     settings["smoothing"] = {"@misc": "spacy-lpcfg.Smoothing.v1", "c": 15.0}
-    wanted = Spectral.variant("2012", kappa=5.0, smoothing=Smoothing(c=15.0))
+    wanted = Spectral.variant("2012", features=features, smoothing=Smoothing(c=15.0))
     assert learner_of("lpcfg_parser", {**paper, "settings": settings}) == wanted
-    spectral = {"@misc": "spacy-lpcfg.Spectral.v1"}
     for kappa in (None, 0.0):
-        assert learner_of("lpcfg_parser", {**spectral, "kappa": kappa}) == Spectral(kappa=kappa)
+        features = {"@misc": "spacy-lpcfg.Features.v1", "kappa": kappa}
+        found = learner_of("lpcfg_parser", {"@misc": "spacy-lpcfg.Spectral.v1", "features": features})
+        assert found == Spectral(features=Features(kappa=kappa))
 
 
 def test_config_has_the_variants_of_all_learners():

@@ -72,7 +72,7 @@ def test_functions_of_trees_have_probabilities_by_grammars_that_have_them():
 
 
 def test_functions_are_the_same_for_all_grammars_of_an_ensemble():
-    with pytest.raises(ValueError, match="lang, markov and functions"):
+    with pytest.raises(ValueError, match="lang, rules and functions"):
         Ensembles([Pivot(), Pivot(functions=True)])
 
 

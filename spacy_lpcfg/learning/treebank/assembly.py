@@ -29,6 +29,7 @@ from spacy_lpcfg.learning.lexicon.lexical import (
 from spacy_lpcfg.learning.lexicon.rare_words import with_classes, with_rare_words
 from spacy_lpcfg.learning.treebank.counts import Counts, boundary_tags, count, smoothed_roots
 from spacy_lpcfg.learning.treebank.local_trees import count_local_trees
+from spacy_lpcfg.learning.treebank.rules import RuleSettings
 from spacy_lpcfg.learning.treebank.shards import read_skeletons
 from spacy_lpcfg.learning.treebank.skeletons import Reading, Skeletons
 from spacy_lpcfg.learning.weights import copies, is_annotated, weighted_trees
@@ -43,7 +44,13 @@ ROOT_SHARE = 1e-4  # of the root probability, for symbols that were never seen t
 
 def reading_of(learner: object) -> Reading:
     """Return how a learner reads trees; a setting that it does not have is that of English."""
-    return Reading(getattr(learner, "lang", "en"), getattr(learner, "markov", 0), has_functions(learner))
+    return Reading(getattr(learner, "lang", "en"), rules_of(learner).markov, has_functions(learner))
+
+
+def rules_of(learner: object) -> RuleSettings:
+    """Return how rules are made for a learner; the defaults for one without such a setting."""
+    rules: RuleSettings = getattr(learner, "rules", RuleSettings())
+    return rules
 
 
 def lexical_of(learner: object) -> LexicalSettings:
@@ -134,7 +141,7 @@ class IndexedTreebank:
         RAISES (ValueError): If there are no trees, not as many weights, or the treebank was read with other settings
             of the lexicon.
         """
-        exact_tensors, lexical = getattr(learner, "exact_tensors", False), lexical_of(learner)
+        exact_tensors, lexical = rules_of(learner).exact_tensors, lexical_of(learner)
         if not isinstance(trees, IndexedTreebank):
             return replace(cls._read(trees, learner, weights), exact_tensors=exact_tensors)
         if weights is not None:
